@@ -1,0 +1,39 @@
+//! Histograms: which cell an example falls into, and the weighted sums per cell.
+
+pub mod edges;
+pub mod equal_mass;
+
+pub use edges::Edges;
+
+/// Each example's cell and a number to be summed there.
+pub(crate) struct Binned {
+    /// Cell of each example; `cells` itself for an example that no bin takes.
+    pub cell: Vec<u32>,
+    /// Number of cells.
+    pub cells: usize,
+    /// What is summed.
+    pub value: Vec<f64>,
+}
+
+/// Weighted sums per cell; the last entry belongs to the examples that no bin takes.
+pub(crate) struct CellSums<const L: usize> {
+    /// Sum of weight times value.
+    pub value: Vec<[f64; L]>,
+    /// Sum of weights.
+    pub weight: Vec<[f64; L]>,
+}
+
+impl Binned {
+    pub(crate) fn sums<const L: usize>(&self, weights: &[[f64; L]]) -> CellSums<L> {
+        let mut value = vec![[0.0; L]; self.cells + 1];
+        let mut weight = vec![[0.0; L]; self.cells + 1];
+        for ((&cell, &x), w) in self.cell.iter().zip(&self.value).zip(weights) {
+            let (value, weight) = (&mut value[cell as usize], &mut weight[cell as usize]);
+            for l in 0..L {
+                value[l] += w[l] * x;
+                weight[l] += w[l];
+            }
+        }
+        CellSums { value, weight }
+    }
+}

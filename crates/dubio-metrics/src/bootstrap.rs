@@ -1,0 +1,105 @@
+//! The percentile bootstrap over examples: how much a score could have come out otherwise.
+
+use rayon::prelude::*;
+
+use crate::calibrate::cross_validation::below;
+use crate::score::{LANES, Prepared};
+use crate::stream::Stream;
+
+/// How to resample.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bootstrap {
+    /// Number of resamples.
+    pub resamples: usize,
+    /// Where the draws come from. The same stream and number of examples give the same resamples,
+    /// so two files scored with one stream are resampled in pairs.
+    pub stream: Stream,
+}
+
+/// Counts of [`LANES`] resamples of examples: `weights[i][l]`.
+pub type Block = Vec<[f64; LANES]>;
+
+impl Bootstrap {
+    /// The resamples' values of several statistics, `[statistic][resample]`.
+    ///
+    /// `strata` are sizes of sets that are resampled each on its own; the statistics see them one
+    /// after the other. `pick` turns the counts of all examples into those that a statistic sees.
+    pub fn replicates<'a>(
+        &self,
+        strata: &[usize],
+        statistics: &[&(dyn Prepared + 'a)],
+        progress: &(dyn Fn(usize) + Sync),
+    ) -> Vec<Vec<f64>> {
+        self.map_blocks(strata, progress, |weights| {
+            statistics.iter().map(|s| s.replicates(weights)).collect()
+        })
+    }
+
+    /// The same, where `values` works out the statistics' values for a block of counts.
+    pub fn map_blocks(
+        &self,
+        strata: &[usize],
+        progress: &(dyn Fn(usize) + Sync),
+        values: impl Fn(&Block) -> Vec<[f64; LANES]> + Sync,
+    ) -> Vec<Vec<f64>> {
+        let blocks: Vec<Vec<[f64; LANES]>> = (0..self.resamples.div_ceil(LANES))
+            .into_par_iter()
+            .map(|block| {
+                let values = values(&self.block(block, strata));
+                progress(1);
+                values
+            })
+            .collect();
+        let statistics = blocks.first().map_or(0, Vec::len);
+        (0..statistics)
+            .map(|s| {
+                let all = blocks.iter().flat_map(|block| block[s]);
+                all.take(self.resamples).collect()
+            })
+            .collect()
+    }
+
+    /// The counts of one block of resamples.
+    fn block(&self, block: usize, strata: &[usize]) -> Block {
+        let mut weights = vec![[0.0; LANES]; strata.iter().sum()];
+        for lane in 0..LANES {
+            let mut generator = self.stream.nth(block * LANES + lane).generator();
+            let mut start = 0;
+            for &size in strata {
+                for _ in 0..size {
+                    weights[start + below(&mut generator, size as u64) as usize][lane] += 1.0;
+                }
+                start += size;
+            }
+        }
+        weights
+    }
+}
+
+/// The central 95 % of the replicates, by linear interpolation. `None` when more than one in
+/// twenty is undefined: what is left would no longer be a sample of what could have been.
+pub fn interval(replicates: &[f64]) -> Option<(f64, f64)> {
+    let mut defined: Vec<f64> = replicates.iter().copied().filter(|v| !v.is_nan()).collect();
+    if defined.is_empty() || defined.len() * 20 < replicates.len() * 19 {
+        return None;
+    }
+    defined.sort_unstable_by(f64::total_cmp);
+    Some((percentile(&defined, 0.025), percentile(&defined, 0.975)))
+}
+
+/// Interval of the difference of two scores from replicates that share their resamples.
+pub fn paired_interval(a: &[f64], b: &[f64]) -> Option<(f64, f64)> {
+    let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
+    interval(&differences)
+}
+
+/// Quantile of ascending values, linear between neighbours.
+pub fn percentile(sorted: &[f64], q: f64) -> f64 {
+    let place = q * (sorted.len() - 1) as f64;
+    let (below, share) = (place.floor() as usize, place.fract());
+    let above = (below + 1).min(sorted.len() - 1);
+    if share == 0.0 || sorted[below] == sorted[above] {
+        return sorted[below];
+    }
+    sorted[below] + share * (sorted[above] - sorted[below])
+}

@@ -1,0 +1,104 @@
+//! Test-time cross-validation: scores at a temperature that was fitted on other examples.
+//!
+//! The examples are split at random in two halves; the temperature fitted on one is used to score
+//! the other; five times over; averaged. Ashukha et al. 2020, sec. 3.1.
+
+use rand::Rng;
+
+use super::temperature::{self, Fit};
+use crate::examples::Examples;
+use crate::score::Undefined;
+use crate::softmax::brier_from_square;
+use crate::stream::Stream;
+
+/// Number of random splits.
+pub const REPEATS: usize = 5;
+
+/// One half of a split, at the temperature of the other.
+pub struct Fold {
+    /// Which examples of the file these are.
+    pub rows: Vec<u32>,
+    /// The examples, at the temperature.
+    pub examples: Examples,
+}
+
+/// The two halves of [`REPEATS`] splits; halves of one split stand together.
+pub fn folds(examples: &Examples, whole: &Fit, stream: &Stream) -> Result<Vec<Fold>, Undefined> {
+    if examples.len() < 2 {
+        return Err(Undefined::because("cross-validation needs two examples"));
+    }
+    let mut folds = Vec::with_capacity(2 * REPEATS);
+    for repeat in 0..REPEATS {
+        let (first, second) = halves(examples.len(), &stream.nth(repeat));
+        let parts = [examples.subset(&first), examples.subset(&second)];
+        let fitted = [
+            temperature::fit(&parts[0], whole.start_for(&first)),
+            temperature::fit(&parts[1], whole.start_for(&second)),
+        ];
+        let [of_first, of_second] = fitted;
+        let explain =
+            |u: Undefined| Undefined(format!("on a random half of the examples, {}", u.0));
+        let (of_first, of_second) = (of_first.map_err(explain)?, of_second.map_err(explain)?);
+        folds.push(Fold { examples: tempered(&parts[0], of_second.beta), rows: first });
+        folds.push(Fold { examples: tempered(&parts[1], of_first.beta), rows: second });
+    }
+    Ok(folds)
+}
+
+/// A random half of `0..n`, and the other, each ascending so that rows are read in order.
+fn halves(n: usize, stream: &Stream) -> (Vec<u32>, Vec<u32>) {
+    let mut generator = stream.generator();
+    let mut rows: Vec<u32> = (0..n as u32).collect();
+    for i in (1..n).rev() {
+        rows.swap(i, below(&mut generator, i as u64 + 1) as usize);
+    }
+    let mut second = rows.split_off(n / 2);
+    rows.sort_unstable();
+    second.sort_unstable();
+    (rows, second)
+}
+
+/// A whole number below `n`, by the high half of a product: biased by less than `n / 2^64`.
+pub(crate) fn below(generator: &mut impl Rng, n: u64) -> u64 {
+    ((u128::from(generator.next_u64()) * u128::from(n)) >> 64) as u64
+}
+
+/// The examples at `T = 1/beta`. The order of the classes does not change with the temperature,
+/// so predictions and ranks are kept and cannot change by rounding. Nothing is known of members:
+/// the temperature belongs to their mean.
+pub fn tempered(examples: &Examples, beta: f64) -> Examples {
+    let rows = temperature::rows(examples, beta, |i, top, row, powers| {
+        let label = examples.labels[i] as usize;
+        let log_label = beta * (examples.columns.log_row(i)[label] - top) - row.log_z;
+        let cost = examples.costs.as_ref().map_or(0.0, |costs| costs.paid(powers, label));
+        Row {
+            log_likelihood: log_label,
+            confidence: (-row.log_z).exp(),
+            total: (row.log_z - beta * row.mean).max(0.0),
+            brier: brier_from_square(row.square, log_label.exp()),
+            log_z: row.log_z + beta * top,
+            cost,
+        }
+    });
+    let each = |f: fn(&Row) -> f64| rows.iter().map(f).collect::<Vec<f64>>();
+    Examples {
+        confidence: each(|r| r.confidence),
+        log_likelihood: each(|r| r.log_likelihood),
+        brier: each(|r| r.brier),
+        total: each(|r| r.total),
+        members: None,
+        cost: examples.cost.as_ref().map(|_| each(|r| r.cost)),
+        reference: None,
+        columns: examples.columns.at(beta, each(|r| r.log_z)),
+        ..examples.without_caches()
+    }
+}
+
+struct Row {
+    log_likelihood: f64,
+    confidence: f64,
+    total: f64,
+    brier: f64,
+    log_z: f64,
+    cost: f64,
+}

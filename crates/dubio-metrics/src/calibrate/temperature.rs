@@ -1,0 +1,151 @@
+//! The temperature that maximises the likelihood of `softmax(log p / T)`.
+//!
+//! The mean log-likelihood is concave in `beta = 1/T`. Its slope is `mean_i (log p_i[y] - E_i)`
+//! and its curvature `-mean_i V_i`, with `E_i` and `V_i` the mean and the variance of `log p_i`
+//! under `softmax(beta log p_i)`: Newton steps, kept inside a bracket.
+
+use rayon::prelude::*;
+
+use crate::examples::Examples;
+use crate::score::{Statistic, Undefined};
+use crate::softmax::{self, Tempered};
+
+/// The best inverse temperature, and what each example says of it.
+#[derive(Clone, Debug)]
+pub struct Fit {
+    /// `1/T`.
+    pub beta: f64,
+    /// Where the last step started from: slopes and curvatures are those there.
+    anchor: f64,
+    /// Each example's slope of the log-likelihood.
+    slope: Vec<f64>,
+    /// Each example's curvature, with its sign changed.
+    curvature: Vec<f64>,
+}
+
+/// Relative accuracy of the last step; a Newton step squares it.
+const TOLERANCE: f64 = 1e-5;
+
+/// Fits the temperature, starting at `T = 1/start`.
+pub fn fit(examples: &Examples, start: f64) -> Result<Fit, Undefined> {
+    check(examples)?;
+    let (mut lo, mut hi) = (0.0_f64, f64::INFINITY);
+    let mut beta = start;
+    for _ in 0..200 {
+        let fit = at(examples, beta);
+        let slope: f64 = fit.slope.iter().sum();
+        let curvature: f64 = fit.curvature.iter().sum();
+        if slope == 0.0 {
+            return Ok(fit);
+        }
+        if slope > 0.0 {
+            lo = beta;
+        } else {
+            hi = beta;
+        }
+        let newton = beta + slope / curvature;
+        if (newton - beta).abs() <= TOLERANCE * beta {
+            return Ok(Fit { beta: newton, ..fit });
+        }
+        beta = if newton > lo && newton < hi && newton < 4.0 * beta {
+            newton
+        } else if hi.is_infinite() {
+            2.0 * beta
+        } else {
+            0.5 * (lo + hi)
+        };
+        if !(1e-9..1e9).contains(&beta) {
+            break;
+        }
+    }
+    Err(Undefined::because("no temperature between 1e-9 and 1e9 maximises the likelihood"))
+}
+
+/// Whether the likelihood has a maximum at all.
+fn check(examples: &Examples) -> Result<(), Undefined> {
+    let impossible = examples.impossible();
+    if impossible > 0 {
+        return Err(Undefined::because(format!(
+            "{impossible} of {} examples give their label probability 0, at every temperature",
+            examples.len()
+        )));
+    }
+    let flat = at(examples, 1.0);
+    if flat.slope.iter().zip(&flat.curvature).all(|(&s, &c)| s == 0.0 && c == 0.0) {
+        return Ok(()); // Every temperature is as good as any other; fitting ends where it starts.
+    }
+    if examples.log_likelihood.iter().zip(&examples.confidence).all(|(l, c)| *l >= c.ln()) {
+        return Err(Undefined::because(
+            "every label has the largest probability, so the likelihood grows as T falls to 0",
+        ));
+    }
+    if at(examples, 0.0).slope.iter().sum::<f64>() <= 0.0 {
+        return Err(Undefined::because(
+            "the labels are no likelier than under uniform guessing, so the likelihood grows with T",
+        ));
+    }
+    Ok(())
+}
+
+/// Slopes and curvatures at `beta`.
+fn at(examples: &Examples, beta: f64) -> Fit {
+    let (slope, curvature) = rows(examples, beta, |i, top, row, _| {
+        (examples.columns.log_row(i)[examples.labels[i] as usize] - top - row.mean, row.variance)
+    })
+    .into_iter()
+    .unzip();
+    Fit { beta, anchor: beta, slope, curvature }
+}
+
+/// Calls `f(example, largest log p, moments, exp(beta (log p - largest)))` for every example.
+pub(crate) fn rows<T: Send>(
+    examples: &Examples,
+    beta: f64,
+    f: impl Fn(usize, f64, Tempered, &[f64]) -> T + Sync,
+) -> Vec<T> {
+    (0..examples.len())
+        .into_par_iter()
+        .with_min_len(256)
+        .map_init(
+            || vec![0.0; examples.classes],
+            |scratch, i| {
+                let row = examples.columns.log_row(i);
+                let top = row[examples.predicted[i] as usize];
+                let tempered = softmax::temper(beta, row, top, scratch);
+                f(i, top, tempered, scratch)
+            },
+        )
+        .collect()
+}
+
+impl Fit {
+    /// The temperature, `1/beta`.
+    pub fn temperature(&self) -> f64 {
+        1.0 / self.beta
+    }
+
+    /// A Newton step from this fit for some of its examples: where to start fitting those.
+    pub fn start_for(&self, rows: &[u32]) -> f64 {
+        let sum = |values: &[f64]| rows.iter().map(|&i| values[i as usize]).sum::<f64>();
+        let beta = self.anchor + sum(&self.slope) / sum(&self.curvature);
+        if beta > 0.5 * self.beta && beta < 2.0 * self.beta { beta } else { self.beta }
+    }
+}
+
+/// A resample's temperature is one Newton step away: the error of that step is of order `1/n`.
+impl Statistic for Fit {
+    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
+        let mut slope = [0.0; L];
+        let mut curvature = [0.0; L];
+        for (i, weight) in weights.iter().enumerate() {
+            for l in 0..L {
+                slope[l] += weight[l] * self.slope[i];
+                curvature[l] += weight[l] * self.curvature[i];
+            }
+        }
+        std::array::from_fn(|l| {
+            let step = if curvature[l] > 0.0 { slope[l] / curvature[l] } else { 0.0 };
+            1.0 / (self.anchor + step).max(f64::MIN_POSITIVE)
+        })
+    }
+}

@@ -1,0 +1,28 @@
+//! `aurc`: area under the risk-coverage curve.
+
+use crate::card::{Card, Direction};
+use crate::curves::risk_coverage::RiskCoverage;
+use crate::examples::Examples;
+use crate::score::{Options, Preparation, Score};
+
+/// `1/n sum_k` of the error among the `k` most confident; runs of equal confidence share their
+/// mean.
+pub struct Aurc;
+
+const CARD: Card = Card {
+    name: "aurc",
+    summary: "Area under the risk-coverage curve: mean error among the k most confident, over all k.",
+    formula: "1/n sum_k err(k most confident), k = 1..n; runs of equal confidence share their mean",
+    range: (0.0, 1.0),
+    direction: Direction::Lower,
+    citation: "Geifman, Uziel and El-Yaniv 2019",
+};
+
+impl Score<Examples> for Aurc {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+    fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
+        Ok(Box::new(RiskCoverage::new(examples)))
+    }
+}

@@ -1,0 +1,27 @@
+//! `brier_per_class`: the Brier score divided by the number of classes.
+
+use crate::card::{Card, Direction};
+use crate::examples::Examples;
+use crate::score::{Options, Preparation, Score, mean_of};
+
+/// Brier / C
+pub struct BrierPerClass;
+
+const CARD: Card = Card {
+    name: "brier_per_class",
+    summary: "The Brier score divided by the number of classes.",
+    formula: "brier / C",
+    range: (0.0, 1.0),
+    direction: Direction::Lower,
+    citation: "Ashukha et al. 2020",
+};
+
+impl Score<Examples> for BrierPerClass {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+    fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
+        let classes = examples.classes as f64;
+        mean_of(examples.len(), |i| examples.brier[i] / classes)
+    }
+}

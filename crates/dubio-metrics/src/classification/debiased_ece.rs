@@ -1,0 +1,61 @@
+//! `debiased_ece`: root mean squared calibration gap, less what sampling alone would give.
+
+use crate::binning::Binned;
+use crate::binning::equal_mass::Cuts;
+use crate::card::{Card, Direction};
+use crate::examples::Examples;
+use crate::score::{Options, Preparation, Score, Statistic, total};
+
+/// `sqrt(max(0, sum_m n_m/n ((acc_m - conf_m)^2 - acc_m (1 - acc_m)/(n_m - 1))))`.
+pub struct DebiasedEce;
+
+const CARD: Card = Card {
+    name: "debiased_ece",
+    summary: "Root mean squared gap between confidence and accuracy over bins of equal mass, less what sampling alone gives.",
+    formula: "sqrt(max(0, sum_m n_m/n ((acc_m - conf_m)^2 - acc_m (1 - acc_m)/(n_m - 1)))) over equal-mass bins of c_i; nothing is subtracted where n_m = 1",
+    range: (0.0, 1.0),
+    direction: Direction::Lower,
+    citation: "Kumar, Liang and Ma 2019",
+};
+
+impl Score<Examples> for DebiasedEce {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+    fn prepare<'a>(&self, examples: &'a Examples, options: &Options) -> Preparation<'a> {
+        let cuts = Cuts::new(&mut examples.confidence.clone(), options.bins);
+        let cell: Vec<u32> = examples.confidence.iter().map(|&c| cuts.cell(c) as u32).collect();
+        let binned = |value: Vec<f64>| Binned { cell: cell.clone(), cells: cuts.cells(), value };
+        let correct = binned((0..examples.len()).map(|i| examples.correct(i)).collect());
+        let confidence = binned(examples.confidence.clone());
+        Ok(Box::new(Bins { correct, confidence, cuts }))
+    }
+}
+
+/// The bins stay where the file's own confidences put them when examples are resampled.
+struct Bins {
+    correct: Binned,
+    confidence: Binned,
+    cuts: Cuts,
+}
+
+impl Statistic for Bins {
+    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
+        let mut correct = self.correct.sums(weights);
+        let mut confidence = self.confidence.sums(weights).value;
+        for sums in [&mut correct.value, &mut correct.weight, &mut confidence] {
+            self.cuts.spread(sums);
+        }
+        let whole = total(weights);
+        std::array::from_fn(|l| {
+            let bin = |m: usize| {
+                let size = correct.weight[m][l];
+                let (acc, conf) = (correct.value[m][l] / size, confidence[m][l] / size);
+                let noise = if size > 1.0 { acc * (1.0 - acc) / (size - 1.0) } else { 0.0 };
+                size / whole[l] * ((acc - conf).powi(2) - noise)
+            };
+            let filled = (0..self.cuts.bins()).filter(|&m| correct.weight[m][l] > 0.0);
+            filled.map(bin).sum::<f64>().max(0.0).sqrt()
+        })
+    }
+}

@@ -1,0 +1,37 @@
+//! `e_aurc`: what the risk-coverage curve loses to the best possible order.
+
+use crate::card::{Card, Direction};
+use crate::curves::risk_coverage::RiskCoverage;
+use crate::examples::Examples;
+use crate::score::{Options, Preparation, Score, Statistic};
+
+/// `aurc` minus that of the order with all errors last.
+pub struct EAurc;
+
+const CARD: Card = Card {
+    name: "e_aurc",
+    summary: "Area under the risk-coverage curve in excess of the best possible order, all errors last.",
+    formula: "aurc - 1/n sum_k max(0, k - (n - errors))/k",
+    range: (0.0, 1.0),
+    direction: Direction::Lower,
+    citation: "Geifman, Uziel and El-Yaniv 2019",
+};
+
+impl Score<Examples> for EAurc {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+    fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
+        Ok(Box::new(Excess(RiskCoverage::new(examples))))
+    }
+}
+
+struct Excess<'a>(RiskCoverage<'a>);
+
+impl Statistic for Excess<'_> {
+    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
+        let area = self.0.weighted(weights);
+        let best = self.0.best(weights);
+        std::array::from_fn(|l| (area[l] - best[l]).max(0.0))
+    }
+}

@@ -1,0 +1,26 @@
+//! `error`: share of examples whose most probable class is not the label.
+
+use crate::card::{Card, Direction};
+use crate::examples::Examples;
+use crate::score::{Options, Preparation, Score, mean_of};
+
+/// 1 - accuracy
+pub struct Error;
+
+const CARD: Card = Card {
+    name: "error",
+    summary: "Share of examples whose most probable class is not the label.",
+    formula: "1 - accuracy",
+    range: (0.0, 1.0),
+    direction: Direction::Lower,
+    citation: "common usage",
+};
+
+impl Score<Examples> for Error {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+    fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
+        mean_of(examples.len(), |i| 1.0 - examples.correct(i))
+    }
+}

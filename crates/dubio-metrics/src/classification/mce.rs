@@ -1,0 +1,42 @@
+//! `mce`: the largest gap between confidence and accuracy in any bin.
+
+use super::ece::ConfidenceGaps;
+use crate::card::{Card, Direction};
+use crate::examples::Examples;
+use crate::score::{Options, Preparation, Score, Statistic};
+
+/// `max_m |acc_m - conf_m|` over the bins that hold an example.
+pub struct Mce;
+
+const CARD: Card = Card {
+    name: "mce",
+    summary: "Largest gap between confidence and accuracy in any bin of confidence.",
+    formula: "max_m |acc_m - conf_m| over non-empty bins, bins as in ece",
+    range: (0.0, 1.0),
+    direction: Direction::Lower,
+    citation: "Naeini et al. 2015",
+};
+
+impl Score<Examples> for Mce {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+    fn prepare<'a>(&self, examples: &'a Examples, options: &Options) -> Preparation<'a> {
+        Ok(Box::new(Largest(ConfidenceGaps::new(examples, options))))
+    }
+}
+
+struct Largest(ConfidenceGaps);
+
+impl Statistic for Largest {
+    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
+        let sums = self.0.binned.sums(weights);
+        let cells = 0..self.0.binned.cells;
+        std::array::from_fn(|l| {
+            let filled = cells.clone().filter(|&cell| sums.weight[cell][l] > 0.0);
+            filled
+                .map(|cell| (sums.value[cell][l] / sums.weight[cell][l]).abs())
+                .fold(0.0, f64::max)
+        })
+    }
+}

@@ -1,0 +1,37 @@
+//! `mmce_weighted`: `mmce` with correct and wrong predictions averaged over their own number.
+
+use super::mmce::KernelSweep;
+use crate::card::{Card, Direction};
+use crate::examples::Examples;
+use crate::score::{Options, Preparation, Score, Statistic};
+
+/// `mmce` with each `d_i` divided by the number of correct or of wrong predictions instead of `n`.
+pub struct MmceWeighted;
+
+const CARD: Card = Card {
+    name: "mmce_weighted",
+    summary: "Kernel distance between confidence and correctness, correct and wrong predictions each averaged over their own number.",
+    formula: "sqrt(sum_ij v_i v_j exp(-|c_i - c_j|/0.4)), v_i = (1 - c_i)/m if correct, -c_i/(n - m) if wrong, m the number of correct",
+    range: (0.0, 2.0),
+    direction: Direction::Lower,
+    citation: "Kumar, Sarawagi and Jain 2018, weighted form",
+};
+
+impl Score<Examples> for MmceWeighted {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+    fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
+        Ok(Box::new(Balanced(KernelSweep::new(examples))))
+    }
+}
+
+struct Balanced<'a>(KernelSweep<'a>);
+
+impl Statistic for Balanced<'_> {
+    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
+        // With no example of a kind, nothing is divided by its number.
+        let scale = self.0.masses(weights).map(|mass| mass.map(|m| 1.0 / m.max(1.0)));
+        self.0.quadratic_form(weights, scale).map(|form| form.max(0.0).sqrt())
+    }
+}

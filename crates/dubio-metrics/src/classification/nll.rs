@@ -1,0 +1,26 @@
+//! `nll`: negative log-likelihood of the labels, in nats per example.
+
+use crate::card::{Card, Direction, UNBOUNDED};
+use crate::examples::Examples;
+use crate::score::{Options, Preparation, Score, mean_of};
+
+/// -mean log p_i[y_i]; inf if a label has probability 0, never floored
+pub struct Nll;
+
+const CARD: Card = Card {
+    name: "nll",
+    summary: "Negative log-likelihood of the labels, in nats per example.",
+    formula: "-mean log p_i[y_i]; inf if a label has probability 0, never floored",
+    range: (0.0, UNBOUNDED),
+    direction: Direction::Lower,
+    citation: "Good 1952, Rational decisions",
+};
+
+impl Score<Examples> for Nll {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+    fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
+        mean_of(examples.len(), |i| -examples.log_likelihood[i])
+    }
+}

@@ -1,0 +1,27 @@
+//! `sce`: gap between probability and frequency of every class over bins of equal width, averaged over classes.
+
+use crate::card::{Card, Direction};
+use crate::classwise::ClassGaps;
+use crate::examples::Examples;
+use crate::score::{Options, Preparation, Score};
+
+/// `1/C sum_c sum_m n_cm/n |freq_cm - conf_cm|`, bins of equal width.
+pub struct Sce;
+
+const CARD: Card = Card {
+    name: "sce",
+    summary: "Gap between probability and frequency of every class over bins of equal width, averaged over classes.",
+    formula: "1/C sum_c sum_m n_cm/n |freq_cm - conf_cm| over bins (l, u] of equal width on p_ic; 0 goes into the first",
+    range: (0.0, 1.0),
+    direction: Direction::Lower,
+    citation: "Nixon et al. 2019, static calibration error",
+};
+
+impl Score<Examples> for Sce {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+    fn prepare<'a>(&self, examples: &'a Examples, options: &Options) -> Preparation<'a> {
+        Ok(Box::new(ClassGaps::equal_width(examples, options.bins)))
+    }
+}

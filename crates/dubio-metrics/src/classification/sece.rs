@@ -1,0 +1,40 @@
+//! `sece`: accuracy minus confidence.
+
+use super::ece::ConfidenceGaps;
+use crate::card::{Card, Direction};
+use crate::examples::Examples;
+use crate::score::{Options, Preparation, Score, Statistic};
+
+/// `sum_m n_m/n (acc_m - conf_m)`: `ece` without the absolute value. Negative is overconfident.
+pub struct Sece;
+
+const CARD: Card = Card {
+    name: "sece",
+    summary: "Accuracy minus confidence over bins of confidence; negative is overconfident.",
+    formula: "sum_m n_m/n (acc_m - conf_m), bins as in ece",
+    range: (-1.0, 1.0),
+    direction: Direction::Zero,
+    citation: "Seligmann et al. 2023, eq. 3",
+};
+
+impl Score<Examples> for Sece {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+    fn prepare<'a>(&self, examples: &'a Examples, options: &Options) -> Preparation<'a> {
+        Ok(Box::new(Signed(ConfidenceGaps::new(examples, options))))
+    }
+}
+
+struct Signed(ConfidenceGaps);
+
+impl Statistic for Signed {
+    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
+        let cells = self.0.binned.cells;
+        let sums = self.0.binned.sums(weights);
+        let whole = self.0.whole(weights, &sums.weight[cells]);
+        std::array::from_fn(|l| {
+            sums.value[..cells].iter().map(|gap| gap[l]).sum::<f64>() / whole[l]
+        })
+    }
+}

@@ -1,0 +1,27 @@
+//! `temperature`: temperature that suits the predictions best; above 1 they are overconfident.
+
+use crate::calibrate::temperature;
+use crate::card::{Card, Direction, UNBOUNDED};
+use crate::examples::Examples;
+use crate::score::{Options, Preparation, Score};
+
+/// The `T` that maximises the mean log-likelihood of `softmax(log p / T)`.
+pub struct Temperature;
+
+const CARD: Card = Card {
+    name: "temperature",
+    summary: "Temperature that suits the predictions best; above 1 they are overconfident.",
+    formula: "argmax_T mean log softmax(log p_i / T)[y_i]",
+    range: (0.0, UNBOUNDED),
+    direction: Direction::Neither,
+    citation: "Guo et al. 2017; Ashukha et al. 2020",
+};
+
+impl Score<Examples> for Temperature {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+    fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
+        Ok(Box::new(temperature::fit(examples, 1.0)?))
+    }
+}

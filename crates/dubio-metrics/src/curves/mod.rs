@@ -1,0 +1,4 @@
+//! Curves behind the scores.
+
+pub mod reliability;
+pub mod risk_coverage;

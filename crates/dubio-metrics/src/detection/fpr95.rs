@@ -1,0 +1,38 @@
+//! False positive rate at 95 % true positive rate.
+
+use super::Detection;
+use crate::card::{Card, Direction};
+use crate::score::Statistic;
+
+pub(super) const CARD: Card = Card {
+    name: "fpr95",
+    summary: "Share of negatives flagged at the strictest threshold that finds 95 % of the positives.",
+    formula: "smallest FPR among thresholds with TPR >= 0.95; equal uncertainties fall together",
+    range: (0.0, 1.0),
+    direction: Direction::Lower,
+    citation: "Liang, Li and Srikant 2018",
+};
+
+/// Smallest false positive rate among thresholds whose true positive rate is 0.95 or more.
+pub(super) struct Fpr95<'a>(pub Detection<'a>);
+
+impl Statistic for Fpr95<'_> {
+    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
+        let (positives, negatives) = self.0.masses(weights);
+        let mut found = [0.0; L];
+        let mut flagged = [0.0; L];
+        let mut rate = [f64::NAN; L];
+        self.0.sweep(weights, |positive, negative| {
+            for l in 0..L {
+                found[l] += positive[l];
+                flagged[l] += negative[l];
+                // Counts times twenty are exact where 0.95 is not.
+                let enough = found[l] * 20.0 >= positives[l] * 19.0;
+                if rate[l].is_nan() && enough && positives[l] > 0.0 {
+                    rate[l] = flagged[l] / negatives[l];
+                }
+            }
+        });
+        rate
+    }
+}

@@ -1,0 +1,70 @@
+//! `ood.NAME.{auroc,aupr,fpr95}.{confidence,total,model}`: detecting examples from elsewhere.
+
+use std::borrow::Cow;
+
+use super::{Detection, Measure, ONE_MEMBER, Signal};
+use crate::examples::{ENTROPY_ROUNDING, Ranking};
+use crate::pool::Pooled;
+use crate::score::{Preparation, Undefined};
+
+/// The uncertainties of one file, a number per example, larger for more uncertain.
+#[derive(Clone, Debug)]
+pub struct Uncertainties {
+    /// `-c`, which orders as `1 - c` does and rounds nothing away.
+    pub confidence: Vec<f64>,
+    /// `H(p)`.
+    pub total: Vec<f64>,
+    /// Mutual information; `None` for one member.
+    pub model: Option<Vec<f64>>,
+}
+
+impl Uncertainties {
+    /// Those of predictive distributions.
+    pub fn of(pooled: &Pooled) -> Self {
+        Self {
+            confidence: pooled.confidence.iter().map(|c| -c).collect(),
+            total: pooled.total.clone(),
+            model: pooled.knowledge(),
+        }
+    }
+
+    /// Number of examples.
+    pub fn len(&self) -> usize {
+        self.total.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.total.is_empty()
+    }
+
+    fn signal(&self, signal: Signal) -> Option<&[f64]> {
+        match signal {
+            Signal::Confidence => Some(&self.confidence),
+            Signal::Total => Some(&self.total),
+            Signal::Model => self.model.as_deref(),
+        }
+    }
+}
+
+/// Prepares a measure of how well `signal` tells `outside` (positives) from `inside`. Weights are
+/// those of the examples inside, then those outside.
+pub fn prepare(
+    measure: Measure,
+    signal: Signal,
+    inside: &Uncertainties,
+    outside: &Uncertainties,
+) -> Preparation<'static> {
+    let (Some(own), Some(foreign)) = (inside.signal(signal), outside.signal(signal)) else {
+        return Err(Undefined::because(ONE_MEMBER));
+    };
+    let values: Vec<f64> = own.iter().chain(foreign).copied().collect();
+    let tolerance = if signal == Signal::Confidence { 0.0 } else { ENTROPY_ROUNDING };
+    let mut positive = vec![false; own.len()];
+    positive.resize(values.len(), true);
+    measure.prepare(Detection {
+        ranking: Cow::Owned(Ranking::within(&values, tolerance)),
+        reversed: false,
+        positive,
+    })
+}

@@ -1,0 +1,286 @@
+//! Classified examples: what the scores know of predictions and labels, a row per example.
+
+use std::sync::{Arc, OnceLock};
+
+use rayon::prelude::*;
+
+use crate::columns::Columns;
+use crate::costs::Costs;
+use crate::pool::Pooled;
+use crate::softmax;
+
+/// Examples with their labels and everything that a score may ask of a row.
+#[derive(Clone, Debug)]
+pub struct Examples {
+    /// Number of classes.
+    pub classes: usize,
+    /// True class.
+    pub labels: Vec<u32>,
+    /// Most probable class.
+    pub predicted: Vec<u32>,
+    /// Number of classes that come before the true one when sorted by probability; among equal
+    /// probabilities the lower index comes first.
+    pub label_rank: Vec<u32>,
+    /// Probability of the predicted class, `c`.
+    pub confidence: Vec<f64>,
+    /// `log p[y]`.
+    pub log_likelihood: Vec<f64>,
+    /// `sum_c (p_c - [y = c])^2`.
+    pub brier: Vec<f64>,
+    /// Entropy of the predictive distribution, in nats.
+    pub total: Vec<f64>,
+    /// Mean entropy of the members, and mutual information; `None` without several members.
+    pub members: Option<MemberUncertainty>,
+    /// The cost matrix, if there is one.
+    pub costs: Option<Arc<Costs>>,
+    /// What the decisions cost; `None` without a cost matrix.
+    pub cost: Option<Vec<f64>>,
+    /// Whether, and by how much, the prediction differs from the reference's; `None` without one.
+    pub reference: Option<ReferenceGap>,
+    /// Predictive probabilities, class by class.
+    pub columns: Columns,
+    pub(crate) by_confidence: OnceLock<Ranking>,
+    pub(crate) by_total: OnceLock<Ranking>,
+    pub(crate) class_gaps: OnceLock<Vec<f32>>,
+}
+
+/// The parts of the total uncertainty, a number per example.
+#[derive(Clone, Debug)]
+pub struct MemberUncertainty {
+    /// Mean entropy of the members.
+    pub data: Vec<f64>,
+    /// Entropy of the mean minus mean of the entropies.
+    pub knowledge: Vec<f64>,
+}
+
+/// How the predictions compare with reference predictions, a number per example.
+#[derive(Clone, Debug)]
+pub struct ReferenceGap {
+    /// 1 where the two predict the same class.
+    pub agrees: Vec<f64>,
+    /// `1/2 sum_c |p_c - q_c|`.
+    pub total_variation: Vec<f64>,
+}
+
+impl Examples {
+    /// Predictions with their labels, which must be below the number of classes.
+    pub fn new(pooled: Pooled, labels: Vec<u32>) -> Self {
+        let classes = pooled.classes;
+        let rows: Vec<(f64, f64, u32)> = pooled
+            .p
+            .par_chunks_exact(classes)
+            .zip(pooled.log_p.par_chunks_exact(classes))
+            .zip(&labels)
+            .with_min_len(256)
+            .map(|((p, log_p), &label)| {
+                let label = label as usize;
+                let rank = if p[label] > 0.0 { rank(p, label) } else { rank(log_p, label) };
+                (log_p[label], softmax::brier(p, label), rank)
+            })
+            .collect();
+        let members = pooled
+            .knowledge()
+            .zip(pooled.data.clone())
+            .map(|(knowledge, data)| MemberUncertainty { data, knowledge });
+        Self {
+            classes,
+            labels,
+            log_likelihood: rows.iter().map(|row| row.0).collect(),
+            brier: rows.iter().map(|row| row.1).collect(),
+            label_rank: rows.iter().map(|row| row.2).collect(),
+            predicted: pooled.predicted,
+            confidence: pooled.confidence,
+            total: pooled.total,
+            members,
+            costs: None,
+            cost: None,
+            reference: None,
+            columns: Columns::plain(pooled.p, pooled.log_p, classes),
+            by_confidence: OnceLock::new(),
+            by_total: OnceLock::new(),
+            class_gaps: OnceLock::new(),
+        }
+    }
+
+    /// With decisions made under this cost matrix, which must have the examples' classes.
+    pub fn with_costs(mut self, costs: Costs) -> Self {
+        let paid = (0..self.len())
+            .into_par_iter()
+            .with_min_len(256)
+            .map(|i| costs.paid(self.columns.row(i), self.labels[i] as usize))
+            .collect();
+        self.cost = Some(paid);
+        self.costs = Some(Arc::new(costs));
+        self
+    }
+
+    /// Compared with reference predictions of the same examples.
+    pub fn with_reference(mut self, reference: &Pooled) -> Self {
+        let classes = self.classes;
+        let agrees = self.predicted.iter().zip(&reference.predicted);
+        let total_variation = (0..self.len())
+            .into_par_iter()
+            .with_min_len(256)
+            .map(|i| {
+                let q = &reference.p[i * classes..(i + 1) * classes];
+                softmax::total_variation(self.columns.row(i), q)
+            })
+            .collect();
+        self.reference = Some(ReferenceGap {
+            agrees: agrees.map(|(a, b)| f64::from(u8::from(a == b))).collect(),
+            total_variation,
+        });
+        self
+    }
+
+    /// A copy that has not yet worked anything out.
+    pub(crate) fn without_caches(&self) -> Self {
+        Self {
+            by_confidence: OnceLock::new(),
+            by_total: OnceLock::new(),
+            class_gaps: OnceLock::new(),
+            ..self.clone()
+        }
+    }
+
+    /// Number of examples.
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty()
+    }
+
+    /// Whether the example's predicted class is its label: 1 or 0.
+    pub fn correct(&self, example: usize) -> f64 {
+        f64::from(u8::from(self.predicted[example] == self.labels[example]))
+    }
+
+    /// Number of examples whose true class has probability 0.
+    pub fn impossible(&self) -> usize {
+        self.log_likelihood.iter().filter(|&&l| l == f64::NEG_INFINITY).count()
+    }
+
+    /// The examples with these indices.
+    pub fn subset(&self, rows: &[u32]) -> Self {
+        let floats = |values: &[f64]| take(values, rows);
+        Self {
+            classes: self.classes,
+            labels: take(&self.labels, rows),
+            predicted: take(&self.predicted, rows),
+            label_rank: take(&self.label_rank, rows),
+            confidence: floats(&self.confidence),
+            log_likelihood: floats(&self.log_likelihood),
+            brier: floats(&self.brier),
+            total: floats(&self.total),
+            members: self.members.as_ref().map(|m| MemberUncertainty {
+                data: floats(&m.data),
+                knowledge: floats(&m.knowledge),
+            }),
+            costs: self.costs.clone(),
+            cost: self.cost.as_deref().map(floats),
+            reference: self.reference.as_ref().map(|r| ReferenceGap {
+                agrees: floats(&r.agrees),
+                total_variation: floats(&r.total_variation),
+            }),
+            columns: self.columns.subset(rows),
+            by_confidence: OnceLock::new(),
+            by_total: OnceLock::new(),
+            class_gaps: OnceLock::new(),
+        }
+    }
+
+    /// The examples from most to least confident.
+    pub fn by_confidence(&self) -> &Ranking {
+        self.by_confidence.get_or_init(|| Ranking::descending(&self.confidence))
+    }
+
+    /// The examples from largest to smallest total uncertainty.
+    pub fn by_total(&self) -> &Ranking {
+        self.by_total.get_or_init(|| Ranking::within(&self.total, ENTROPY_ROUNDING))
+    }
+}
+
+fn take<T: Copy>(values: &[T], rows: &[u32]) -> Vec<T> {
+    rows.iter().map(|&row| values[row as usize]).collect()
+}
+
+fn rank(values: &[f64], label: usize) -> u32 {
+    let own = values[label];
+    let before = values[..label].iter().filter(|&&v| v >= own).count();
+    let after = values[label + 1..].iter().filter(|&&v| v > own).count();
+    (before + after) as u32
+}
+
+/// Examples in the order of a number, with the runs of equal numbers known.
+#[derive(Clone, Debug)]
+pub struct Ranking {
+    /// Example indices, largest number first.
+    pub order: Vec<u32>,
+    /// `ends[r]` is where run `r` of equal numbers ends in `order`.
+    pub ends: Vec<u32>,
+}
+
+/// How far apart, relatively, two entropies of equal distributions can come out when their terms
+/// are summed in another order. Rows that differ by less are tied.
+pub(crate) const ENTROPY_ROUNDING: f64 = 1e-13;
+
+impl Ranking {
+    /// Ranks by a number that is not NaN; equal numbers keep the order of their indices.
+    pub fn descending(values: &[f64]) -> Self {
+        Self::within(values, 0.0)
+    }
+
+    /// The same, where neighbours that differ by no more than `tolerance`, relatively, are equal.
+    pub fn within(values: &[f64], tolerance: f64) -> Self {
+        // Keys whose integer order is the descending order of the numbers.
+        let key = |v: f64| {
+            let bits = (v + 0.0).to_bits();
+            let ascending = if bits >> 63 == 1 { !bits } else { bits | 1 << 63 };
+            !ascending
+        };
+        let mut keyed: Vec<(u64, u32)> =
+            values.iter().enumerate().map(|(i, &v)| (key(v), i as u32)).collect();
+        keyed.sort_unstable();
+        let mut ends: Vec<u32> = (1..keyed.len())
+            .filter(|&i| {
+                let (above, below) = (keyed[i - 1], keyed[i]);
+                let value = |(_, index): (u64, u32)| values[index as usize];
+                above.0 != below.0 && value(above) - value(below) > tolerance * value(above).abs()
+            })
+            .map(|i| i as u32)
+            .collect();
+        ends.push(keyed.len() as u32);
+        Self { order: keyed.into_iter().map(|(_, index)| index).collect(), ends }
+    }
+
+    /// The runs of equal numbers, largest first.
+    pub fn runs(&self) -> impl Iterator<Item = &[u32]> {
+        let mut start = 0;
+        self.ends.iter().map(move |&end| {
+            let run = &self.order[start..end as usize];
+            start = end as usize;
+            run
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ranking_sorts_downwards_and_finds_runs_of_equals() {
+        let ranking = Ranking::descending(&[0.5, -1.0, 0.5, 2.0, 0.0, -0.0]);
+        let runs: Vec<&[u32]> = ranking.runs().collect();
+        assert_eq!(runs, [&[3][..], &[0, 2], &[4, 5], &[1]]);
+    }
+
+    #[test]
+    fn ranks_put_the_lower_index_first_among_equals() {
+        assert_eq!(rank(&[0.3, 0.1, 0.3, 0.3], 2), 1);
+        assert_eq!(rank(&[0.3, 0.1, 0.3, 0.3], 1), 3);
+    }
+}

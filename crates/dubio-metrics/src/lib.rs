@@ -1,0 +1,25 @@
+//! Scores of predictive uncertainty: predictions in, numbers out.
+//!
+//! Predictions enter as [`members::Members`], are averaged by [`pool::pool`], meet their labels in
+//! [`examples::Examples`] (or their targets in [`regression::Outcomes`]) and are scored by
+//! [`scorecard`]. No files, no clock, and no random number that was not handed over.
+
+pub mod binning;
+pub mod bootstrap;
+pub mod calibrate;
+pub mod card;
+pub mod classification;
+mod classwise;
+pub mod columns;
+pub mod costs;
+pub mod curves;
+pub mod detection;
+pub mod examples;
+pub mod members;
+pub mod numeric;
+pub mod pool;
+pub mod regression;
+pub mod score;
+pub mod scorecard;
+mod softmax;
+pub mod stream;

@@ -1,0 +1,4 @@
+//! Arithmetic that the scores share and that no dependency offers in the form needed.
+
+pub mod normal;
+pub mod transcendental;

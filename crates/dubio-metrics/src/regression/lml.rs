@@ -1,0 +1,50 @@
+//! `lml`: log marginal likelihood of all targets together.
+
+use crate::card::{Card, Direction, UNBOUNDED};
+use crate::numeric::transcendental::logsumexp;
+use crate::regression::Outcomes;
+use crate::score::{Options, Preparation, Score, Statistic};
+
+/// `logsumexp_m(sum_i log N_mi) - log M`: one member has to explain every target.
+pub struct Lml;
+
+const CARD: Card = Card {
+    name: "lml",
+    summary: "Log marginal likelihood of all targets together: each member explains all of them.",
+    formula: "logsumexp_m(sum_i log N(y_i; mean_mi, std_mi)) - log M",
+    range: (-UNBOUNDED, UNBOUNDED),
+    direction: Direction::Higher,
+    citation: "Seligmann et al. 2023, eq. 15, with the 1/M",
+};
+
+impl Score<Outcomes> for Lml {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+    fn prepare<'a>(&self, outcomes: &'a Outcomes, _: &Options) -> Preparation<'a> {
+        let densities = outcomes.member_log_density.as_ref().map_err(Clone::clone)?;
+        Ok(Box::new(Joint { densities, members: outcomes.members }))
+    }
+}
+
+struct Joint<'a> {
+    densities: &'a [f64],
+    members: usize,
+}
+
+impl Statistic for Joint<'_> {
+    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
+        let mut sums = vec![[0.0; L]; self.members];
+        for (row, weight) in self.densities.chunks(self.members).zip(weights) {
+            for (sum, density) in sums.iter_mut().zip(row) {
+                for l in 0..L {
+                    sum[l] += weight[l] * density;
+                }
+            }
+        }
+        std::array::from_fn(|l| {
+            let lane: Vec<f64> = sums.iter().map(|sum| sum[l]).collect();
+            logsumexp(&lane) - (self.members as f64).ln()
+        })
+    }
+}

@@ -1,0 +1,43 @@
+//! Scores of regression, one file each.
+
+pub mod crps;
+pub mod interval_score;
+pub mod lml;
+pub mod mae;
+pub mod mpiw;
+pub mod mse;
+pub mod nll;
+mod outcomes;
+pub mod pearson;
+pub mod picp;
+pub mod pinball;
+pub mod pslml;
+pub mod qce;
+pub mod quantile_calibration;
+pub mod rmse;
+pub mod sqce;
+
+pub use outcomes::{BadNumber, Outcomes};
+
+use crate::score::Score;
+
+/// Every score of regression, in the order of the tables.
+pub fn scores() -> Vec<Box<dyn Score<Outcomes>>> {
+    vec![
+        Box::new(mse::Mse),
+        Box::new(rmse::Rmse),
+        Box::new(mae::Mae),
+        Box::new(pearson::Pearson),
+        Box::new(nll::Nll),
+        Box::new(pslml::Pslml),
+        Box::new(lml::Lml),
+        Box::new(crps::Crps),
+        Box::new(pinball::Pinball),
+        Box::new(picp::Picp),
+        Box::new(mpiw::Mpiw),
+        Box::new(interval_score::IntervalScore),
+        Box::new(qce::Qce),
+        Box::new(sqce::Sqce),
+        Box::new(quantile_calibration::QuantileCalibration),
+    ]
+}

@@ -1,0 +1,57 @@
+//! `pearson`: correlation of the predictive mean with the target.
+
+use crate::card::{Card, Direction};
+use crate::regression::Outcomes;
+use crate::score::{Options, Preparation, Score, Statistic, Undefined, total, weighted_sums};
+
+/// `cov(mean, y) / (sd(mean) sd(y))`.
+pub struct Pearson;
+
+const CARD: Card = Card {
+    name: "pearson",
+    summary: "Correlation of the predictive mean with the target.",
+    formula: "cov(mean, y) / (sd(mean) sd(y))",
+    range: (-1.0, 1.0),
+    direction: Direction::Higher,
+    citation: "Pearson 1895; WILDS (Koh et al. 2021)",
+};
+
+impl Score<Outcomes> for Pearson {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+    fn prepare<'a>(&self, outcomes: &'a Outcomes, _: &Options) -> Preparation<'a> {
+        let mean = outcomes.mean.as_ref().map_err(Clone::clone)?;
+        for (what, values) in [("prediction", mean), ("target", &outcomes.targets)] {
+            if values.iter().all(|v| *v == values[0]) {
+                return Err(Undefined(format!("every {what} is the same, so nothing correlates")));
+            }
+        }
+        Ok(Box::new(Correlation { x: mean, y: &outcomes.targets }))
+    }
+}
+
+struct Correlation<'a> {
+    x: &'a [f64],
+    y: &'a [f64],
+}
+
+impl Statistic for Correlation<'_> {
+    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
+        let whole = total(weights);
+        let (x, y) = (weighted_sums(self.x, weights).0, weighted_sums(self.y, weights).0);
+        let mut moments = [[0.0; L]; 3];
+        for ((a, b), weight) in self.x.iter().zip(self.y).zip(weights) {
+            for l in 0..L {
+                let (a, b) = (a - x[l] / whole[l], b - y[l] / whole[l]);
+                moments[0][l] += weight[l] * a * a;
+                moments[1][l] += weight[l] * b * b;
+                moments[2][l] += weight[l] * a * b;
+            }
+        }
+        std::array::from_fn(|l| {
+            let r = moments[2][l] / (moments[0][l] * moments[1][l]).sqrt();
+            r.clamp(-1.0, 1.0) // NaN, for a resample without spread, stays NaN
+        })
+    }
+}

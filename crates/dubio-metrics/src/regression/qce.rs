@@ -1,0 +1,83 @@
+//! `qce`: how far central intervals are from holding the share of targets that they promise.
+
+use crate::binning::Binned;
+use crate::card::{Card, Direction};
+use crate::regression::Outcomes;
+use crate::score::{Options, Preparation, Score, Statistic, Undefined, total};
+
+/// `mean_j |observed(q_j) - q_j|`, levels `q_j = j/9`, `j = 0..9`; `observed(q)` is the share of
+/// targets with `|2 F(y) - 1| <= q`.
+pub struct Qce;
+
+const CARD: Card = Card {
+    name: "qce",
+    summary: "Mean gap between the level of central intervals and the share of targets they hold.",
+    formula: "mean_j |observed(q_j) - q_j| over 10 levels q_j = j/9; observed(q) = share of targets with |2 F(y) - 1| <= q",
+    range: (0.0, 1.0),
+    direction: Direction::Lower,
+    citation: "Seligmann et al. 2023, sec. 4, from exact distribution functions",
+};
+
+impl Score<Outcomes> for Qce {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+    fn prepare<'a>(&self, outcomes: &'a Outcomes, _: &Options) -> Preparation<'a> {
+        Ok(Box::new(Levels { shares: LevelShares::central(outcomes)?, gap: f64::abs }))
+    }
+}
+
+/// Number of levels, both ends in.
+const LEVELS: usize = 10;
+
+/// Which level first takes in each example.
+pub(super) struct LevelShares {
+    levels: Vec<f64>,
+    binned: Binned,
+}
+
+impl LevelShares {
+    /// Examples with `values[i]` come in at the first level for which `holds(value, level)`.
+    pub(super) fn new(levels: Vec<f64>, values: &[f64], holds: fn(f64, f64) -> bool) -> Self {
+        let first = |&v: &f64| levels.partition_point(|&level| !holds(v, level)) as u32;
+        let cell = values.iter().map(first).collect();
+        let binned = Binned { cell, cells: levels.len(), value: vec![0.0; values.len()] };
+        Self { levels, binned }
+    }
+
+    pub(super) fn central(outcomes: &Outcomes) -> Result<Self, Undefined> {
+        let centrality = outcomes.centrality.as_ref().map_err(Clone::clone)?;
+        let levels = (0..LEVELS).map(|j| j as f64 / (LEVELS - 1) as f64).collect();
+        Ok(Self::new(levels, centrality, |value, level| value <= level))
+    }
+
+    /// Sum over levels of `term(observed - level)`.
+    pub(super) fn sum<const L: usize>(
+        &self,
+        weights: &[[f64; L]],
+        term: fn(f64) -> f64,
+    ) -> [f64; L] {
+        let taken = self.binned.sums(weights).weight;
+        let whole = total(weights);
+        std::array::from_fn(|l| {
+            let mut inside = 0.0;
+            let each = self.levels.iter().zip(&taken).map(|(level, taken)| {
+                inside += taken[l];
+                term(inside / whole[l] - level)
+            });
+            each.sum()
+        })
+    }
+}
+
+/// The mean over levels of some function of the gap.
+pub(super) struct Levels {
+    pub shares: LevelShares,
+    pub gap: fn(f64) -> f64,
+}
+
+impl Statistic for Levels {
+    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
+        self.shares.sum(weights, self.gap).map(|sum| sum / LEVELS as f64)
+    }
+}

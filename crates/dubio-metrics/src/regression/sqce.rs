@@ -1,0 +1,27 @@
+//! `sqce`: `qce` with its sign.
+
+use super::qce::{LevelShares, Levels};
+use crate::card::{Card, Direction};
+use crate::regression::Outcomes;
+use crate::score::{Options, Preparation, Score};
+
+/// `mean_j (observed(q_j) - q_j)`. Negative is overconfident: intervals hold too little.
+pub struct Sqce;
+
+const CARD: Card = Card {
+    name: "sqce",
+    summary: "Mean of share held minus level over central intervals; negative is overconfident.",
+    formula: "mean_j (observed(q_j) - q_j), levels and shares as in qce",
+    range: (-1.0, 1.0),
+    direction: Direction::Zero,
+    citation: "Seligmann et al. 2023, sec. 4",
+};
+
+impl Score<Outcomes> for Sqce {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+    fn prepare<'a>(&self, outcomes: &'a Outcomes, _: &Options) -> Preparation<'a> {
+        Ok(Box::new(Levels { shares: LevelShares::central(outcomes)?, gap: |gap| gap }))
+    }
+}

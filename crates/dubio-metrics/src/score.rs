@@ -1,0 +1,149 @@
+//! The few names that every score shares.
+//!
+//! A score is used in two steps. `prepare` looks at the examples once and keeps what the score
+//! needs of them: a number per example, a sorted order, the cell of each example in a histogram.
+//! The result is a [`Statistic`]: a function of how often each example counts. With every weight
+//! one it is the score; with the counts of a bootstrap resample it is that resample's score. So a
+//! score and its interval are one piece of code, and no prediction is looked at twice.
+
+use std::borrow::Cow;
+
+use crate::card::Card;
+
+/// Resamples that are worked on side by side: one cache line of weights per example.
+pub const LANES: usize = 8;
+
+/// A score as a function of the examples' weights: `weights[i][l]` says how often example `i`
+/// counts in lane `l`. The weights are whole numbers; at least one is positive in every lane.
+pub trait Statistic: Send + Sync {
+    /// The value in each lane; NaN where a resample leaves the score undefined.
+    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L];
+}
+
+/// [`Statistic`] behind a pointer.
+pub trait Prepared: Send + Sync {
+    /// The score of the file: every example once.
+    fn value(&self, ones: &[[f64; 1]]) -> f64;
+    /// The scores of [`LANES`] resamples.
+    fn replicates(&self, weights: &[[f64; LANES]]) -> [f64; LANES];
+}
+
+impl<S: Statistic> Prepared for S {
+    fn value(&self, ones: &[[f64; 1]]) -> f64 {
+        self.weighted(ones)[0]
+    }
+    fn replicates(&self, weights: &[[f64; LANES]]) -> [f64; LANES] {
+        self.weighted(weights)
+    }
+}
+
+/// Why a score has no value for these predictions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undefined(pub String);
+
+impl Undefined {
+    /// With this reason, a clause that could follow "no value: ".
+    pub fn because(why: impl Into<String>) -> Self {
+        Self(why.into())
+    }
+}
+
+/// What `prepare` gives: the statistic, or why there is none.
+pub type Preparation<'a> = Result<Box<dyn Prepared + 'a>, Undefined>;
+
+/// A score of predictions of type `E` (classified or regressed examples).
+pub trait Score<E>: Send + Sync {
+    /// What the score says of itself.
+    fn card(&self) -> &'static Card;
+    /// Public name; the card's, unless the score is one of a family that shares a card.
+    fn name(&self) -> String {
+        self.card().name.to_string()
+    }
+    /// Keeps what the score needs of the examples.
+    fn prepare<'a>(&self, examples: &'a E, options: &Options) -> Preparation<'a>;
+}
+
+/// Settings of the scores; the defaults are those of the definitions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Number of bins of every binned score.
+    pub bins: usize,
+    /// Which bin a confidence on an edge belongs to, in `ece`, `sece` and `mce`.
+    pub edges: crate::binning::Edges,
+    /// Probabilities at or below it do not count in `tace`.
+    pub threshold: f64,
+    /// Mass of the central interval of `picp`, `mpiw` and `interval_score`.
+    pub level: f64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { bins: 15, edges: crate::binning::Edges::RightClosed, threshold: 1e-3, level: 0.95 }
+    }
+}
+
+/// The weighted mean of one number per example.
+pub struct Mean<'a>(pub Cow<'a, [f64]>);
+
+impl Statistic for Mean<'_> {
+    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
+        let (sums, totals) = weighted_sums(&self.0, weights);
+        std::array::from_fn(|l| sums[l] / totals[l])
+    }
+}
+
+/// The weighted sum of one number per example.
+pub struct Sum<'a>(pub Cow<'a, [f64]>);
+
+impl Statistic for Sum<'_> {
+    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
+        weighted_sums(&self.0, weights).0
+    }
+}
+
+/// A statistic, and what is done to its value.
+pub struct Mapped<S, F>(pub S, pub F);
+
+impl<S: Statistic, F: Fn(f64) -> f64 + Send + Sync> Statistic for Mapped<S, F> {
+    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
+        self.0.weighted(weights).map(&self.1)
+    }
+}
+
+/// The mean of numbers that the examples already hold.
+pub(crate) fn mean<'a>(values: &'a [f64]) -> Preparation<'a> {
+    Ok(Box::new(Mean(Cow::Borrowed(values))))
+}
+
+/// The mean of a number made for each example.
+pub(crate) fn mean_of<'a>(count: usize, value: impl Fn(usize) -> f64) -> Preparation<'a> {
+    Ok(Box::new(Mean((0..count).map(value).collect())))
+}
+
+/// The weighted sum of one number per example, and the sum of the weights.
+pub(crate) fn weighted_sums<const L: usize>(
+    values: &[f64],
+    weights: &[[f64; L]],
+) -> ([f64; L], [f64; L]) {
+    let mut sums = [0.0; L];
+    let mut totals = [0.0; L];
+    for (value, weight) in values.iter().zip(weights) {
+        for l in 0..L {
+            // A resample that leaves an infinite loss out does not pay for it.
+            sums[l] += if weight[l] == 0.0 { 0.0 } else { weight[l] * value };
+            totals[l] += weight[l];
+        }
+    }
+    (sums, totals)
+}
+
+/// The sum of the weights in each lane.
+pub(crate) fn total<const L: usize>(weights: &[[f64; L]]) -> [f64; L] {
+    let mut totals = [0.0; L];
+    for weight in weights {
+        for l in 0..L {
+            totals[l] += weight[l];
+        }
+    }
+    totals
+}

@@ -1,0 +1,259 @@
+//! The inner loops over rows of class values, written so that they vectorise.
+//!
+//! Sums run in eight lanes that are added in a fixed order at the end: the same bits on every
+//! machine, whatever its registers.
+
+use multiversion::multiversion;
+
+use crate::members::{Form, SUM_TOLERANCE};
+use crate::numeric::transcendental::{TINY, entropy_term, exp, ln};
+
+const WIDE: usize = 8;
+
+/// Products with this in place of -inf are 0 and not NaN, because its exponential is 0.
+const FLOOR: f64 = -1e150;
+
+/// Maps every element and sums the `N` numbers that each gives.
+#[inline(always)]
+pub(crate) fn map_sum<const N: usize>(
+    row: &mut [f64],
+    mut f: impl FnMut(f64) -> (f64, [f64; N]),
+) -> [f64; N] {
+    let mut lanes = [[0.0; WIDE]; N];
+    let mut chunks = row.chunks_exact_mut(WIDE);
+    for chunk in &mut chunks {
+        for (lane, x) in chunk.iter_mut().enumerate() {
+            let (mapped, terms) = f(*x);
+            *x = mapped;
+            for n in 0..N {
+                lanes[n][lane] += terms[n];
+            }
+        }
+    }
+    for (lane, x) in chunks.into_remainder().iter_mut().enumerate() {
+        let (mapped, terms) = f(*x);
+        *x = mapped;
+        for n in 0..N {
+            lanes[n][lane] += terms[n];
+        }
+    }
+    lanes.map(add_lanes)
+}
+
+/// Sums the `N` numbers that each pair of elements gives.
+#[inline(always)]
+fn zip_sum<const N: usize>(a: &[f64], b: &[f64], f: impl Fn(f64, f64) -> [f64; N]) -> [f64; N] {
+    let mut lanes = [[0.0; WIDE]; N];
+    let (a_chunks, b_chunks) = (a.chunks_exact(WIDE), b.chunks_exact(WIDE));
+    let rest = a_chunks.remainder().iter().zip(b_chunks.remainder());
+    for (a, b) in a_chunks.zip(b_chunks) {
+        for lane in 0..WIDE {
+            let terms = f(a[lane], b[lane]);
+            for n in 0..N {
+                lanes[n][lane] += terms[n];
+            }
+        }
+    }
+    for (lane, (a, b)) in rest.enumerate() {
+        let terms = f(*a, *b);
+        for n in 0..N {
+            lanes[n][lane] += terms[n];
+        }
+    }
+    lanes.map(add_lanes)
+}
+
+#[inline(always)]
+fn add_lanes(l: [f64; WIDE]) -> f64 {
+    ((l[0] + l[4]) + (l[2] + l[6])) + ((l[1] + l[5]) + (l[3] + l[7]))
+}
+
+/// Largest element; NaN elements are passed over.
+#[inline(always)]
+pub(crate) fn max(row: &[f64]) -> f64 {
+    let mut lanes = [f64::NEG_INFINITY; WIDE];
+    let chunks = row.chunks_exact(WIDE);
+    let rest = chunks.remainder();
+    for chunk in chunks {
+        for lane in 0..WIDE {
+            lanes[lane] = if chunk[lane] > lanes[lane] { chunk[lane] } else { lanes[lane] };
+        }
+    }
+    lanes.iter().chain(rest).fold(f64::NEG_INFINITY, |a, &b| if b > a { b } else { a })
+}
+
+/// Index of the largest element; the lowest index wins a tie.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+pub(crate) fn argmax(row: &[f64]) -> usize {
+    let top = max(row);
+    row.iter().position(|&x| x == top).unwrap_or(0)
+}
+
+/// Adds a member's probabilities to `sum` and its rows' entropies to `entropy`; `rows` is
+/// overwritten. False when a number is at fault ([`crate::members::first_fault`] says which).
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+pub(crate) fn add_member(
+    form: Form,
+    rows: &mut [f64],
+    classes: usize,
+    sum: &mut [f64],
+    entropy: &mut [f64],
+) -> bool {
+    let mut clean = true;
+    for ((row, sum), entropy) in
+        rows.chunks_exact_mut(classes).zip(sum.chunks_exact_mut(classes)).zip(entropy)
+    {
+        let scale = match form {
+            Form::Logits => {
+                let top = max(row);
+                let [z, moment] = map_sum(row, |x| {
+                    let shifted = x - top;
+                    let e = exp(shifted);
+                    (e, [e, e * if shifted < FLOOR { FLOOR } else { shifted }])
+                });
+                clean &= z.is_finite();
+                *entropy += z.ln() - moment / z;
+                1.0 / z
+            }
+            Form::LogProbs => {
+                clean &= max(row) <= SUM_TOLERANCE;
+                let [z, h] = map_sum(row, |x| {
+                    let e = exp(x);
+                    (e, [e, entropy_term(e, x)])
+                });
+                clean &= (z - 1.0).abs() <= SUM_TOLERANCE;
+                *entropy += h;
+                1.0
+            }
+            Form::Probs => {
+                let [z, outside, h] = map_sum(row, |x| {
+                    let outside = f64::from(u8::from(!(0.0..=1.0).contains(&x)));
+                    (x, [x, outside, entropy_term(x, ln(x))])
+                });
+                clean &= (outside == 0.0) & ((z - 1.0).abs() <= SUM_TOLERANCE);
+                *entropy += h;
+                1.0
+            }
+        };
+        for (sum, e) in sum.iter_mut().zip(row) {
+            *sum += *e * scale;
+        }
+    }
+    clean
+}
+
+/// For an ensemble of one: turns its values into log probabilities and gives the entropies.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+pub(crate) fn log_of_single(
+    form: Form,
+    rows: &mut [f64],
+    classes: usize,
+    p: &[f64],
+    entropy: &mut [f64],
+) {
+    for ((row, p), entropy) in
+        rows.chunks_exact_mut(classes).zip(p.chunks_exact(classes)).zip(entropy)
+    {
+        match form {
+            Form::Logits => {
+                // The largest logit's own probability gives the normaliser back without a pass.
+                let top = max(row);
+                let log_z = top - ln(max(p));
+                map_sum::<0>(row, |x| (x - log_z, []));
+            }
+            Form::LogProbs => {}
+            Form::Probs => {
+                map_sum::<0>(row, |x| (ln(x), []));
+            }
+        }
+        [*entropy] = zip_sum(p, row, |p, log_p| [entropy_term(p, log_p)]);
+    }
+}
+
+/// Turns sums over members into means; gives their logarithms and the rows' entropies. True when
+/// a probability is below [`TINY`], so that its logarithm has to be taken another way.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+pub(crate) fn finish_mean(
+    share: f64,
+    classes: usize,
+    p: &mut [f64],
+    log_p: &mut [f64],
+    entropy: &mut [f64],
+) -> bool {
+    let mut underflow = 0.0;
+    for ((p, log_p), entropy) in
+        p.chunks_exact_mut(classes).zip(log_p.chunks_exact_mut(classes)).zip(entropy)
+    {
+        for (p, log_p) in p.iter_mut().zip(log_p.iter_mut()) {
+            *p *= share;
+            *log_p = ln(*p);
+        }
+        let [h, tiny] = zip_sum(p, log_p, |p, log_p| {
+            [entropy_term(p, log_p), if p < TINY { 1.0 } else { 0.0 }]
+        });
+        *entropy = h;
+        underflow += tiny;
+    }
+    underflow > 0.0
+}
+
+/// What one row gives at an inverse temperature `beta`: the moments of `log p` under
+/// `softmax(beta log p)`, with `log p` taken relative to its largest value `top`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tempered {
+    /// `ln sum exp(beta (log p - top))`.
+    pub log_z: f64,
+    /// Mean of `log p - top`.
+    pub mean: f64,
+    /// Variance of `log p`.
+    pub variance: f64,
+    /// Sum of squared probabilities.
+    pub square: f64,
+}
+
+/// The moments of a row of log probabilities at `beta`. Leaves `exp(beta (log p - top))` in
+/// `scratch`.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+pub(crate) fn temper(beta: f64, log_p: &[f64], top: f64, scratch: &mut [f64]) -> Tempered {
+    scratch.copy_from_slice(log_p);
+    let [z, first, second, square] = map_sum(scratch, |x| {
+        let shifted = x - top;
+        let shifted = if shifted < FLOOR { FLOOR } else { shifted };
+        let e = exp(beta * shifted);
+        (e, [e, e * shifted, e * shifted * shifted, e * e])
+    });
+    let mean = first / z;
+    Tempered {
+        log_z: z.ln(),
+        mean,
+        variance: (second / z - mean * mean).max(0.0),
+        square: square / (z * z),
+    }
+}
+
+/// `sum_c (p_c - [label = c])^2`.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+pub(crate) fn brier(p: &[f64], label: usize) -> f64 {
+    let [square] = zip_sum(p, p, |p, _| [p * p]);
+    brier_from_square(square, p[label])
+}
+
+/// The same from the sum of squared probabilities and the label's probability.
+#[inline(always)]
+pub(crate) fn brier_from_square(square: f64, label: f64) -> f64 {
+    // Kept from falling below 0 by rounding when the label has nearly all the mass.
+    (square - label * label).max(0.0) + (1.0 - label) * (1.0 - label)
+}
+
+/// `1/2 sum_c |p_c - q_c|`.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+pub(crate) fn total_variation(p: &[f64], q: &[f64]) -> f64 {
+    let [sum] = zip_sum(p, q, |p, q| [(p - q).abs()]);
+    0.5 * sum
+}
+
+/// `sum_c p_c k_c`.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+pub(crate) fn dot(p: &[f64], k: &[f64]) -> f64 {
+    zip_sum(p, k, |p, k| [p * k])[0]
+}

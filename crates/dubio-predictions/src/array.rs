@@ -1,0 +1,273 @@
+//! Arrays as they lie in a file: bytes, dtype, shape, order.
+
+use std::ops::Range;
+
+use multiversion::multiversion;
+
+use crate::bytes::Bytes;
+use crate::error::Fault;
+
+/// Type of an array's elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dtype {
+    /// Floating point, and whether the most significant byte comes first.
+    Float(Float, Endian),
+    /// Whole numbers.
+    Integer(Integer, Endian),
+}
+
+/// Floating-point formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Float {
+    F16,
+    F32,
+    F64,
+}
+
+/// Whole-number formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Integer {
+    I8,
+    I16,
+    I32,
+    I64,
+    U8,
+    U16,
+    U32,
+    U64,
+}
+
+/// Order of the bytes of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Endian {
+    Little,
+    Big,
+}
+
+impl Dtype {
+    /// Bytes per element.
+    pub fn size(self) -> usize {
+        match self {
+            Self::Float(Float::F16, _) | Self::Integer(Integer::I16 | Integer::U16, _) => 2,
+            Self::Float(Float::F32, _) | Self::Integer(Integer::I32 | Integer::U32, _) => 4,
+            Self::Float(Float::F64, _) | Self::Integer(Integer::I64 | Integer::U64, _) => 8,
+            Self::Integer(Integer::I8 | Integer::U8, _) => 1,
+        }
+    }
+
+    fn name(self) -> String {
+        match self {
+            Self::Float(..) => format!("float{}", 8 * self.size()),
+            Self::Integer(..) => format!("{}-bit integers", 8 * self.size()),
+        }
+    }
+}
+
+/// An array of a predictions file.
+#[derive(Clone, Debug)]
+pub struct Array {
+    bytes: Bytes,
+    dtype: Dtype,
+    shape: Vec<usize>,
+    /// Elements from one index to the next, per axis.
+    strides: Vec<usize>,
+}
+
+/// Order of the elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// The last index runs fastest.
+    C,
+    /// The first index runs fastest.
+    Fortran,
+}
+
+/// Bytes that an array of this shape takes; `None` when that is beyond any memory.
+pub(crate) fn byte_len(shape: &[u64], dtype: Dtype) -> Option<usize> {
+    let elements = shape.iter().try_fold(1_u64, |product, &axis| product.checked_mul(axis))?;
+    let bytes = elements.checked_mul(dtype.size() as u64)?;
+    usize::try_from(bytes).ok().filter(|&bytes| bytes <= isize::MAX as usize)
+}
+
+impl Array {
+    /// `bytes` must be exactly as long as the shape says.
+    pub(crate) fn new(
+        bytes: Bytes,
+        dtype: Dtype,
+        shape: &[u64],
+        order: Order,
+    ) -> Result<Self, Fault> {
+        let needed = byte_len(shape, dtype);
+        if needed != Some(bytes.get().len()) {
+            return Err(Fault::new(
+                format!("shape {shape:?} does not fit {} bytes", bytes.get().len()),
+                "the file is damaged: write it again",
+            ));
+        }
+        let shape: Vec<usize> = shape.iter().map(|&axis| axis as usize).collect();
+        let mut strides = vec![1; shape.len()];
+        let axes: Vec<usize> = match order {
+            Order::C => (0..shape.len()).rev().collect(),
+            Order::Fortran => (0..shape.len()).collect(),
+        };
+        for pair in axes.windows(2) {
+            strides[pair[1]] = strides[pair[0]] * shape[pair[0]];
+        }
+        Ok(Self { bytes, dtype, shape, strides })
+    }
+
+    /// Length of each axis.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// Type of the elements.
+    pub fn dtype(&self) -> Dtype {
+        self.dtype
+    }
+
+    /// The same array with a leading axis of length 1.
+    pub(crate) fn with_leading_axis(mut self) -> Self {
+        self.shape.insert(0, 1);
+        self.strides.insert(0, 0);
+        self
+    }
+
+    /// The same array with a trailing axis of length 1.
+    pub(crate) fn with_trailing_axis(mut self) -> Self {
+        self.shape.push(1);
+        self.strides.push(1);
+        self
+    }
+
+    /// Reads `[member, rows, all]` of an array of three axes of floats, row after row.
+    pub(crate) fn read_rows(&self, member: usize, rows: Range<usize>, out: &mut [f64]) {
+        let (width, size) = (self.shape[2], self.dtype.size());
+        let base = member * self.strides[0] + rows.start * self.strides[1];
+        let bytes = self.bytes.get();
+        if self.strides[2] == 1 && (self.strides[1] == width || rows.len() == 1) {
+            let bytes = &bytes[base * size..(base + rows.len() * width) * size];
+            decode(self.dtype, bytes, out);
+        } else if width == 1 && self.strides[1] == 1 {
+            decode(self.dtype, &bytes[base * size..(base + rows.len()) * size], out);
+        } else {
+            let mut one = [0.0];
+            for (row, out) in out.chunks_mut(width).enumerate() {
+                for (column, out) in out.iter_mut().enumerate() {
+                    let at = (base + row * self.strides[1] + column * self.strides[2]) * size;
+                    decode(self.dtype, &bytes[at..at + size], &mut one);
+                    *out = one[0];
+                }
+            }
+        }
+    }
+
+    /// Gives the pages of these rows of every member back, where they lie together.
+    pub(crate) fn release_rows(&self, rows: Range<usize>) {
+        let (width, size) = (self.shape[2], self.dtype.size());
+        if self.strides[2] == 1 && self.strides[1] == width {
+            for member in 0..self.shape[0] {
+                let base = member * self.strides[0];
+                let (start, end) = (base + rows.start * width, base + rows.end * width);
+                self.bytes.release(start * size..end * size);
+            }
+        }
+    }
+
+    /// All elements of an array of floats with one axis.
+    pub(crate) fn floats(&self) -> Result<Vec<f64>, Fault> {
+        self.one_axis()?;
+        self.need_floats()?;
+        let mut out = vec![0.0; self.shape[0]];
+        decode(self.dtype, self.bytes.get(), &mut out);
+        Ok(out)
+    }
+
+    /// All elements of an array of whole numbers with one axis.
+    pub(crate) fn integers(&self) -> Result<Vec<i128>, Fault> {
+        self.one_axis()?;
+        let Dtype::Integer(kind, endian) = self.dtype else {
+            return Err(Fault::new(
+                format!("{}, where whole numbers are needed", self.dtype.name()),
+                "convert it to an integer dtype, for example with .astype('int64')",
+            ));
+        };
+        let size = self.dtype.size();
+        let whole = |bytes: &[u8]| {
+            let mut wide = [0_u8; 8];
+            for (i, &byte) in bytes.iter().enumerate() {
+                wide[if endian == Endian::Little { i } else { size - 1 - i }] = byte;
+            }
+            let unsigned = u64::from_le_bytes(wide);
+            let shift = 64 - 8 * size as u32;
+            match kind {
+                Integer::U8 | Integer::U16 | Integer::U32 | Integer::U64 => i128::from(unsigned),
+                Integer::I8 | Integer::I16 | Integer::I32 | Integer::I64 => {
+                    i128::from(((unsigned << shift) as i64) >> shift)
+                }
+            }
+        };
+        Ok(self.bytes.get().chunks_exact(size).map(whole).collect())
+    }
+
+    /// That the elements are floats.
+    pub(crate) fn need_floats(&self) -> Result<(), Fault> {
+        match self.dtype {
+            Dtype::Float(..) => Ok(()),
+            Dtype::Integer(..) => Err(Fault::new(
+                format!("{}, where floats are needed", self.dtype.name()),
+                "convert it to float32 or float64",
+            )),
+        }
+    }
+
+    fn one_axis(&self) -> Result<(), Fault> {
+        if self.shape.len() == 1 {
+            return Ok(());
+        }
+        Err(Fault::new(
+            format!("shape {:?}, where one axis is needed", self.shape),
+            "give one number per example, shape [examples]",
+        ))
+    }
+}
+
+/// Turns the bytes of floats into f64, which holds every one of them exactly.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+fn decode(dtype: Dtype, bytes: &[u8], out: &mut [f64]) {
+    let Dtype::Float(float, endian) = dtype else { return };
+    match (float, endian) {
+        (Float::F32, Endian::Little) => {
+            for (out, bytes) in out.iter_mut().zip(bytes.as_chunks().0) {
+                *out = f64::from(f32::from_le_bytes(*bytes));
+            }
+        }
+        (Float::F32, Endian::Big) => {
+            for (out, bytes) in out.iter_mut().zip(bytes.as_chunks().0) {
+                *out = f64::from(f32::from_be_bytes(*bytes));
+            }
+        }
+        (Float::F64, Endian::Little) => {
+            for (out, bytes) in out.iter_mut().zip(bytes.as_chunks().0) {
+                *out = f64::from_le_bytes(*bytes);
+            }
+        }
+        (Float::F64, Endian::Big) => {
+            for (out, bytes) in out.iter_mut().zip(bytes.as_chunks().0) {
+                *out = f64::from_be_bytes(*bytes);
+            }
+        }
+        (Float::F16, _) => {
+            for (out, bytes) in out.iter_mut().zip(bytes.as_chunks().0) {
+                let bits = match endian {
+                    Endian::Little => u16::from_le_bytes(*bytes),
+                    Endian::Big => u16::from_be_bytes(*bytes),
+                };
+                *out = half::f16::from_bits(bits).to_f64();
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! What can be wrong with a file, said so that it can be mended.
+
+use std::fmt::Display;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A file that cannot be used: which file, which array, what is wrong and what to do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}{}: {what}{}", path.display(), array.as_ref().map(|a| format!(", array `{a}`")).unwrap_or_default(),
+    if advice.is_empty() { String::new() } else { format!("\n  {advice}") })]
+pub struct Error {
+    /// The file.
+    pub path: PathBuf,
+    /// The array, if it is one array's fault.
+    pub array: Option<String>,
+    /// What is wrong, with the first bad place.
+    pub what: String,
+    /// What to do about it; may be empty.
+    pub advice: String,
+}
+
+impl Error {
+    /// Something wrong with a whole file.
+    pub fn file(path: &Path, what: impl Display, advice: impl Display) -> Self {
+        Self {
+            path: path.to_path_buf(),
+            array: None,
+            what: what.to_string(),
+            advice: advice.to_string(),
+        }
+    }
+
+    /// Something wrong with one array.
+    pub fn array(path: &Path, array: &str, what: impl Display, advice: impl Display) -> Self {
+        Self { array: Some(array.to_string()), ..Self::file(path, what, advice) }
+    }
+
+    pub(crate) fn io(path: &Path, error: &io::Error) -> Self {
+        let advice = match error.kind() {
+            io::ErrorKind::NotFound => "check the name; paths are relative to the current folder",
+            io::ErrorKind::PermissionDenied => "check its permissions",
+            _ => "",
+        };
+        Self::file(path, error, advice)
+    }
+}
+
+/// What is wrong with an array and what to do, before the file's name is known.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub what: String,
+    pub advice: &'static str,
+}
+
+impl Fault {
+    pub(crate) fn new(what: impl Display, advice: &'static str) -> Self {
+        Self { what: what.to_string(), advice }
+    }
+
+    pub(crate) fn at(self, path: &Path, array: &str) -> Error {
+        Error::array(path, array, self.what, self.advice)
+    }
+}

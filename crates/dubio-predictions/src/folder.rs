@@ -1,0 +1,34 @@
+//! A folder of `.npy` files, one array each.
+
+use std::path::Path;
+
+use crate::Arrays;
+use crate::bytes::Bytes;
+use crate::error::Error;
+use crate::npy::Header;
+
+/// Maps every `.npy` file of a folder; the stem of its name is the array's name.
+pub(crate) fn read(path: &Path) -> Result<Arrays, Error> {
+    let mut arrays = Arrays::new();
+    for entry in std::fs::read_dir(path).map_err(|e| Error::io(path, &e))? {
+        let file = entry.map_err(|e| Error::io(path, &e))?.path();
+        let Some(name) =
+            file.file_name().and_then(|n| n.to_str()).and_then(|n| n.strip_suffix(".npy"))
+        else {
+            continue;
+        };
+        let bytes = Bytes::map(&file).map_err(|e| Error::io(&file, &e))?;
+        let array = Header::parse(bytes.get())
+            .and_then(|header| header.array(&bytes))
+            .map_err(|fault| Error::file(&file, fault.what, fault.advice))?;
+        arrays.insert(name.to_string(), array);
+    }
+    if arrays.is_empty() {
+        return Err(Error::file(
+            path,
+            "no .npy file in this folder",
+            "name a folder with logits.npy and labels.npy",
+        ));
+    }
+    Ok(arrays)
+}

@@ -1,0 +1,53 @@
+//! The waist of the hourglass: predictions files, from any framework.
+//!
+//! [`open`] reads `.npz`, `.safetensors` or a folder of `.npy` and gives [`Predictions`] whose
+//! shapes and dtypes have been checked; numbers are checked where they are read. Stored arrays are
+//! memory-mapped. Nothing is allocated on the word of a header alone.
+
+mod array;
+mod bytes;
+mod error;
+mod folder;
+mod npy;
+mod npz;
+mod predictions;
+mod safetensors;
+mod write;
+
+pub use array::{Array, Dtype, Float, Integer};
+pub use error::Error;
+pub use predictions::{Classification, Groups, Predictions, Regression, RegressionKind, Source};
+pub use write::{Output, write};
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The arrays of a file by name.
+pub type Arrays = BTreeMap<String, Array>;
+
+/// Reads the arrays of a predictions file without looking at what they mean.
+pub fn read_arrays(path: &Path) -> Result<Arrays, Error> {
+    let metadata = std::fs::metadata(path).map_err(|e| Error::io(path, &e))?;
+    if metadata.is_dir() {
+        return folder::read(path);
+    }
+    match path.extension().and_then(|e| e.to_str()) {
+        Some("npz") => npz::read(path),
+        Some("safetensors") => safetensors::read(path),
+        Some("npy") => Err(Error::file(
+            path,
+            "a single .npy holds only one array",
+            "put logits.npy and labels.npy into a folder and name the folder",
+        )),
+        _ => Err(Error::file(
+            path,
+            "not a predictions file by its name",
+            "dubio reads .npz, .safetensors, and folders of .npy",
+        )),
+    }
+}
+
+/// Opens a predictions file.
+pub fn open(path: &Path) -> Result<Predictions, Error> {
+    Predictions::new(path, read_arrays(path)?)
+}

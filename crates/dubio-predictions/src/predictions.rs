@@ -1,0 +1,326 @@
+//! What the arrays of a file mean.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use dubio_metrics::members::{Form, Members};
+
+use crate::Arrays;
+use crate::array::Array;
+use crate::error::{Error, Fault};
+
+/// A predictions file whose arrays fit together.
+pub enum Predictions {
+    /// Class probabilities in some form.
+    Classification(Classification),
+    /// Distributions of a number.
+    Regression(Regression),
+}
+
+/// Member predictions over classes.
+pub struct Classification {
+    /// The file.
+    pub path: PathBuf,
+    /// What the numbers are.
+    pub form: Form,
+    /// The numbers, `[members, examples, classes]`.
+    pub source: Source,
+    /// True classes, all below the number of classes; `None` when the file has none.
+    pub labels: Option<Vec<u32>>,
+    /// Groups of examples.
+    pub groups: Groups,
+    /// Arrays that mean nothing here.
+    pub ignored: Vec<String>,
+}
+
+/// Predictive distributions of a number.
+pub struct Regression {
+    /// The file.
+    pub path: PathBuf,
+    /// In which form.
+    pub kind: RegressionKind,
+    /// True values.
+    pub targets: Vec<f64>,
+    /// Groups of examples.
+    pub groups: Groups,
+    /// Arrays that mean nothing here.
+    pub ignored: Vec<String>,
+}
+
+/// How the distributions are given.
+pub enum RegressionKind {
+    /// Mean and standard deviation of Gaussian members.
+    Gaussians(Source, Source),
+    /// Draws.
+    Samples(Source),
+    /// Levels, and the quantiles there.
+    Quantiles(Vec<f64>, Source),
+}
+
+/// Named groupings of the examples; the unnamed one is called "".
+#[derive(Clone, Debug, Default)]
+pub struct Groups(Vec<(String, Vec<i64>)>);
+
+impl Groups {
+    /// The grouping with this name.
+    pub fn get(&self, name: &str) -> Option<&[i64]> {
+        self.0.iter().find(|(own, _)| own == name).map(|(_, groups)| &groups[..])
+    }
+
+    /// All names.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| &name[..])
+    }
+
+    /// All groupings under the names that their arrays have in a file.
+    pub fn arrays(&self) -> impl Iterator<Item = (String, &[i64])> {
+        self.0.iter().map(|(name, groups)| {
+            let array = if name.is_empty() { "groups".into() } else { format!("groups.{name}") };
+            (array, &groups[..])
+        })
+    }
+}
+
+/// An array of a file, read a block of rows at a time.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Name of the array.
+    pub name: String,
+    array: Array,
+}
+
+impl Members for Source {
+    fn members(&self) -> usize {
+        self.array.shape()[0]
+    }
+    fn examples(&self) -> usize {
+        self.array.shape()[1]
+    }
+    fn width(&self) -> usize {
+        self.array.shape()[2]
+    }
+    fn read(&self, member: usize, rows: Range<usize>, out: &mut [f64]) {
+        self.array.read_rows(member, rows, out);
+    }
+    fn release(&self, rows: Range<usize>) {
+        self.array.release_rows(rows);
+    }
+}
+
+const CLASSIFICATION: [(&str, Form); 3] =
+    [("logits", Form::Logits), ("log_probs", Form::LogProbs), ("probs", Form::Probs)];
+const REGRESSION: [&str; 5] = ["mean", "std", "samples", "quantiles", "levels"];
+
+/// Takes a file's arrays one by one, and names the file when one is not as it must be.
+struct Taker<'a> {
+    path: &'a Path,
+    arrays: Arrays,
+}
+
+impl Taker<'_> {
+    fn has(&self, name: &str) -> bool {
+        self.arrays.contains_key(name)
+    }
+
+    fn take(&mut self, name: &str) -> Result<Array, Error> {
+        self.arrays.remove(name).ok_or_else(|| {
+            let there: Vec<&str> = self.arrays.keys().map(|k| &k[..]).collect();
+            let advice = format!("the file holds: {}", there.join(", "));
+            Error::file(self.path, format!("there is no array `{name}`"), advice)
+        })
+    }
+
+    /// An array of `axes` axes, or of one less for a single member.
+    fn source(&mut self, name: &str, axes: usize) -> Result<Source, Error> {
+        let array = self.take(name)?;
+        array.need_floats().map_err(|fault| fault.at(self.path, name))?;
+        let array = match array.shape().len() {
+            n if n == axes => array,
+            n if n + 1 == axes => array.with_leading_axis(),
+            _ => {
+                let wanted = if axes == 3 {
+                    "[members, examples, classes], or [examples, classes] for one member"
+                } else {
+                    "[members, examples], or [examples] for one member"
+                };
+                let what = format!("shape {:?}", array.shape());
+                return Err(Error::array(self.path, name, what, format!("it must be {wanted}")));
+            }
+        };
+        if array.shape().contains(&0) {
+            let what = format!("shape {:?} is empty", array.shape());
+            return Err(Error::array(self.path, name, what, "there must be at least one example"));
+        }
+        let array = if axes == 2 { array.with_trailing_axis() } else { array };
+        Ok(Source { name: name.to_string(), array })
+    }
+
+    fn fit(&self, name: &str, found: usize, examples: usize) -> Result<(), Error> {
+        if found == examples {
+            return Ok(());
+        }
+        let what = format!("{found} entries for {examples} examples");
+        Err(Error::array(self.path, name, what, "give exactly one entry per example"))
+    }
+
+    fn integers(&mut self, name: &str, examples: usize) -> Result<Vec<i128>, Error> {
+        let values = self.take(name)?.integers().map_err(|fault| fault.at(self.path, name))?;
+        self.fit(name, values.len(), examples)?;
+        Ok(values)
+    }
+
+    fn groups(&mut self, examples: usize) -> Result<Groups, Error> {
+        let is_group = |name: &&String| *name == "groups" || name.starts_with("groups.");
+        let names: Vec<String> = self.arrays.keys().filter(is_group).cloned().collect();
+        let mut groups = Vec::new();
+        for name in names {
+            let values = self.integers(&name, examples)?;
+            let narrow = values.iter().map(|&v| i64::try_from(v)).collect::<Result<_, _>>();
+            let narrow = narrow.map_err(|_| {
+                Error::array(self.path, &name, "a group number beyond 2^63", "use smaller numbers")
+            })?;
+            let own = name.strip_prefix("groups").unwrap_or_default();
+            groups.push((own.trim_start_matches('.').to_string(), narrow));
+        }
+        Ok(Groups(groups))
+    }
+
+    fn rest(self) -> Vec<String> {
+        self.arrays.into_keys().collect()
+    }
+}
+
+impl Predictions {
+    /// Finds out what the arrays of a file mean, and whether they fit together.
+    pub fn new(path: &Path, arrays: Arrays) -> Result<Self, Error> {
+        let mut taker = Taker { path, arrays };
+        let classes: Vec<(&str, Form)> =
+            CLASSIFICATION.into_iter().filter(|(name, _)| taker.has(name)).collect();
+        let regression: Vec<&str> = REGRESSION.into_iter().filter(|name| taker.has(name)).collect();
+        match (&classes[..], &regression[..]) {
+            (&[(name, form)], []) => classification(&mut taker, name, form).map(|found| {
+                Self::Classification(Classification { ignored: taker.rest(), ..found })
+            }),
+            ([], [_, ..]) => regressed(&mut taker)
+                .map(|found| Self::Regression(Regression { ignored: taker.rest(), ..found })),
+            ([], []) => {
+                let there: Vec<&str> = taker.arrays.keys().map(|k| &k[..]).collect();
+                let what = if there.is_empty() {
+                    "there is no array in it".to_string()
+                } else {
+                    format!("no predictions among its arrays: {}", there.join(", "))
+                };
+                let advice = "name one array `logits`, `log_probs` or `probs` (with `labels`), or \
+                     `mean` and `std`, `samples`, or `quantiles` and `levels` (with `targets`)";
+                Err(Error::file(path, what, advice))
+            }
+            (classes, regression) => {
+                let names: Vec<&str> = classes
+                    .iter()
+                    .map(|(name, _)| *name)
+                    .chain(regression.iter().copied())
+                    .collect();
+                let what = format!("predictions in more than one form: {}", names.join(", "));
+                Err(Error::file(path, what, "leave exactly one"))
+            }
+        }
+    }
+}
+
+fn classification(taker: &mut Taker<'_>, name: &str, form: Form) -> Result<Classification, Error> {
+    let path = taker.path.to_path_buf();
+    let source = taker.source(name, 3)?;
+    let (examples, classes) = (source.examples(), source.width());
+    if classes < 2 {
+        let advice = "give a column for each class: for a binary model, those of 1 - p and p";
+        return Err(Error::array(&path, name, "there is only one class", advice));
+    }
+    if classes > 1 << 24 || examples > u32::MAX as usize {
+        let what = format!("{examples} examples of {classes} classes");
+        return Err(Error::array(&path, name, what, "at most 2^32 examples of 2^24 classes"));
+    }
+    let labels = if taker.has("labels") {
+        Some(labels(&path, &taker.integers("labels", examples)?, classes)?)
+    } else {
+        None
+    };
+    let groups = taker.groups(examples)?;
+    Ok(Classification { path, form, source, labels, groups, ignored: Vec::new() })
+}
+
+fn labels(path: &Path, values: &[i128], classes: usize) -> Result<Vec<u32>, Error> {
+    let bad = values.iter().position(|&v| v < 0 || v >= classes as i128);
+    match bad {
+        None => Ok(values.iter().map(|&v| v as u32).collect()),
+        Some(example) => Err(Error::array(
+            path,
+            "labels",
+            format!("label {} at example {example}", values[example]),
+            format!("labels run from 0 to {} for {classes} classes", classes - 1),
+        )),
+    }
+}
+
+fn regressed(taker: &mut Taker<'_>) -> Result<Regression, Error> {
+    let path = taker.path.to_path_buf();
+    let kinds = [
+        taker.has("mean") || taker.has("std"),
+        taker.has("samples"),
+        taker.has("quantiles") || taker.has("levels"),
+    ];
+    if kinds.into_iter().filter(|&there| there).count() > 1 {
+        let what = "predictions in more than one form";
+        let advice = "leave `mean` and `std`, or `samples`, or `quantiles` and `levels`";
+        return Err(Error::file(&path, what, advice));
+    }
+    let (kind, examples) = if kinds[0] {
+        let (mean, std) = (taker.source("mean", 2)?, taker.source("std", 2)?);
+        if mean.array.shape() != std.array.shape() {
+            let shape = |s: &Source| s.array.shape()[..2].to_vec();
+            let what = format!("shape {:?}, but mean has {:?}", shape(&std), shape(&mean));
+            return Err(Error::array(&path, "std", what, "both must have the same shape"));
+        }
+        let examples = mean.examples();
+        (RegressionKind::Gaussians(mean, std), examples)
+    } else if kinds[1] {
+        let samples = taker.source("samples", 2)?;
+        let examples = samples.examples();
+        (RegressionKind::Samples(samples), examples)
+    } else {
+        let quantiles = taker.source("quantiles", 2)?;
+        let levels = taker.take("levels")?.floats().map_err(|f| f.at(&path, "levels"))?;
+        check_levels(&levels, quantiles.members()).map_err(|f| f.at(&path, "levels"))?;
+        let examples = quantiles.examples();
+        (RegressionKind::Quantiles(levels, quantiles), examples)
+    };
+    let targets = taker.take("targets")?.floats().map_err(|f| f.at(&path, "targets"))?;
+    taker.fit("targets", targets.len(), examples)?;
+    if let Some(example) = targets.iter().position(|y| !y.is_finite()) {
+        let what = format!("{} at example {example}", targets[example]);
+        return Err(Error::array(&path, "targets", what, "every target must be a number"));
+    }
+    let groups = taker.groups(examples)?;
+    Ok(Regression { path, kind, targets, groups, ignored: Vec::new() })
+}
+
+fn check_levels(levels: &[f64], rows: usize) -> Result<(), Fault> {
+    if levels.len() != rows {
+        return Err(Fault::new(
+            format!("{} levels for {rows} rows of quantiles", levels.len()),
+            "give one level per row of `quantiles`, shape [levels, examples]",
+        ));
+    }
+    if let Some(bad) = levels.iter().position(|l| !(*l > 0.0 && *l < 1.0)) {
+        return Err(Fault::new(
+            format!("level {} at place {bad}", levels[bad]),
+            "levels lie strictly between 0 and 1",
+        ));
+    }
+    if let Some(bad) = levels.windows(2).position(|pair| pair[0] >= pair[1]) {
+        return Err(Fault::new(
+            format!("level {} at place {} after {}", levels[bad + 1], bad + 1, levels[bad]),
+            "sort the levels, and the rows of quantiles with them, in ascending order",
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,103 @@
+//! Writing predictions: the same three formats that are read.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use npyz::WriterBuilder;
+use safetensors::tensor::{Dtype, TensorView};
+use zip::CompressionMethod;
+use zip::write::{SimpleFileOptions, ZipWriter};
+
+use crate::error::Error;
+
+/// Class predictions to be written.
+pub struct Output<'a> {
+    /// `[members, examples, classes]`, row after row.
+    pub log_probs: &'a [f32],
+    /// The shape of `log_probs`.
+    pub shape: [usize; 3],
+    /// Whole-number arrays besides: labels, groups.
+    pub integers: Vec<(String, Vec<i64>)>,
+}
+
+/// Writes predictions to `.npz`, `.safetensors`, or else to a folder of `.npy`. A file is written
+/// beside its place and then renamed, so that it is there whole or not at all.
+pub fn write(path: &Path, output: &Output<'_>) -> Result<(), Error> {
+    let written = match path.extension().and_then(|e| e.to_str()) {
+        Some("npz") => whole(path, |file| npz(file, output)),
+        Some("safetensors") => whole(path, |file| safetensors(file, output)),
+        None => folder(path, output),
+        Some(other) => {
+            let what = format!("cannot write a .{other} file");
+            let advice = "name a .npz or .safetensors file, or a folder";
+            return Err(Error::file(path, what, advice));
+        }
+    };
+    written.map_err(|e| Error::io(path, &e))
+}
+
+fn whole(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = tempfile::Builder::new().prefix(".dubio-").tempfile_in(folder)?;
+    fill(file.as_file_mut())?;
+    file.persist(path).map(|_| ()).map_err(|e| e.error)
+}
+
+fn npy_floats(to: impl Write, output: &Output<'_>) -> io::Result<()> {
+    let shape = output.shape.map(|axis| axis as u64);
+    let mut npy = npyz::WriteOptions::new().default_dtype().shape(&shape).writer(to).begin_nd()?;
+    npy.extend(output.log_probs.iter().copied())?;
+    npy.finish()
+}
+
+fn npy_integers(to: impl Write, values: &[i64]) -> io::Result<()> {
+    let shape = [values.len() as u64];
+    let mut npy = npyz::WriteOptions::new().default_dtype().shape(&shape).writer(to).begin_nd()?;
+    npy.extend(values.iter().copied())?;
+    npy.finish()
+}
+
+fn npz(file: &mut File, output: &Output<'_>) -> io::Result<()> {
+    // Stored, so that it can be mapped when it is read; 64-bit sizes, since it may be large.
+    let options =
+        SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
+    let mut archive = ZipWriter::new(BufWriter::new(file));
+    archive.start_file("log_probs.npy", options)?;
+    npy_floats(&mut archive, output)?;
+    for (name, values) in &output.integers {
+        archive.start_file(format!("{name}.npy"), options)?;
+        npy_integers(&mut archive, values)?;
+    }
+    archive.finish()?.flush()
+}
+
+fn safetensors(file: &mut File, output: &Output<'_>) -> io::Result<()> {
+    let floats: Vec<u8> = output.log_probs.iter().flat_map(|x| x.to_le_bytes()).collect();
+    let integers: Vec<(&str, Vec<u8>)> = output
+        .integers
+        .iter()
+        .map(|(name, values)| (&name[..], values.iter().flat_map(|x| x.to_le_bytes()).collect()))
+        .collect();
+    let other = |e: safetensors::SafeTensorError| io::Error::other(e.to_string());
+    let mut tensors = vec![(
+        "log_probs",
+        TensorView::new(Dtype::F32, output.shape.to_vec(), &floats).map_err(other)?,
+    )];
+    for (name, bytes) in &integers {
+        let view = TensorView::new(Dtype::I64, vec![bytes.len() / 8], bytes).map_err(other)?;
+        tensors.push((name, view));
+    }
+    file.write_all(&safetensors::serialize(tensors, None).map_err(other)?)
+}
+
+fn folder(path: &Path, output: &Output<'_>) -> io::Result<()> {
+    std::fs::create_dir_all(path)?;
+    whole(&path.join("log_probs.npy"), |file| npy_floats(BufWriter::new(file), output))?;
+    for (name, values) in &output.integers {
+        whole(&path.join(format!("{name}.npy")), |file| {
+            npy_integers(BufWriter::new(file), values)
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,158 @@
+//! `dubio calibrate`: fit a temperature on one file and apply it to another.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use dubio_metrics::calibrate::temperature::fit;
+use dubio_metrics::examples::Examples;
+use dubio_metrics::members::Members;
+use dubio_metrics::numeric::transcendental::logsumexp;
+use dubio_metrics::pool::pool;
+use dubio_predictions::{Classification, Error, Output, Predictions, open, write};
+use serde_json::json;
+
+/// Fit a temperature on validation predictions and apply it to others.
+///
+/// By default one temperature is fitted to the ensemble's mean probabilities, and the result has
+/// one member: pool, then calibrate. With --per-member each member gets its own temperature and
+/// stays a member: calibrate, then pool. The two give different numbers.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  dubio calibrate val.npz                                      print the temperature
+  dubio calibrate val.npz --apply test.npz -o calibrated.npz   and use it
+  dubio calibrate val.npz --per-member --apply test.npz -o calibrated.npz")]
+pub(crate) struct Args {
+    /// Predictions with labels, to fit on. Never the ones that will be scored.
+    file: PathBuf,
+    /// Predictions to apply the temperature to.
+    #[arg(long, value_name = "FILE", requires = "output")]
+    apply: Option<PathBuf>,
+    /// Where to write the calibrated predictions, as `log_probs`: .npz, .safetensors or a folder.
+    #[arg(short, long, value_name = "FILE", requires = "apply")]
+    output: Option<PathBuf>,
+    /// A temperature for each member instead of one for their mean.
+    #[arg(long)]
+    per_member: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<()> {
+    let validation = classes(&args.file)?;
+    let labels = validation.labels.clone().ok_or_else(|| {
+        Error::file(&args.file, "there is no array `labels`", "a temperature is fitted to labels")
+    })?;
+    let members = if args.per_member { validation.source.members() } else { 1 };
+    let temperatures = (0..members)
+        .map(|member| {
+            let examples =
+                Examples::new(part(&validation, args.per_member, member)?, labels.clone());
+            let fit = fit(&examples, 1.0).map_err(|undefined| {
+                anyhow::anyhow!("{}: no temperature: {}", args.file.display(), undefined.0)
+            })?;
+            Ok(fit.temperature())
+        })
+        .collect::<Result<Vec<f64>>>()?;
+    if let (Some(path), Some(output)) = (&args.apply, &args.output) {
+        apply(path, output, &temperatures, args.per_member)?;
+    }
+    report(args, &temperatures);
+    Ok(())
+}
+
+fn report(args: &Args, temperatures: &[f64]) {
+    if args.json {
+        let value = if args.per_member { json!(temperatures) } else { json!(temperatures[0]) };
+        println!("{}", json!({ "temperature": value }));
+    } else {
+        let all: Vec<String> = temperatures.iter().map(|t| format!("{t:.5}")).collect();
+        println!("temperature {}", all.join(" "));
+    }
+    if let Some(output) = &args.output
+        && !args.json
+    {
+        println!("wrote {}", output.display());
+    }
+}
+
+fn classes(path: &Path) -> Result<Classification> {
+    match open(path)? {
+        Predictions::Classification(file) => Ok(file),
+        Predictions::Regression(_) => {
+            bail!(
+                "{}: temperatures are for classification, and this is a regression",
+                path.display()
+            )
+        }
+    }
+}
+
+/// One member of a file, as a file of its own.
+struct Member<'a> {
+    source: &'a dyn Members,
+    member: usize,
+}
+
+impl Members for Member<'_> {
+    fn members(&self) -> usize {
+        1
+    }
+    fn examples(&self) -> usize {
+        self.source.examples()
+    }
+    fn width(&self) -> usize {
+        self.source.width()
+    }
+    fn read(&self, _: usize, rows: std::ops::Range<usize>, out: &mut [f64]) {
+        self.source.read(self.member, rows, out);
+    }
+}
+
+/// The predictive distributions of one member, or of all together.
+fn part(
+    file: &Classification,
+    per_member: bool,
+    member: usize,
+) -> Result<dubio_metrics::pool::Pooled> {
+    let single = Member { source: &file.source, member };
+    let source: &dyn Members = if per_member { &single } else { &file.source };
+    pool(source, file.form, &|_| {}).map_err(|mut fault| {
+        fault.member += if per_member { member } else { 0 };
+        Error::array(&file.path, &file.source.name, &fault, "mend the numbers where they are made")
+            .into()
+    })
+}
+
+fn apply(path: &Path, output: &Path, temperatures: &[f64], per_member: bool) -> Result<()> {
+    let file = classes(path)?;
+    let (examples, classes) = (file.source.examples(), file.source.width());
+    if per_member && file.source.members() != temperatures.len() {
+        bail!(
+            "{}: {} members, but temperatures were fitted to {}",
+            path.display(),
+            file.source.members(),
+            temperatures.len()
+        );
+    }
+    let mut log_probs: Vec<f32> = Vec::new();
+    for (member, temperature) in temperatures.iter().enumerate() {
+        let pooled = part(&file, per_member, member)?;
+        let mut row = vec![0.0; classes];
+        for log_p in pooled.log_p.chunks(classes) {
+            for (scaled, l) in row.iter_mut().zip(log_p) {
+                *scaled = l / temperature;
+            }
+            let log_z = logsumexp(&row);
+            log_probs.extend(row.iter().map(|l| (l - log_z) as f32));
+        }
+    }
+    let mut integers = Vec::new();
+    if let Some(labels) = &file.labels {
+        integers.push(("labels".to_string(), labels.iter().map(|&y| i64::from(y)).collect()));
+    }
+    integers.extend(file.groups.arrays().map(|(name, groups)| (name, groups.to_vec())));
+    let shape = [temperatures.len(), examples, classes];
+    write(output, &Output { log_probs: &log_probs, shape, integers })
+        .with_context(|| "the calibrated predictions were not written")
+}

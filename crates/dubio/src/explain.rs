@@ -1,0 +1,159 @@
+//! `dubio list` and `dubio explain`: what there is, and what it is.
+
+use std::io::{self, Write};
+
+use anyhow::{Result, bail};
+use clap::ValueEnum;
+use dubio_metrics::card::Direction;
+use serde_json::json;
+
+use crate::names::{Known, base, known, nearest};
+
+/// List what there is.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  dubio list scores\n  dubio list scores --json")]
+pub(crate) struct ListArgs {
+    /// What to list.
+    what: What,
+    /// Print JSON instead of a table.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum What {
+    /// Every score, with one sentence each.
+    Scores,
+}
+
+/// Explain a score: formula, range, direction, citation.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  dubio explain ece\n  dubio explain calibrated.nll")]
+pub(crate) struct ExplainArgs {
+    /// Name of the score.
+    name: String,
+    /// Print JSON instead of text.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn list(args: &ListArgs) -> Result<()> {
+    let What::Scores = args.what;
+    let all = known();
+    let mut out = io::stdout().lock();
+    if args.json {
+        let cards: Vec<_> = all.iter().map(card).collect();
+        writeln!(out, "{}", serde_json::to_string_pretty(&cards)?)?;
+        return Ok(());
+    }
+    let widest = all.iter().map(|k| k.name.len()).max().unwrap_or(0);
+    let mut task = "";
+    for score in &all {
+        if score.task != task {
+            writeln!(out, "{}{}", if task.is_empty() { "" } else { "\n" }, score.task)?;
+            task = score.task;
+        }
+        let arrow = score.card.direction.arrow();
+        writeln!(out, "  {:<widest$} {arrow:<2} {}", score.name, score.card.summary)?;
+    }
+    writeln!(
+        out,
+        "\ncalibrated.NAME is any score of classification at its best temperature; with --groups,\n\
+         group.VALUE.NAME, worst_group.NAME and p10_group.NAME are any score over groups.\n\
+         ↑ higher is better, ↓ lower, →0 closer to zero. `dubio explain NAME` says more."
+    )?;
+    Ok(())
+}
+
+fn card(score: &Known) -> serde_json::Value {
+    let bound = |x: f64| if x.is_finite() { json!(x) } else { json!(null) };
+    json!({
+        "name": score.name,
+        "task": score.task,
+        "summary": score.card.summary,
+        "formula": score.card.formula,
+        "range": [bound(score.card.range.0), bound(score.card.range.1)],
+        "better": better(score.card.direction),
+        "citation": score.card.citation,
+    })
+}
+
+fn better(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Higher => "higher",
+        Direction::Lower => "lower",
+        Direction::Zero => "closer to zero",
+        Direction::Neither => "neither: a description",
+    }
+}
+
+pub(crate) fn explain(args: &ExplainArgs) -> Result<()> {
+    let all = known();
+    let name = generic(&args.name);
+    let found: Vec<&Known> = all.iter().filter(|score| score.name == base(&name)).collect();
+    if found.is_empty() {
+        let names: Vec<String> = all.iter().map(|k| k.name.clone()).collect();
+        let near = nearest(base(&name), &names);
+        bail!("no score is called `{}`; did you mean {near}?", args.name);
+    }
+    let mut out = io::stdout().lock();
+    if args.json {
+        let cards: Vec<_> = found.iter().map(|k| card(k)).collect();
+        writeln!(out, "{}", serde_json::to_string_pretty(&cards)?)?;
+        return Ok(());
+    }
+    for (i, score) in found.iter().enumerate() {
+        let bound = |x: f64| {
+            if x.is_finite() {
+                format!("{x}")
+            } else if x > 0.0 {
+                "inf".into()
+            } else {
+                "-inf".into()
+            }
+        };
+        let (low, high) = score.card.range;
+        if i > 0 {
+            writeln!(out)?;
+        }
+        writeln!(out, "{} ({})\n  {}\n", score.name, score.task, score.card.summary)?;
+        writeln!(out, "  formula   {}", score.card.formula)?;
+        writeln!(out, "  range     {} to {}", bound(low), bound(high))?;
+        writeln!(out, "  better    {}", better(score.card.direction))?;
+        writeln!(out, "  source    {}", score.card.citation)?;
+    }
+    if let Some(line) = derived(&args.name) {
+        writeln!(out, "\n  {line}")?;
+    }
+    Ok(())
+}
+
+/// `ood.far.auroc.total` is explained as `ood.NAME.auroc.total`.
+fn generic(name: &str) -> String {
+    match name.strip_prefix("ood.").map(|rest| rest.rsplitn(3, '.').collect::<Vec<_>>()).as_deref()
+    {
+        Some([signal, measure, _]) => format!("ood.NAME.{measure}.{signal}"),
+        _ => name.to_string(),
+    }
+}
+
+/// What the first part of a derived name adds.
+fn derived(name: &str) -> Option<&'static str> {
+    match name.split('.').next()? {
+        "calibrated" => Some(
+            "calibrated: at the best temperature, by test-time cross-validation: split at random in\n  \
+             two halves, fit T on each, score the other, five times over, average (Ashukha et al.\n  \
+             2020). Intervals keep the temperatures and resample the halves of the first split.",
+        ),
+        "worst_group" => {
+            Some("worst_group: the worst value over groups, by the score's own direction.")
+        }
+        "p10_group" => Some("p10_group: the 10th percentile over groups, by linear interpolation."),
+        "misclassification" => Some(
+            "misclassification: positives are wrong predictions. Never compare it between models:\n  \
+             each has its own errors to find (Ashukha et al. 2020, sec. 3.2).",
+        ),
+        "ood" => Some("ood: positives are the examples of the other set."),
+        _ => None,
+    }
+}

@@ -1,0 +1,69 @@
+//! `dubio`: does a model know what it does not know?
+
+mod calibrate;
+mod evaluate;
+mod explain;
+mod names;
+mod progress;
+mod render;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Does a model know what it does not know?
+///
+/// dubio reads the predictions of any model, from any framework, and gives every score of
+/// predictive uncertainty that matters, with intervals.
+#[derive(Parser)]
+#[command(version, max_term_width = 100, arg_required_else_help = true)]
+#[command(after_help = "Examples:
+  dubio evaluate preds.npz                       every score, as a table
+  dubio evaluate preds.npz --json > scores.json  the same for machines
+  dubio explain ece                              what a score is
+
+Exit codes: 0 done; 1 done, but a score asked for by name has no value; 2 could not run.")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Evaluate(evaluate::Args),
+    Calibrate(calibrate::Args),
+    List(explain::ListArgs),
+    Explain(explain::ExplainArgs),
+}
+
+/// How a command ended, short of an error.
+enum Outcome {
+    Done,
+    /// A score asked for by name has no value.
+    Undefined,
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Evaluate(args) => evaluate::run(&args),
+        Command::Calibrate(args) => calibrate::run(&args).map(|()| Outcome::Done),
+        Command::List(args) => explain::list(&args).map(|()| Outcome::Done),
+        Command::Explain(args) => explain::explain(&args).map(|()| Outcome::Done),
+    };
+    match result {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Undefined) => ExitCode::from(1),
+        // Whoever reads our output may stop early, as `head` does; that is no failure of ours.
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .downcast_ref::<std::io::Error>()
+        .is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
+}

@@ -1,0 +1,168 @@
+//! Names of scores: which there are, which are wanted, which was meant.
+
+use anyhow::{Result, bail};
+use dubio_metrics::card::Card;
+use dubio_metrics::detection::{Measure, Signal};
+use dubio_metrics::{classification, regression};
+
+/// A score that can be asked for, and what it is of.
+pub(crate) struct Known {
+    pub(crate) name: String,
+    pub(crate) card: &'static Card,
+    pub(crate) task: &'static str,
+}
+
+/// Every score by its public name; families with a name to fill in stand as `ood.NAME....`.
+pub(crate) fn known() -> Vec<Known> {
+    let mut all: Vec<Known> = Vec::new();
+    let classified = classification::scores();
+    all.extend(classified.iter().map(|s| Known {
+        name: s.name(),
+        card: s.card(),
+        task: "classification",
+    }));
+    for signal in Signal::ALL {
+        for measure in Measure::ALL {
+            let name = measure.name("ood.NAME", signal);
+            all.push(Known { name, card: measure.card(), task: "detection" });
+        }
+    }
+    let regressed = regression::scores();
+    all.extend(regressed.iter().map(|s| Known {
+        name: s.name(),
+        card: s.card(),
+        task: "regression",
+    }));
+    all
+}
+
+/// Which scores `--scores` asks for.
+pub(crate) struct Selection(Option<Vec<String>>);
+
+impl Selection {
+    /// All, when nothing was asked for.
+    pub(crate) fn new(names: &[String]) -> Result<Self> {
+        if names.is_empty() {
+            return Ok(Self(None));
+        }
+        for name in names {
+            check(name)?;
+        }
+        Ok(Self(Some(names.to_vec())))
+    }
+
+    /// Whether this score is to be worked out: it, its family (`misclassification`, `ood.far`), or
+    /// a pattern ending in `*` was named.
+    pub(crate) fn wants(&self, name: &str) -> bool {
+        let Some(asked) = &self.0 else { return true };
+        asked.iter().any(|a| matches(a, name))
+    }
+
+    /// Whether it was named in full.
+    pub(crate) fn names(&self, name: &str) -> bool {
+        self.0.as_ref().is_some_and(|asked| asked.iter().any(|a| a == name))
+    }
+
+    /// What was asked for and is not among these.
+    pub(crate) fn missing<'a>(&'a self, there: &[&str]) -> Vec<&'a str> {
+        let asked = self.0.iter().flatten().map(|a| &a[..]);
+        asked.filter(|a| !there.iter().any(|name| matches(a, name))).collect()
+    }
+}
+
+fn matches(asked: &str, name: &str) -> bool {
+    match asked.strip_suffix('*') {
+        Some(prefix) => name.starts_with(prefix),
+        None => {
+            name.strip_prefix(asked).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        }
+    }
+}
+
+const GROUP_KINDS: [&str; 2] = ["worst_group.", "p10_group."];
+
+/// That a name asked for could be the name of a score; otherwise says which ones are near.
+fn check(asked: &str) -> Result<()> {
+    let bare = base(asked);
+    let names: Vec<String> = known().into_iter().map(|k| k.name).collect();
+    let families = ["calibrated", "group", "worst_group", "p10_group"];
+    if names.iter().any(|name| matches(bare, name)) || families.contains(&bare) {
+        return Ok(());
+    }
+    if let Some(rest) = asked.strip_prefix("ood.") {
+        let parts: Vec<&str> = rest.rsplitn(3, '.').collect();
+        let generic = match parts[..] {
+            [signal, measure, _] => format!("ood.NAME.{measure}.{signal}"),
+            _ => return Ok(()), // a set's name, which only the command line knows
+        };
+        if names.contains(&generic) {
+            return Ok(());
+        }
+    }
+    let near = nearest(bare, &names);
+    bail!("no score is called `{asked}`; did you mean {near}? `dubio list scores` shows them all")
+}
+
+/// The plain score that a derived one is made of: `calibrated.nll` of `nll`.
+pub(crate) fn base(name: &str) -> &str {
+    if let Some(rest) = name.strip_prefix("calibrated.") {
+        return rest;
+    }
+    for kind in GROUP_KINDS {
+        if let Some(rest) = name.strip_prefix(kind) {
+            return rest;
+        }
+    }
+    let group = name.strip_prefix("group.").and_then(|rest| rest.split_once('.'));
+    group.map_or(name, |(_, rest)| rest)
+}
+
+/// The closest of some names, by the number of letters to change.
+pub(crate) fn nearest(asked: &str, names: &[String]) -> String {
+    let mut ranked: Vec<(usize, &String)> =
+        names.iter().map(|name| (distance(asked, name), name)).collect();
+    ranked.sort();
+    let best = ranked.first().map_or(0, |(d, _)| *d);
+    let close: Vec<String> = ranked
+        .iter()
+        .take_while(|(d, _)| *d == best)
+        .take(3)
+        .map(|(_, n)| format!("`{n}`"))
+        .collect();
+    close.join(" or ")
+}
+
+/// Levenshtein's distance.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.iter().enumerate() {
+            let changed = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_family_name_selects_its_members_and_nothing_else() {
+        assert!(matches("misclassification", "misclassification.auroc.total"));
+        assert!(matches("calibrated.n*", "calibrated.nll"));
+        assert!(!matches("ece", "ece2") && !matches("brier", "brier_per_class"));
+    }
+
+    #[test]
+    fn a_misspelt_name_is_told_the_nearest_right_one() {
+        let message = check("calibrated.nl").unwrap_err().to_string();
+        assert!(message.contains("did you mean `nll`"), "{message}");
+        assert!(check("ood.far.auroc.total").is_ok() && check("group.3.ece").is_ok());
+        assert!(check("ood.far.auroc.totl").is_err());
+    }
+}
