@@ -7,8 +7,11 @@ use multiversion::multiversion;
 
 use crate::numeric::transcendental::exp;
 
-/// Classes that are read together: one cache line of each row.
-pub const TILE: usize = 8;
+/// Examples that are turned from rows into columns together.
+pub(crate) const CHUNK: usize = 512;
+
+/// Rows that are turned at once: a cache line of each column.
+const LINE: usize = 8;
 
 /// The predictive distributions of some examples. Clones share the matrices.
 #[derive(Clone, Debug)]
@@ -73,30 +76,38 @@ impl Columns {
         Self { tempered: Some((beta, Arc::new(log_z))), ..self.clone() }
     }
 
-    /// The tiles that the classes are read in.
-    pub fn tiles(&self) -> impl Iterator<Item = Range<usize>> {
-        let classes = self.classes;
-        (0..classes).step_by(TILE).map(move |start| start..classes.min(start + TILE))
+    /// Copies an example's probabilities of some classes.
+    pub(crate) fn read(&self, example: usize, classes: Range<usize>, out: &mut [f64]) {
+        match &self.tempered {
+            None => out.copy_from_slice(&self.row(example)[classes]),
+            Some((beta, log_z)) => {
+                raise(*beta, log_z[example], &self.log_row(example)[classes], out);
+            }
+        }
     }
 
-    /// Copies the probabilities of an example for a tile of classes.
-    #[inline]
-    pub fn read(&self, example: usize, tile: Range<usize>, out: &mut [f64; TILE]) {
-        let start = self.row_index(example) * self.classes;
-        let range = start + tile.start..start + tile.end;
-        match &self.tempered {
-            None => out[..tile.len()].copy_from_slice(&self.p[range]),
-            Some((beta, log_z)) => {
-                out[..tile.len()].copy_from_slice(&self.log_p[range]);
-                raise(*beta, log_z[example], out);
+    /// Writes a chunk of examples column after column: `out[class * examples + example]`.
+    pub(crate) fn turn(&self, examples: Range<usize>, classes: Range<usize>, out: &mut [f64]) {
+        let (count, width) = (examples.len(), classes.len());
+        let mut rows = vec![0.0; LINE * width];
+        for first in (0..count).step_by(LINE) {
+            let lines = LINE.min(count - first);
+            for (line, row) in rows.chunks_exact_mut(width).enumerate().take(lines) {
+                self.read(examples.start + first + line, classes.clone(), row);
+            }
+            for (class, column) in out.chunks_exact_mut(count).enumerate() {
+                for (line, p) in column[first..first + lines].iter_mut().enumerate() {
+                    *p = rows[line * width + class];
+                }
             }
         }
     }
 }
 
+/// `exp(beta log_p - log_z)`.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
-fn raise(beta: f64, log_z: f64, row: &mut [f64; TILE]) {
-    for x in row {
-        *x = exp(beta * *x - log_z);
+fn raise(beta: f64, log_z: f64, log_p: &[f64], out: &mut [f64]) {
+    for (p, log_p) in out.iter_mut().zip(log_p) {
+        *p = exp(beta * log_p - log_z);
     }
 }

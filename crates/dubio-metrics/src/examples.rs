@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
+use crate::classwise::Sweep;
 use crate::columns::Columns;
 use crate::costs::Costs;
 use crate::pool::Pooled;
@@ -42,6 +43,7 @@ pub struct Examples {
     pub(crate) by_confidence: OnceLock<Ranking>,
     pub(crate) by_total: OnceLock<Ranking>,
     pub(crate) class_gaps: OnceLock<Vec<f32>>,
+    pub(crate) sweep: OnceLock<Arc<Sweep>>,
 }
 
 /// The parts of the total uncertainty, a number per example.
@@ -99,6 +101,7 @@ impl Examples {
             by_confidence: OnceLock::new(),
             by_total: OnceLock::new(),
             class_gaps: OnceLock::new(),
+            sweep: OnceLock::new(),
         }
     }
 
@@ -139,6 +142,7 @@ impl Examples {
             by_confidence: OnceLock::new(),
             by_total: OnceLock::new(),
             class_gaps: OnceLock::new(),
+            sweep: OnceLock::new(),
             ..self.clone()
         }
     }
@@ -189,6 +193,7 @@ impl Examples {
             by_confidence: OnceLock::new(),
             by_total: OnceLock::new(),
             class_gaps: OnceLock::new(),
+            sweep: OnceLock::new(),
         }
     }
 

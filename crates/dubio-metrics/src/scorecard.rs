@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::bootstrap::{Bootstrap, interval, percentile};
-use crate::calibrate::cross_validation::{Fold, folds};
+use crate::calibrate::cross_validation::{Fold, REPEATS, split};
 use crate::calibrate::temperature;
 use crate::card::Card;
 use crate::detection::ood::{self, Uncertainties};
@@ -178,50 +178,74 @@ pub fn calibrated(
     if wanted.is_empty() {
         return Vec::new();
     }
-    scoring.progress.start("calibrated", wanted.len());
-    let folds =
-        temperature::fit(examples, 1.0).and_then(|fit| folds(examples, &fit, &scoring.splits));
-    let folds = match folds {
-        Ok(folds) => folds,
-        Err(why) => {
-            let undefined = |score: &&dyn Score<Examples>| {
-                Entry::new(name(*score), score.card(), examples.len(), Err(why.clone()), Vec::new())
-            };
-            return wanted.iter().map(undefined).collect();
-        }
+    scoring.progress.start("calibrated", REPEATS);
+    let entry = |score: &dyn Score<Examples>, value, replicates| {
+        Entry::new(name(score), score.card(), examples.len(), value, replicates)
     };
-    let per_fold: Vec<Vec<_>> = folds
-        .par_iter()
-        .map(|fold| {
-            let ones = vec![[1.0]; fold.examples.len()];
-            wanted
-                .par_iter()
-                .map(|score| {
-                    let prepared = score.prepare(&fold.examples, &scoring.options)?;
-                    Ok((prepared.value(&ones), prepared))
-                })
-                .collect()
-        })
-        .collect();
-    let values: Vec<Result<f64, Undefined>> = (0..wanted.len())
-        .map(|s| {
-            let each = per_fold.iter().map(|fold| match &fold[s] {
-                Ok((value, _)) => Ok(*value),
-                Err(Undefined(why)) => Err(Undefined(format!("on a random half, {why}"))),
+    match cross_validated(examples, &wanted, scoring) {
+        Err(why) => {
+            wanted.iter().map(|score| entry(*score, Err(why.clone()), Vec::new())).collect()
+        }
+        Ok((values, replicates)) => {
+            let mut replicates = replicates.into_iter();
+            let with_replicates = wanted.iter().zip(values).map(|(score, value)| {
+                let own =
+                    if value.is_ok() { replicates.next().unwrap_or_default() } else { Vec::new() };
+                entry(*score, value, own)
             });
-            let each: Vec<f64> = each.collect::<Result<_, _>>()?;
-            Ok(each.iter().sum::<f64>() / each.len() as f64)
-        })
-        .collect();
-    let mut replicates =
-        fold_replicates(examples.len(), &folds[..2], &per_fold[..2], &wanted, &values, scoring)
-            .into_iter();
-    let entries = wanted.iter().zip(values).map(|(score, value)| {
-        let replicates =
-            if value.is_ok() { replicates.next().unwrap_or_default() } else { Vec::new() };
-        Entry::new(name(*score), score.card(), examples.len(), value, replicates)
-    });
-    entries.collect()
+            with_replicates.collect()
+        }
+    }
+}
+
+/// A value for each score, and the replicates of those that are defined.
+type Values = (Vec<Result<f64, Undefined>>, Vec<Vec<f64>>);
+
+/// Splits are worked through one after the other: what a half has cached goes with it.
+fn cross_validated(
+    examples: &Examples,
+    wanted: &[&dyn Score<Examples>],
+    scoring: &Scoring<'_>,
+) -> Result<Values, Undefined> {
+    let whole = temperature::fit(examples)?;
+    let mut sums: Vec<Result<f64, Undefined>> = vec![Ok(0.0); wanted.len()];
+    let mut first = None;
+    for repeat in 0..REPEATS {
+        let folds = split(examples, &whole, &scoring.splits, repeat)?;
+        for fold in &folds {
+            for (sum, half) in sums.iter_mut().zip(prepare_fold(fold, wanted, scoring)) {
+                *sum = match (sum.clone(), half) {
+                    (Ok(sum), Ok((value, _))) => Ok(sum + value),
+                    (Err(why), _) => Err(why),
+                    (_, Err(Undefined(why))) => Err(Undefined(format!("on a random half, {why}"))),
+                };
+            }
+        }
+        first.get_or_insert(folds);
+        scoring.progress.advance(1);
+    }
+    let count = (2 * REPEATS) as f64;
+    let values: Vec<_> = sums.into_iter().map(|sum| sum.map(|sum| sum / count)).collect();
+    let replicates = match (&scoring.bootstrap, &first) {
+        (Some(bootstrap), Some(folds)) => {
+            fold_replicates(examples.len(), folds, wanted, &values, bootstrap, scoring)
+        }
+        _ => Vec::new(),
+    };
+    Ok((values, replicates))
+}
+
+fn prepare_fold<'a>(
+    fold: &'a Fold,
+    wanted: &[&dyn Score<Examples>],
+    scoring: &Scoring<'_>,
+) -> Vec<Valued<'a>> {
+    let ones = vec![[1.0]; fold.examples.len()];
+    let valued = |score: &&dyn Score<Examples>| {
+        let prepared = score.prepare(&fold.examples, &scoring.options)?;
+        Ok((prepared.value(&ones), prepared))
+    };
+    wanted.par_iter().map(valued).collect()
 }
 
 type Valued<'a> = Result<(f64, Box<dyn Prepared + 'a>), Undefined>;
@@ -229,18 +253,19 @@ type Valued<'a> = Result<(f64, Box<dyn Prepared + 'a>), Undefined>;
 fn fold_replicates(
     examples: usize,
     folds: &[Fold],
-    prepared: &[Vec<Valued<'_>>],
     wanted: &[&dyn Score<Examples>],
     values: &[Result<f64, Undefined>],
+    bootstrap: &Bootstrap,
     scoring: &Scoring<'_>,
 ) -> Vec<Vec<f64>> {
-    let Some(bootstrap) = &scoring.bootstrap else { return Vec::new() };
+    let prepared: Vec<Vec<Valued<'_>>> =
+        folds.iter().map(|fold| prepare_fold(fold, wanted, scoring)).collect();
     let defined: Vec<usize> = (0..values.len()).filter(|&s| values[s].is_ok()).collect();
     scoring.progress.start("intervals", bootstrap.resamples.div_ceil(LANES));
     let mut replicates =
         bootstrap.map_blocks(&[examples], &|pieces| scoring.progress.advance(pieces), |weights| {
             let mut sums = vec![[0.0; LANES]; defined.len()];
-            for (fold, prepared) in folds.iter().zip(prepared) {
+            for (fold, prepared) in folds.iter().zip(&prepared) {
                 let own: Vec<[f64; LANES]> =
                     fold.rows.iter().map(|&row| weights[row as usize]).collect();
                 for (sum, &s) in sums.iter_mut().zip(&defined) {

@@ -257,3 +257,20 @@ pub(crate) fn total_variation(p: &[f64], q: &[f64]) -> f64 {
 pub(crate) fn dot(p: &[f64], k: &[f64]) -> f64 {
     zip_sum(p, k, |p, k| [p * k])[0]
 }
+
+/// The sum of floats given by their bits.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+pub(crate) fn sum_of_bits(keys: &[u64]) -> f64 {
+    let mut lanes = [0.0; WIDE];
+    let chunks = keys.chunks_exact(WIDE);
+    let rest = chunks.remainder();
+    for chunk in chunks {
+        for lane in 0..WIDE {
+            lanes[lane] += f64::from_bits(chunk[lane]);
+        }
+    }
+    for (lane, &key) in rest.iter().enumerate() {
+        lanes[lane] += f64::from_bits(key);
+    }
+    add_lanes(lanes)
+}

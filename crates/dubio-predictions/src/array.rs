@@ -87,9 +87,11 @@ pub(crate) enum Order {
 
 /// Bytes that an array of this shape takes; `None` when that is beyond any memory.
 pub(crate) fn byte_len(shape: &[u64], dtype: Dtype) -> Option<usize> {
-    let elements = shape.iter().try_fold(1_u64, |product, &axis| product.checked_mul(axis))?;
-    let bytes = elements.checked_mul(dtype.size() as u64)?;
-    usize::try_from(bytes).ok().filter(|&bytes| bytes <= isize::MAX as usize)
+    // Without the empty axes, so that strides are in range for an empty array too.
+    let mut axes = shape.iter().filter(|&&axis| axis > 0);
+    let bytes = axes.try_fold(dtype.size() as u64, |product, &axis| product.checked_mul(axis))?;
+    let bytes = usize::try_from(bytes).ok().filter(|&bytes| bytes <= isize::MAX as usize)?;
+    Some(if shape.contains(&0) { 0 } else { bytes })
 }
 
 impl Array {

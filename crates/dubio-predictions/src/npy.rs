@@ -1,6 +1,6 @@
 //! The header of an `.npy` array.
 
-use npyz::{DType, NpyHeader, TypeChar};
+use std::ops::Range;
 
 use crate::array::{Array, Dtype, Endian, Float, Integer, Order, byte_len};
 use crate::bytes::Bytes;
@@ -25,15 +25,9 @@ pub(crate) struct Header {
 impl Header {
     /// Reads the header at the start of some bytes, which may end before the data do.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Self, Fault> {
-        let start = text_end(bytes)?;
-        let header = NpyHeader::from_reader(&bytes[..start])
-            .map_err(|e| Fault::new(format!("unreadable header: {e}"), DAMAGED))?;
-        let dtype = dtype(&header.dtype())?;
-        let order = match header.order() {
-            npyz::Order::C => Order::C,
-            npyz::Order::Fortran => Order::Fortran,
-        };
-        let shape = header.shape().to_vec();
+        let text = text(bytes)?;
+        let start = text.end;
+        let (dtype, order, shape) = Text(&String::from_utf8_lossy(&bytes[text])).header()?;
         let length = byte_len(&shape, dtype).ok_or_else(|| {
             Fault::new(format!("shape {shape:?} is larger than any memory"), DAMAGED)
         })?;
@@ -64,61 +58,148 @@ impl Header {
     }
 }
 
-/// Where the header ends, from its own first bytes: checked here because the claimed length must
-/// not be believed before it is compared with what is there.
-fn text_end(bytes: &[u8]) -> Result<usize, Fault> {
+/// Where the text of the header lies, from its first bytes: the length that they claim must not be
+/// believed before it is compared with what is there.
+fn text(bytes: &[u8]) -> Result<Range<usize>, Fault> {
     let cut = || Fault::new("the header is cut short", DAMAGED);
-    if bytes.len() < 8 || &bytes[..6] != b"\x93NUMPY" {
+    if !bytes.starts_with(b"\x93NUMPY") {
         return Err(Fault::new("no .npy header", DAMAGED));
     }
-    let (prefix, text) = match bytes[6] {
-        1 => (10, usize::from(u16::from_le_bytes(*bytes[8..].first_chunk().ok_or_else(cut)?))),
-        _ => (12, u32::from_le_bytes(*bytes[8..].first_chunk().ok_or_else(cut)?) as usize),
+    let (start, length) = match bytes[6..] {
+        [1, 0, a, b, ..] => (10, usize::from(u16::from_le_bytes([a, b]))),
+        [2 | 3, 0, a, b, c, d, ..] => (12, u32::from_le_bytes([a, b, c, d]) as usize),
+        [major, minor, ..] if !matches!((major, minor), (1..=3, 0)) => {
+            return Err(Fault::new(format!(".npy version {major}.{minor}"), DAMAGED));
+        }
+        _ => return Err(cut()),
     };
-    if text > LONGEST_HEADER {
-        return Err(Fault::new(format!("a header of {text} bytes"), DAMAGED));
+    if length > LONGEST_HEADER {
+        return Err(Fault::new(format!("a header of {length} bytes"), DAMAGED));
     }
-    let end = prefix + text;
-    if bytes.len() < end {
+    if bytes.len() < start + length {
         return Err(cut());
     }
-    // The header is one Python literal; real ones nest two deep, and a parser that recurses on a
-    // hostile one must not be let loose on it.
-    let depth = bytes[prefix..end].iter().filter(|b| matches!(b, b'(' | b'[' | b'{')).count();
-    if depth > 64 {
-        return Err(Fault::new("a header that nests too deep", DAMAGED));
-    }
-    Ok(end)
+    Ok(start..start + length)
 }
 
-fn dtype(dtype: &DType) -> Result<Dtype, Fault> {
-    let unknown = |name: String| {
-        Fault::new(
-            format!("dtype {name} is not one that holds predictions or labels"),
-            "use float16, float32 or float64 for predictions and an integer dtype for labels",
-        )
-    };
-    let DType::Plain(plain) = dtype else { return Err(unknown(dtype.descr())) };
-    let endian = match plain.endianness() {
-        npyz::Endianness::Big => Endian::Big,
-        npyz::Endianness::Little | npyz::Endianness::Irrelevant => Endian::Little,
-    };
-    match (plain.type_char(), plain.size_field()) {
-        (TypeChar::Float, 2) => Ok(Dtype::Float(Float::F16, endian)),
-        (TypeChar::Float, 4) => Ok(Dtype::Float(Float::F32, endian)),
-        (TypeChar::Float, 8) => Ok(Dtype::Float(Float::F64, endian)),
-        (TypeChar::Int, 1) => Ok(Dtype::Integer(Integer::I8, endian)),
-        (TypeChar::Int, 2) => Ok(Dtype::Integer(Integer::I16, endian)),
-        (TypeChar::Int, 4) => Ok(Dtype::Integer(Integer::I32, endian)),
-        (TypeChar::Int, 8) => Ok(Dtype::Integer(Integer::I64, endian)),
-        (TypeChar::Uint, 1) => Ok(Dtype::Integer(Integer::U8, endian)),
-        (TypeChar::Uint, 2) => Ok(Dtype::Integer(Integer::U16, endian)),
-        (TypeChar::Uint, 4) => Ok(Dtype::Integer(Integer::U32, endian)),
-        (TypeChar::Uint, 8) => Ok(Dtype::Integer(Integer::U64, endian)),
-        (TypeChar::Object, _) => Err(Fault::new(
+/// What is left to read of a header's text, `{'descr': '<f4', 'fortran_order': False, 'shape':
+/// (3, 4), }`. That is a Python literal, but no parser of such is let loose on it: a header can be
+/// forged, and they recurse, with time that doubles at every bracket.
+struct Text<'a>(&'a str);
+
+impl<'a> Text<'a> {
+    fn header(&mut self) -> Result<(Dtype, Order, Vec<u64>), Fault> {
+        let (mut descr, mut fortran, mut shape) = (None, None, None);
+        self.expect("{")?;
+        while !self.take("}") {
+            let key = self.string()?;
+            self.expect(":")?;
+            match key {
+                "descr" => descr = Some(dtype(self.descr()?)?),
+                "fortran_order" => fortran = Some(self.boolean()?),
+                "shape" => shape = Some(self.shape()?),
+                _ => return Err(Fault::new(format!("{key:?} in the header"), DAMAGED)),
+            }
+            if !self.take(",") {
+                self.expect("}")?;
+                break;
+            }
+        }
+        if !self.0.trim().is_empty() {
+            return Err(self.unreadable());
+        }
+        let missing = |key| move || Fault::new(format!("no '{key}' in the header"), DAMAGED);
+        let fortran = fortran.ok_or_else(missing("fortran_order"))?;
+        let order = if fortran { Order::Fortran } else { Order::C };
+        Ok((descr.ok_or_else(missing("descr"))?, order, shape.ok_or_else(missing("shape"))?))
+    }
+
+    /// Whether this comes next; if so, it is behind us.
+    fn take(&mut self, token: &str) -> bool {
+        let rest = self.0.trim_start().strip_prefix(token);
+        self.0 = rest.unwrap_or(self.0);
+        rest.is_some()
+    }
+
+    fn expect(&mut self, token: &str) -> Result<(), Fault> {
+        if self.take(token) { Ok(()) } else { Err(self.unreadable()) }
+    }
+
+    fn unreadable(&self) -> Fault {
+        let place: String = self.0.trim().chars().take(24).collect();
+        Fault::new(format!("unreadable header at {place:?}"), DAMAGED)
+    }
+
+    fn string(&mut self) -> Result<&'a str, Fault> {
+        let text = self.0.trim_start();
+        let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"'));
+        let found = quote.and_then(|quote| text[1..].split_once(quote));
+        let (string, rest) = found.ok_or_else(|| self.unreadable())?;
+        self.0 = rest;
+        Ok(string)
+    }
+
+    fn descr(&mut self) -> Result<&'a str, Fault> {
+        if self.take("[") {
+            let what = "a structured dtype, which holds records and not numbers";
+            return Err(Fault::new(what, "save each field as an array of its own"));
+        }
+        self.string()
+    }
+
+    fn boolean(&mut self) -> Result<bool, Fault> {
+        let found = self.take("True");
+        if !found {
+            self.expect("False")?;
+        }
+        Ok(found)
+    }
+
+    fn shape(&mut self) -> Result<Vec<u64>, Fault> {
+        let mut shape = Vec::new();
+        self.expect("(")?;
+        while !self.take(")") {
+            shape.push(self.axis()?);
+            if !self.take(",") {
+                self.expect(")")?;
+                break;
+            }
+        }
+        Ok(shape)
+    }
+
+    fn axis(&mut self) -> Result<u64, Fault> {
+        let text = self.0.trim_start();
+        let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+        let axis = text[..end].parse().map_err(|_| self.unreadable())?;
+        self.0 = &text[end..];
+        Ok(axis)
+    }
+}
+
+fn dtype(descr: &str) -> Result<Dtype, Fault> {
+    let endian = if descr.starts_with('>') { Endian::Big } else { Endian::Little };
+    let float = |float| Ok(Dtype::Float(float, endian));
+    let integer = |integer| Ok(Dtype::Integer(integer, endian));
+    match descr.strip_prefix(['<', '>', '|']).unwrap_or_default() {
+        "f2" => float(Float::F16),
+        "f4" => float(Float::F32),
+        "f8" => float(Float::F64),
+        "i1" => integer(Integer::I8),
+        "i2" => integer(Integer::I16),
+        "i4" => integer(Integer::I32),
+        "i8" => integer(Integer::I64),
+        "u1" => integer(Integer::U8),
+        "u2" => integer(Integer::U16),
+        "u4" => integer(Integer::U32),
+        "u8" => integer(Integer::U64),
+        "O" => Err(Fault::new(
             "an object array, which holds Python objects and not numbers",
             "save it with a numeric dtype; rows of unequal length are the usual cause",
         )),
-        _ => Err(unknown(dtype.descr())),
+        _ => Err(Fault::new(
+            format!("dtype {descr:?} is not one that holds predictions or labels"),
+            "use float16, float32 or float64 for predictions and an integer dtype for labels",
+        )),
     }
 }

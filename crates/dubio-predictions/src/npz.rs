@@ -34,6 +34,15 @@ pub(crate) fn read(path: &Path) -> Result<Arrays, Error> {
     if archive.len() > MOST_ENTRIES {
         return Err(Error::file(path, format!("an archive of {} entries", archive.len()), DAMAGED));
     }
+    if archive.has_duplicate_names() {
+        return Err(Error::file(path, "an archive with two entries of one name", DAMAGED));
+    }
+    // Entries that share their bytes can unpack to far more than the archive's size allows.
+    match archive.has_overlapping_entries() {
+        Ok(false) => {}
+        Ok(true) => return Err(Error::file(path, "an archive whose entries overlap", DAMAGED)),
+        Err(e) => return Err(Error::file(path, format!("unreadable: {e}"), DAMAGED)),
+    }
     let mut arrays = Arrays::new();
     for index in 0..archive.len() {
         let name =
@@ -42,9 +51,7 @@ pub(crate) fn read(path: &Path) -> Result<Arrays, Error> {
         let Some(array_name) = name.strip_suffix(".npy") else { continue };
         let array =
             entry(&file, &mut archive, index).map_err(|fault| fault.at(path, array_name))?;
-        if arrays.insert(array_name.to_string(), array).is_some() {
-            return Err(Error::array(path, array_name, "it is there twice", DAMAGED));
-        }
+        arrays.insert(array_name.to_string(), array);
     }
     Ok(arrays)
 }

@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         .map(|member| {
             let examples =
                 Examples::new(part(&validation, args.per_member, member)?, labels.clone());
-            let fit = fit(&examples, 1.0).map_err(|undefined| {
+            let fit = fit(&examples).map_err(|undefined| {
                 anyhow::anyhow!("{}: no temperature: {}", args.file.display(), undefined.0)
             })?;
             Ok(fit.temperature())

@@ -17,9 +17,15 @@ pub struct Cuts {
     shares: Vec<(usize, usize, f64)>,
 }
 
+/// The bits of a probability, whose order as whole numbers is that of the probabilities.
+pub(crate) fn key(p: f64) -> u64 {
+    (p + 0.0).to_bits() // adding 0 turns -0 into 0
+}
+
 impl Cuts {
-    /// Cuts for these values, which are reordered.
-    pub fn new(values: &mut [f64], bins: usize) -> Self {
+    /// Cuts for values that are not negative, given by their [`key`]s. Leaves the keys of bin `b`
+    /// at `[b * size, (b + 1) * size)`, `size = n / bins`; the last bin's reach to the end.
+    pub(crate) fn new(values: &mut [u64], bins: usize) -> Self {
         let size = values.len() / bins;
         if size == 0 || bins == 1 {
             // Fewer values than bins: all of them are the remainder.
@@ -28,13 +34,13 @@ impl Cuts {
         }
         let places: Vec<usize> = (1..bins).map(|bin| bin * size).collect();
         select(values, 0, &places);
-        let starts: Vec<f64> = places.iter().map(|&place| values[place]).collect();
+        let starts: Vec<u64> = places.iter().map(|&place| values[place]).collect();
         // Selection leaves the values of bin b between its cuts, so what reaches over a cut is
         // seen by looking at the neighbours' insides.
-        let mut atoms: Vec<f64> = Vec::new();
+        let mut atoms: Vec<u64> = Vec::new();
         for (place, &start) in places.iter().zip(&starts) {
             let below = &values[place - size..*place];
-            if below.contains(&start) && atoms.last() != Some(&start) {
+            if atoms.last() != Some(&start) && below.contains(&start) {
                 atoms.push(start);
             }
         }
@@ -53,7 +59,8 @@ impl Cuts {
                 shares.push((atom, first + offset, count as f64 / all as f64));
             }
         }
-        Self { starts, atoms, shares }
+        let floats = |keys: Vec<u64>| keys.into_iter().map(f64::from_bits).collect();
+        Self { starts: floats(starts), atoms: floats(atoms), shares }
     }
 
     /// Number of bins.
@@ -75,6 +82,18 @@ impl Cuts {
         self.starts.iter().filter(|&&start| start <= value).count()
     }
 
+    /// Calls `give(bin, share)` for each bin that a value counts in; the shares sum to 1.
+    pub(crate) fn place(&self, value: f64, mut give: impl FnMut(usize, f64)) {
+        let cell = self.cell(value);
+        match cell.checked_sub(self.bins()) {
+            None => give(cell, 1.0),
+            Some(atom) => {
+                let own = self.shares.iter().filter(|(of, ..)| *of == atom);
+                own.for_each(|&(_, bin, share)| give(bin, share));
+            }
+        }
+    }
+
     /// Hands each bin its share of the atoms: turns sums per cell into sums per bin.
     pub fn spread<const L: usize>(&self, sums: &mut [[f64; L]]) {
         for &(atom, bin, share) in &self.shares {
@@ -88,13 +107,13 @@ impl Cuts {
 
 /// Puts the values that belong at the given places (ascending, relative to `base`) there, smaller
 /// ones before and larger ones behind each.
-fn select(values: &mut [f64], base: usize, places: &[usize]) {
+fn select(values: &mut [u64], base: usize, places: &[usize]) {
     if places.is_empty() {
         return;
     }
     let middle = places.len() / 2;
     let place = places[middle] - base;
-    let (below, _, above) = values.select_nth_unstable_by(place, f64::total_cmp);
+    let (below, _, above) = values.select_nth_unstable(place);
     select(below, base, &places[..middle]);
     select(above, base + place + 1, &places[middle + 1..]);
 }
@@ -133,7 +152,8 @@ mod tests {
             let values: Vec<f64> = (0..n).map(|_| next() % (1.0 + case as f64 / 9.0)).collect();
             let labels: Vec<f64> = (0..n).map(|_| next() % 2.0).collect();
             for bins in [1, 2, 3, 7, 15] {
-                let cuts = Cuts::new(&mut values.clone(), bins);
+                let mut keys: Vec<u64> = values.iter().map(|&v| key(v)).collect();
+                let cuts = Cuts::new(&mut keys, bins);
                 let mut sums = vec![[0.0]; cuts.cells()];
                 for (&v, &y) in values.iter().zip(&labels) {
                     sums[cuts.cell(v)][0] += y;

@@ -14,6 +14,10 @@ use crate::stream::Stream;
 /// Number of random splits.
 pub const REPEATS: usize = 5;
 
+/// A Newton step that is relatively smaller is the last of a half's fit: far below what the choice
+/// of the half does to its temperature.
+const LAST_STEP: f64 = 3e-4;
+
 /// One half of a split, at the temperature of the other.
 pub struct Fold {
     /// Which examples of the file these are.
@@ -22,31 +26,33 @@ pub struct Fold {
     pub examples: Examples,
 }
 
-/// The two halves of [`REPEATS`] splits; halves of one split stand together.
-pub fn folds(examples: &Examples, whole: &Fit, stream: &Stream) -> Result<Vec<Fold>, Undefined> {
+/// The two halves of the `repeat`-th split, each at the temperature of the other.
+pub fn split(
+    examples: &Examples,
+    whole: &Fit,
+    stream: &Stream,
+    repeat: usize,
+) -> Result<[Fold; 2], Undefined> {
     if examples.len() < 2 {
         return Err(Undefined::because("cross-validation needs two examples"));
     }
-    let mut folds = Vec::with_capacity(2 * REPEATS);
-    for repeat in 0..REPEATS {
-        let (first, second) = halves(examples.len(), &stream.nth(repeat));
-        let parts = [examples.subset(&first), examples.subset(&second)];
-        let fitted = [
-            temperature::fit(&parts[0], whole.start_for(&first)),
-            temperature::fit(&parts[1], whole.start_for(&second)),
-        ];
-        let [of_first, of_second] = fitted;
-        let explain =
-            |u: Undefined| Undefined(format!("on a random half of the examples, {}", u.0));
-        let (of_first, of_second) = (of_first.map_err(explain)?, of_second.map_err(explain)?);
-        folds.push(Fold { examples: tempered(&parts[0], of_second.beta), rows: first });
-        folds.push(Fold { examples: tempered(&parts[1], of_first.beta), rows: second });
-    }
-    Ok(folds)
+    let halves = halves(examples.len(), &stream.nth(repeat));
+    let parts = [examples.subset(&halves[0]), examples.subset(&halves[1])];
+    let beta = |half: usize| {
+        temperature::refine(&parts[half], whole.start_for(&halves[half]), LAST_STEP)
+            .map(|fit| fit.beta)
+            .map_err(|why| Undefined(format!("on a random half of the examples, {}", why.0)))
+    };
+    let other = [beta(1)?, beta(0)?];
+    let [first, second] = halves;
+    Ok([
+        Fold { examples: tempered(&parts[0], other[0]), rows: first },
+        Fold { examples: tempered(&parts[1], other[1]), rows: second },
+    ])
 }
 
 /// A random half of `0..n`, and the other, each ascending so that rows are read in order.
-fn halves(n: usize, stream: &Stream) -> (Vec<u32>, Vec<u32>) {
+fn halves(n: usize, stream: &Stream) -> [Vec<u32>; 2] {
     let mut generator = stream.generator();
     let mut rows: Vec<u32> = (0..n as u32).collect();
     for i in (1..n).rev() {
@@ -55,7 +61,7 @@ fn halves(n: usize, stream: &Stream) -> (Vec<u32>, Vec<u32>) {
     let mut second = rows.split_off(n / 2);
     rows.sort_unstable();
     second.sort_unstable();
-    (rows, second)
+    [rows, second]
 }
 
 /// A whole number below `n`, by the high half of a product: biased by less than `n / 2^64`.

@@ -23,20 +23,37 @@ pub struct Fit {
     curvature: Vec<f64>,
 }
 
-/// Relative accuracy of the last step; a Newton step squares it.
-const TOLERANCE: f64 = 1e-5;
+/// Inverse temperatures that are looked at.
+const REACH: std::ops::Range<f64> = 1e-6..1e9;
 
-/// Fits the temperature, starting at `T = 1/start`.
-pub fn fit(examples: &Examples, start: f64) -> Result<Fit, Undefined> {
-    check(examples)?;
+/// Fits the temperature to ten digits or so.
+pub fn fit(examples: &Examples) -> Result<Fit, Undefined> {
+    refine(examples, 1.0, 1e-6)
+}
+
+/// Fits the temperature, starting at `T = 1/start`. A Newton step that is relatively smaller than
+/// `last_step` is the last; the error after it is of the order of its square.
+pub fn refine(examples: &Examples, start: f64, last_step: f64) -> Result<Fit, Undefined> {
+    let impossible = examples.impossible();
+    if impossible > 0 {
+        return Err(Undefined::because(format!(
+            "{impossible} of {} examples give their label probability 0, at every temperature",
+            examples.len()
+        )));
+    }
     let (mut lo, mut hi) = (0.0_f64, f64::INFINITY);
     let mut beta = start;
-    for _ in 0..200 {
+    while REACH.contains(&beta) {
         let fit = at(examples, beta);
         let slope: f64 = fit.slope.iter().sum();
         let curvature: f64 = fit.curvature.iter().sum();
         if slope == 0.0 {
-            return Ok(fit);
+            return Ok(fit); // also where every temperature is as good as any other
+        }
+        if examples.label_rank.iter().all(|&rank| rank == 0) {
+            return Err(Undefined::because(
+                "every label has the largest probability, so the likelihood grows as T falls to 0",
+            ));
         }
         if slope > 0.0 {
             lo = beta;
@@ -44,7 +61,7 @@ pub fn fit(examples: &Examples, start: f64) -> Result<Fit, Undefined> {
             hi = beta;
         }
         let newton = beta + slope / curvature;
-        if (newton - beta).abs() <= TOLERANCE * beta {
+        if (newton - beta).abs() <= last_step * beta {
             return Ok(Fit { beta: newton, ..fit });
         }
         beta = if newton > lo && newton < hi && newton < 4.0 * beta {
@@ -54,37 +71,12 @@ pub fn fit(examples: &Examples, start: f64) -> Result<Fit, Undefined> {
         } else {
             0.5 * (lo + hi)
         };
-        if !(1e-9..1e9).contains(&beta) {
-            break;
-        }
     }
-    Err(Undefined::because("no temperature between 1e-9 and 1e9 maximises the likelihood"))
-}
-
-/// Whether the likelihood has a maximum at all.
-fn check(examples: &Examples) -> Result<(), Undefined> {
-    let impossible = examples.impossible();
-    if impossible > 0 {
-        return Err(Undefined::because(format!(
-            "{impossible} of {} examples give their label probability 0, at every temperature",
-            examples.len()
-        )));
-    }
-    let flat = at(examples, 1.0);
-    if flat.slope.iter().zip(&flat.curvature).all(|(&s, &c)| s == 0.0 && c == 0.0) {
-        return Ok(()); // Every temperature is as good as any other; fitting ends where it starts.
-    }
-    if examples.log_likelihood.iter().zip(&examples.confidence).all(|(l, c)| *l >= c.ln()) {
-        return Err(Undefined::because(
-            "every label has the largest probability, so the likelihood grows as T falls to 0",
-        ));
-    }
-    if at(examples, 0.0).slope.iter().sum::<f64>() <= 0.0 {
-        return Err(Undefined::because(
-            "the labels are no likelier than under uniform guessing, so the likelihood grows with T",
-        ));
-    }
-    Ok(())
+    Err(Undefined::because(if beta < REACH.start {
+        "the labels are no likelier than under uniform guessing, so the likelihood grows with T"
+    } else {
+        "the likelihood grows as T falls to 0"
+    }))
 }
 
 /// Slopes and curvatures at `beta`.

@@ -1,7 +1,7 @@
 //! `ace`: gap between probability and frequency of every class over bins of equal mass, averaged over classes.
 
 use crate::card::{Card, Direction};
-use crate::classwise::ClassGaps;
+use crate::classwise::{Binning, ClassGaps};
 use crate::examples::Examples;
 use crate::score::{Options, Preparation, Score};
 
@@ -22,6 +22,6 @@ impl Score<Examples> for Ace {
         &CARD
     }
     fn prepare<'a>(&self, examples: &'a Examples, options: &Options) -> Preparation<'a> {
-        Ok(Box::new(ClassGaps::equal_mass(examples, options.bins, f64::NEG_INFINITY)))
+        Ok(Box::new(ClassGaps::new(examples, Binning::Mass, options)))
     }
 }

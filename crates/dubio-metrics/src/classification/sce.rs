@@ -1,7 +1,7 @@
 //! `sce`: gap between probability and frequency of every class over bins of equal width, averaged over classes.
 
 use crate::card::{Card, Direction};
-use crate::classwise::ClassGaps;
+use crate::classwise::{Binning, ClassGaps};
 use crate::examples::Examples;
 use crate::score::{Options, Preparation, Score};
 
@@ -22,6 +22,6 @@ impl Score<Examples> for Sce {
         &CARD
     }
     fn prepare<'a>(&self, examples: &'a Examples, options: &Options) -> Preparation<'a> {
-        Ok(Box::new(ClassGaps::equal_width(examples, options.bins)))
+        Ok(Box::new(ClassGaps::new(examples, Binning::Width, options)))
     }
 }

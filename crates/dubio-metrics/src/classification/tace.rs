@@ -1,7 +1,7 @@
 //! `tace`: the adaptive calibration error over probabilities above a threshold.
 
 use crate::card::{Card, Direction};
-use crate::classwise::ClassGaps;
+use crate::classwise::{Binning, ClassGaps};
 use crate::examples::Examples;
 use crate::score::{Options, Preparation, Score};
 
@@ -22,6 +22,6 @@ impl Score<Examples> for Tace {
         &CARD
     }
     fn prepare<'a>(&self, examples: &'a Examples, options: &Options) -> Preparation<'a> {
-        Ok(Box::new(ClassGaps::equal_mass(examples, options.bins, options.threshold)))
+        Ok(Box::new(ClassGaps::new(examples, Binning::MassAbove, options)))
     }
 }

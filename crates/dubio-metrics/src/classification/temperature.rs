@@ -22,6 +22,6 @@ impl Score<Examples> for Temperature {
         &CARD
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
-        Ok(Box::new(temperature::fit(examples, 1.0)?))
+        Ok(Box::new(temperature::fit(examples)?))
     }
 }

@@ -6,19 +6,35 @@ use crate::score::{Statistic, total};
 /// The risk-coverage curve; as a statistic, the area under it.
 pub struct RiskCoverage<'a> {
     examples: &'a Examples,
-    /// `harmonic[k] = 1 + 1/2 + ... + 1/k`.
-    harmonic: Vec<f64>,
+    harmonic: Harmonic,
+}
+
+/// The harmonic numbers `1 + 1/2 + ... + 1/k`.
+struct Harmonic(Vec<f64>);
+
+impl Harmonic {
+    /// Tabulated up to `count` and at least to where the series below is exact.
+    fn new(count: usize) -> Self {
+        let mut table = vec![0.0];
+        for k in 1..=count.max(256) {
+            table.push(table[k - 1] + 1.0 / k as f64);
+        }
+        Self(table)
+    }
+
+    fn at(&self, k: f64) -> f64 {
+        self.0.get(k as usize).copied().unwrap_or_else(|| {
+            const EULER_MASCHERONI: f64 = 0.577_215_664_901_532_9;
+            let inverse = 1.0 / (k * k);
+            k.ln() + EULER_MASCHERONI + 0.5 / k - inverse * (1.0 / 12.0 - inverse / 120.0)
+        })
+    }
 }
 
 impl<'a> RiskCoverage<'a> {
     /// The curve of these examples.
     pub fn new(examples: &'a Examples) -> Self {
-        let mut harmonic = Vec::with_capacity(examples.len() + 1);
-        harmonic.push(0.0);
-        for k in 1..=examples.len() {
-            harmonic.push(harmonic[k - 1] + 1.0 / k as f64);
-        }
-        Self { examples, harmonic }
+        Self { examples, harmonic: Harmonic::new(examples.len()) }
     }
 
     /// `(share kept, error among them)` at the end of every run of equal confidence, most
@@ -41,7 +57,7 @@ impl<'a> RiskCoverage<'a> {
             return 0.0;
         }
         let slope = run_wrong / run;
-        let tail = self.harmonic[(kept + run) as usize] - self.harmonic[kept as usize];
+        let tail = self.harmonic.at(kept + run) - self.harmonic.at(kept);
         run_wrong + (wrong - kept * slope) * tail
     }
 
@@ -61,7 +77,6 @@ impl<'a> RiskCoverage<'a> {
 }
 
 impl Statistic for RiskCoverage<'_> {
-    /// The weights must not sum to more than the number of examples.
     fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
         let mut kept = [0.0; L];
         let mut wrong = [0.0; L];
@@ -83,5 +98,18 @@ impl Statistic for RiskCoverage<'_> {
             }
         }
         std::array::from_fn(|l| area[l] / kept[l])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn harmonic_numbers_beyond_the_table_agree_with_the_sum() {
+        let (short, long) = (Harmonic::new(0), Harmonic::new(2_000));
+        for k in [257.0, 500.0, 2_000.0] {
+            assert!((short.at(k) - long.at(k)).abs() < 1e-14, "{k}");
+        }
     }
 }

@@ -1,0 +1,392 @@
+//! Predictions for the tests of the scores: builders, the changes that laws speak of, generators.
+#![allow(dead_code)] // Each test binary uses its own part.
+
+use dubio_metrics::bootstrap::Bootstrap;
+use dubio_metrics::classification;
+use dubio_metrics::costs::Costs;
+use dubio_metrics::detection::ood::Uncertainties;
+use dubio_metrics::examples::Examples;
+use dubio_metrics::members::{Fault, Form, InMemory, Members};
+use dubio_metrics::pool::{Pooled, pool};
+use dubio_metrics::regression::{self, Outcomes};
+use dubio_metrics::score::{LANES, Options, Prepared};
+use dubio_metrics::scorecard::{self, Entry, Examined, Scoring, Silent};
+use dubio_metrics::stream::Stream;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// Classified examples before anything is made of them.
+#[derive(Clone, Debug)]
+pub struct Data {
+    pub form: Form,
+    pub members: usize,
+    pub classes: usize,
+    /// `[members, examples, classes]`.
+    pub values: Vec<f64>,
+    pub labels: Vec<u32>,
+    /// Logits of the reference, `[examples, classes]`.
+    pub reference: Vec<f64>,
+    /// `K[decision, truth]`.
+    pub costs: Vec<Vec<f64>>,
+    /// Whether the example counts as one from elsewhere, for the detection scores.
+    pub foreign: Vec<bool>,
+}
+
+impl Data {
+    /// One member's rows with their labels: costs 0 or 1, the reference the uniform distribution.
+    pub fn single(form: Form, rows: &[Vec<f64>], labels: &[u32]) -> Self {
+        Self::ensemble(form, &[rows.to_vec()], labels)
+    }
+
+    /// The same with several members.
+    pub fn ensemble(form: Form, members: &[Vec<Vec<f64>>], labels: &[u32]) -> Self {
+        let (n, classes) = (labels.len(), members[0][0].len());
+        let cost = |h, c| f64::from(u8::from(h != c));
+        Self {
+            form,
+            members: members.len(),
+            classes,
+            values: members.concat().concat(),
+            labels: labels.to_vec(),
+            reference: vec![0.0; n * classes],
+            costs: (0..classes).map(|h| (0..classes).map(|c| cost(h, c)).collect()).collect(),
+            foreign: (0..n).map(|i| i % 2 == 1).collect(),
+        }
+    }
+
+    /// Top-label predictions: two classes, the first with this confidence, and whether it is right.
+    pub fn confident(confidence: &[f64], correct: &[u8]) -> Self {
+        let rows: Vec<Vec<f64>> = confidence.iter().map(|&c| vec![c, 1.0 - c]).collect();
+        let labels: Vec<u32> = correct.iter().map(|&hit| u32::from(hit == 0)).collect();
+        Self::single(Form::Probs, &rows, &labels)
+    }
+
+    pub fn n(&self) -> usize {
+        self.labels.len()
+    }
+
+    pub fn try_pool(&self) -> Result<Pooled, Fault> {
+        pool(&block(&self.values, [self.members, self.n(), self.classes]), self.form, &|_| {})
+    }
+
+    pub fn examples(&self) -> Examples {
+        self.labelled(self.try_pool().expect("no number is at fault"))
+    }
+
+    /// These pooled predictions with the labels, costs and reference.
+    pub fn labelled(&self, pooled: Pooled) -> Examples {
+        let reference = block(&self.reference, [1, self.n(), self.classes]);
+        let reference = pool(&reference, Form::Logits, &|_| {}).expect("finite logits");
+        let costs = Costs::new(self.costs.clone()).expect("finite costs");
+        Examples::new(pooled, self.labels.clone()).with_costs(costs).with_reference(&reference)
+    }
+
+    /// Every score of classification, then every score of detection of the foreign examples.
+    pub fn scores(&self, options: &Options) -> Vec<Entry> {
+        let scoring = scoring(options, 0);
+        let mut entries =
+            scorecard::plain(&self.examples(), &classification::scores(), &scoring);
+        let (own, foreign) = self.sides();
+        entries.extend(scorecard::ood("other", &own, &foreign, &scoring));
+        entries
+    }
+
+    /// Every score at the best temperature.
+    pub fn calibrated(&self, options: &Options) -> Vec<Entry> {
+        let scoring = scoring(options, 0);
+        scorecard::calibrated(&self.examples(), &classification::scores(), &scoring)
+    }
+
+    /// Uncertainties of the own and of the foreign examples.
+    pub fn sides(&self) -> (Uncertainties, Uncertainties) {
+        let side = |foreign: bool| {
+            let rows: Vec<usize> = (0..self.n()).filter(|&i| self.foreign[i] == foreign).collect();
+            if rows.is_empty() {
+                return Uncertainties { confidence: vec![], total: vec![], model: None };
+            }
+            Uncertainties::of(&self.rows(&rows).try_pool().expect("no number is at fault"))
+        };
+        (side(false), side(true))
+    }
+
+    /// The examples with these indices, in this order, as often as they are named.
+    pub fn rows(&self, rows: &[usize]) -> Self {
+        let all = self.n();
+        Self {
+            values: take_rows(&self.values, all, self.classes, rows),
+            labels: rows.iter().map(|&i| self.labels[i]).collect(),
+            reference: take_rows(&self.reference, all, self.classes, rows),
+            foreign: rows.iter().map(|&i| self.foreign[i]).collect(),
+            ..self.clone()
+        }
+    }
+
+    /// Class `c` becomes what class `from[c]` was, in members, labels, reference and costs alike.
+    pub fn classes_from(&self, from: &[usize]) -> Self {
+        let move_all = |values: &[f64]| -> Vec<f64> {
+            values.chunks(self.classes).flat_map(|row| from.iter().map(|&c| row[c])).collect()
+        };
+        let now = |label: u32| from.iter().position(|&c| c == label as usize).unwrap() as u32;
+        Self {
+            values: move_all(&self.values),
+            reference: move_all(&self.reference),
+            labels: self.labels.iter().map(|&label| now(label)).collect(),
+            costs: self.costs.iter().map(|row| move_all(row)).collect(),
+            ..self.clone()
+        }
+    }
+
+    /// The members with these indices.
+    pub fn members_from(&self, from: &[usize]) -> Self {
+        let size = self.n() * self.classes;
+        let values = from.iter().flat_map(|&m| &self.values[m * size..(m + 1) * size]);
+        Self { members: from.len(), values: values.copied().collect(), ..self.clone() }
+    }
+
+    /// Every row of every member made into another.
+    pub fn each_row(&self, form: Form, f: impl Fn(usize, &[f64]) -> Vec<f64>) -> Self {
+        let rows = self.values.chunks(self.classes).enumerate();
+        Self { form, values: rows.flat_map(|(i, row)| f(i, row)).collect(), ..self.clone() }
+    }
+}
+
+/// Regressed examples: each member a Gaussian, a draw or the maker of a row of quantiles.
+#[derive(Clone, Debug)]
+pub struct Targets {
+    pub members: usize,
+    /// `[members, examples]`.
+    pub locations: Vec<f64>,
+    /// `[members, examples]`.
+    pub scales: Vec<f64>,
+    pub targets: Vec<f64>,
+}
+
+/// What the numbers of [`Targets`] are taken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Gaussians,
+    /// The locations are draws.
+    Samples,
+    /// Quantiles of the first member's Gaussian, to three digits.
+    Quantiles,
+}
+
+impl Kind {
+    pub const ALL: [Self; 3] = [Self::Gaussians, Self::Samples, Self::Quantiles];
+}
+
+/// Levels of the files of quantiles, and those quantiles of the standard normal distribution.
+const QUANTILES: [(f64, f64); 5] =
+    [(0.025, -1.96), (0.25, -0.674), (0.5, 0.0), (0.75, 0.674), (0.975, 1.96)];
+
+impl Targets {
+    pub fn n(&self) -> usize {
+        self.targets.len()
+    }
+
+    pub fn outcomes(&self, kind: Kind) -> Outcomes {
+        let (n, level) = (self.n(), Options::default().level);
+        let locations = block(&self.locations, [self.members, n, 1]);
+        let scales = block(&self.scales, [self.members, n, 1]);
+        let targets = self.targets.clone();
+        match kind {
+            Kind::Gaussians => Outcomes::gaussians(&locations, &scales, targets, level),
+            Kind::Samples => Outcomes::samples(&locations, targets, level),
+            Kind::Quantiles => {
+                let at = |z: f64| (0..n).map(move |i| self.locations[i] + z * self.scales[i]);
+                let values: Vec<f64> = QUANTILES.iter().flat_map(|&(_, z)| at(z)).collect();
+                let levels = QUANTILES.iter().map(|&(level, _)| level).collect();
+                Outcomes::quantiles(levels, &block(&values, [5, n, 1]), targets, level)
+            }
+        }
+        .expect("finite numbers")
+    }
+
+    pub fn scores(&self, kind: Kind) -> Vec<Entry> {
+        let scoring = scoring(&Options::default(), 0);
+        scorecard::plain(&self.outcomes(kind), &regression::scores(), &scoring)
+    }
+
+    pub fn rows(&self, rows: &[usize]) -> Self {
+        let all = self.n();
+        Self {
+            members: self.members,
+            locations: take_rows(&self.locations, all, 1, rows),
+            scales: take_rows(&self.scales, all, 1, rows),
+            targets: rows.iter().map(|&i| self.targets[i]).collect(),
+        }
+    }
+
+    pub fn members_from(&self, from: &[usize]) -> Self {
+        let n = self.n();
+        let pick = |values: &[f64]| -> Vec<f64> {
+            from.iter().flat_map(|&m| values[m * n..(m + 1) * n].to_vec()).collect()
+        };
+        let (locations, scales) = (pick(&self.locations), pick(&self.scales));
+        Self { members: from.len(), locations, scales, targets: self.targets.clone() }
+    }
+
+    /// In another unit: `factor * y + shift`.
+    pub fn in_unit(&self, factor: f64, shift: f64) -> Self {
+        let moved = |values: &[f64]| values.iter().map(|v| factor * v + shift).collect();
+        Self {
+            members: self.members,
+            locations: moved(&self.locations),
+            scales: self.scales.iter().map(|s| factor * s).collect(),
+            targets: moved(&self.targets),
+        }
+    }
+}
+
+fn take_rows(values: &[f64], all: usize, width: usize, rows: &[usize]) -> Vec<f64> {
+    let member = |member: &[f64]| -> Vec<f64> {
+        rows.iter().flat_map(|&i| member[i * width..(i + 1) * width].to_vec()).collect()
+    };
+    values.chunks(all * width).flat_map(member).collect()
+}
+
+/// Numbers in memory as a source of members.
+pub fn block<T: Copy + Into<f64> + Sync>(values: &[T], shape: [usize; 3]) -> impl Members {
+    InMemory::new(values.to_vec(), shape).expect("the shape fits")
+}
+
+/// Everything is wanted; `resamples` of 0 for no intervals.
+pub fn scoring(options: &Options, resamples: usize) -> Scoring<'static> {
+    let root = Stream::root(1);
+    Scoring {
+        options: options.clone(),
+        bootstrap: (resamples > 0)
+            .then(|| Bootstrap { resamples, stream: root.child("bootstrap") }),
+        splits: root.child("splits"),
+        wanted: &|_| true,
+        progress: &Silent,
+    }
+}
+
+/// What an entry says, where it must say something.
+pub fn value_in(entries: &[Entry], name: &str) -> f64 {
+    let entry = entries.iter().find(|e| e.name == name).expect("the table has the name");
+    entry.value.clone().unwrap_or_else(|why| panic!("{name} is undefined: {}", why.0))
+}
+
+/// Calls `each(name, statistic or None, value of the file)` for all scores of a table.
+pub fn prepare_all<E: Examined>(
+    examples: &E,
+    scores: &[Box<dyn dubio_metrics::score::Score<E>>],
+    options: &Options,
+    mut each: impl FnMut(&str, Option<&dyn Prepared>),
+) {
+    for score in scores {
+        let prepared = score.prepare(examples, options);
+        each(&score.name(), prepared.as_deref().ok());
+    }
+}
+
+/// Whether two numbers agree, relatively or absolutely, whichever is more lenient.
+pub fn close(a: f64, b: f64, tolerance: f64) -> bool {
+    a == b || (a - b).abs() <= tolerance * (1.0 + a.abs().max(b.abs()))
+}
+
+/// Small whole weights for [`LANES`] resamples, each with some weight in it.
+pub fn weights(n: usize) -> impl Strategy<Value = Vec<[f64; LANES]>> {
+    vec(proptest::array::uniform8(0_u8..4), n).prop_map(|mut weights| {
+        weights[0] = weights[0].map(|w| w.max(1));
+        weights.into_iter().map(|w| w.map(f64::from)).collect()
+    })
+}
+
+/// The sizes of generated data.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    pub members: usize,
+    pub n: usize,
+    pub classes: usize,
+}
+
+/// Members up to 4, classes up to 11, examples a multiple of `step` up to `most` times that.
+pub fn shape(step: usize, most: usize) -> impl Strategy<Value = Shape> {
+    (1..=4_usize, 1..=most, 2..=11_usize)
+        .prop_map(move |(members, n, classes)| Shape { members, n: n * step, classes })
+}
+
+/// Classification data around these values; about two labels of three are the first member's
+/// prediction, so that there is something to calibrate.
+fn around(
+    Shape { members, n, classes }: Shape,
+    form: Form,
+    values: impl Strategy<Value = Vec<f64>>,
+) -> impl Strategy<Value = Data> {
+    let labels = vec((0..3_u8, 0..classes as u32), n);
+    let costs = vec(vec(-1.0..2.0_f64, classes), 1..4);
+    let rest = (labels, vec(-3.0..3.0_f64, n * classes), costs, vec(any::<bool>(), n));
+    (values, rest).prop_map(move |(values, (labels, reference, costs, foreign))| {
+        let predicted = |i: usize| {
+            let row = &values[i * classes..(i + 1) * classes];
+            (0..classes).fold(0, |best, c| if row[c] > row[best] { c } else { best }) as u32
+        };
+        let label = |(i, &(kind, other)): (usize, &(u8, u32))| {
+            if kind > 0 { predicted(i) } else { other }
+        };
+        let labels = labels.iter().enumerate().map(label).collect();
+        Data { form, members, classes, values, labels, reference, costs, foreign }
+    })
+}
+
+/// Logits without ties.
+pub fn smooth(shape: Shape) -> impl Strategy<Value = Data> {
+    around(shape, Form::Logits, vec(-4.0..4.0_f64, shape.members * shape.n * shape.classes))
+}
+
+/// Probabilities that are multiples of 1/8: ties everywhere, zeros and ones among them.
+pub fn tied(shape: Shape) -> impl Strategy<Value = Data> {
+    let Shape { members, n, classes } = shape;
+    let eighths = vec(vec(0..classes, 8), members * n).prop_map(move |rows| {
+        let mut values = vec![0.0; rows.len() * classes];
+        for (row, eighths) in rows.iter().enumerate() {
+            eighths.iter().for_each(|&class| values[row * classes + class] += 0.125);
+        }
+        values
+    });
+    around(shape, Form::Probs, eighths)
+}
+
+/// Logits of 1000 and -inf between ordinary ones.
+pub fn extreme(shape: Shape) -> impl Strategy<Value = Data> {
+    let logit = prop_oneof![
+        Just(1e3),
+        Just(-1e3),
+        Just(f64::NEG_INFINITY),
+        Just(0.0),
+        -1e3..1e3_f64,
+        -1.0..1.0_f64
+    ];
+    let rows = vec(vec(logit, shape.classes), shape.members * shape.n).prop_map(|mut rows| {
+        // A row of nothing but -inf is no distribution, and refused.
+        for row in rows.iter_mut().filter(|row| row.iter().all(|x| x.is_infinite())) {
+            row[0] = 0.0;
+        }
+        rows.concat()
+    });
+    around(shape, Form::Logits, rows)
+}
+
+/// Regression data; `grid` of 0 for numbers without ties, or else multiples of it.
+pub fn targets(shape: Shape, grid: f64) -> impl Strategy<Value = Targets> {
+    let Shape { members, n, .. } = shape;
+    let snap = move |x: f64| if grid > 0.0 { (x / grid).round() * grid } else { x };
+    let numbers = move |low: f64, high: f64, count: usize| {
+        vec(low..high, count).prop_map(move |v| v.into_iter().map(snap).collect::<Vec<f64>>())
+    };
+    (numbers(-2.0, 2.0, members * n), numbers(0.25, 2.0, members * n), numbers(-2.0, 2.0, n))
+        .prop_map(move |(locations, scales, targets)| Targets {
+            members,
+            locations,
+            scales,
+            targets,
+        })
+}
+
+/// An order of `0..n`.
+pub fn order(n: usize) -> impl Strategy<Value = Vec<usize>> {
+    Just((0..n).collect::<Vec<usize>>()).prop_shuffle()
+}
