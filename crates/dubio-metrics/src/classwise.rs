@@ -6,6 +6,7 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use multiversion::multiversion;
 use rayon::prelude::*;
 
 use crate::binning::edges::right_closed;
@@ -79,7 +80,7 @@ fn sweep_class(
     keys.clear();
     for column in turned.column(class) {
         add_by_width(column, &mut width);
-        keys.extend(column.iter().map(|&p| key(p)));
+        append_keys(column, keys);
     }
     for &p in hits {
         width[right_closed(p, options.bins)] -= 1.0;
@@ -91,8 +92,14 @@ fn sweep_class(
     ([width.iter().map(|gap| gap.abs()).sum(), mass, mass_above], [all, above])
 }
 
+#[multiversion(targets = "simd")]
+fn append_keys(column: &[f64], keys: &mut Vec<u64>) {
+    keys.extend(column.iter().map(|&p| key(p)));
+}
+
 /// Adds probabilities to their bins of equal width. Nearly all of them are in the first, so eight
 /// are looked at together.
+#[multiversion(targets = "simd")]
 fn add_by_width(column: &[f64], sums: &mut [f64]) {
     let bins = sums.len();
     let first_edge = 1.0 / bins as f64;
@@ -286,6 +293,7 @@ fn tiled<T: Copy + Default + Send>(
     out
 }
 
+#[multiversion(targets = "simd")]
 fn add_weighted(
     cells: &[u16],
     gaps: &[f32],

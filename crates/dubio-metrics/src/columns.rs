@@ -105,7 +105,7 @@ impl Columns {
 }
 
 /// `exp(beta log_p - log_z)`.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets = "simd")]
 fn raise(beta: f64, log_z: f64, log_p: &[f64], out: &mut [f64]) {
     for (p, log_p) in out.iter_mut().zip(log_p) {
         *p = exp(beta * log_p - log_z);

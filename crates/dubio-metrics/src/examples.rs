@@ -4,10 +4,12 @@ use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
+use crate::calibrate::temperature::Fit;
 use crate::classwise::Sweep;
 use crate::columns::Columns;
 use crate::costs::Costs;
 use crate::pool::Pooled;
+use crate::score::Undefined;
 use crate::softmax;
 
 /// Examples with their labels and everything that a score may ask of a row.
@@ -44,6 +46,7 @@ pub struct Examples {
     pub(crate) by_total: OnceLock<Ranking>,
     pub(crate) class_gaps: OnceLock<Vec<f32>>,
     pub(crate) sweep: OnceLock<Arc<Sweep>>,
+    pub(crate) fit: OnceLock<Result<Fit, Undefined>>,
 }
 
 /// The parts of the total uncertainty, a number per example.
@@ -102,6 +105,7 @@ impl Examples {
             by_total: OnceLock::new(),
             class_gaps: OnceLock::new(),
             sweep: OnceLock::new(),
+            fit: OnceLock::new(),
         }
     }
 
@@ -143,6 +147,7 @@ impl Examples {
             by_total: OnceLock::new(),
             class_gaps: OnceLock::new(),
             sweep: OnceLock::new(),
+            fit: OnceLock::new(),
             ..self.clone()
         }
     }
@@ -194,6 +199,7 @@ impl Examples {
             by_total: OnceLock::new(),
             class_gaps: OnceLock::new(),
             sweep: OnceLock::new(),
+            fit: OnceLock::new(),
         }
     }
 

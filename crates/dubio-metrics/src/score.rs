@@ -8,6 +8,8 @@
 
 use std::borrow::Cow;
 
+use multiversion::multiversion;
+
 use crate::card::Card;
 
 /// Resamples that are worked on side by side: one cache line of weights per example.
@@ -121,6 +123,7 @@ pub(crate) fn mean_of<'a>(count: usize, value: impl Fn(usize) -> f64) -> Prepara
 }
 
 /// The weighted sum of one number per example, and the sum of the weights.
+#[multiversion(targets = "simd")]
 pub(crate) fn weighted_sums<const L: usize>(
     values: &[f64],
     weights: &[[f64; L]],
@@ -138,6 +141,7 @@ pub(crate) fn weighted_sums<const L: usize>(
 }
 
 /// The sum of the weights in each lane.
+#[multiversion(targets = "simd")]
 pub(crate) fn total<const L: usize>(weights: &[[f64; L]]) -> [f64; L] {
     let mut totals = [0.0; L];
     for weight in weights {

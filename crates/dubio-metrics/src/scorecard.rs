@@ -211,7 +211,7 @@ fn cross_validated(
     let mut sums: Vec<Result<f64, Undefined>> = vec![Ok(0.0); wanted.len()];
     let mut first = None;
     for repeat in 0..REPEATS {
-        let folds = split(examples, &whole, &scoring.splits, repeat)?;
+        let folds = split(examples, whole, &scoring.splits, repeat)?;
         for fold in &folds {
             for (sum, half) in sums.iter_mut().zip(prepare_fold(fold, wanted, scoring)) {
                 *sum = match (sum.clone(), half) {

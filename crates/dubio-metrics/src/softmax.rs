@@ -6,7 +6,7 @@
 use multiversion::multiversion;
 
 use crate::members::{Form, SUM_TOLERANCE};
-use crate::numeric::transcendental::{TINY, entropy_term, exp, ln};
+use crate::numeric::transcendental::{TINY, entropy_term, exp, ln, select};
 
 const WIDE: usize = 8;
 
@@ -15,29 +15,56 @@ const FLOOR: f64 = -1e150;
 
 /// Maps every element and sums the `N` numbers that each gives.
 #[inline(always)]
-pub(crate) fn map_sum<const N: usize>(
-    row: &mut [f64],
-    mut f: impl FnMut(f64) -> (f64, [f64; N]),
-) -> [f64; N] {
+fn map_sum<const N: usize>(row: &mut [f64], f: impl Fn(f64) -> (f64, [f64; N])) -> [f64; N] {
     let mut lanes = [[0.0; WIDE]; N];
-    let mut chunks = row.chunks_exact_mut(WIDE);
-    for chunk in &mut chunks {
-        for (lane, x) in chunk.iter_mut().enumerate() {
-            let (mapped, terms) = f(*x);
-            *x = mapped;
-            for n in 0..N {
-                lanes[n][lane] += terms[n];
-            }
-        }
+    let (chunks, rest) = row.as_chunks_mut::<WIDE>();
+    for chunk in chunks {
+        let input = *chunk;
+        add_mapped(&input, chunk, &mut lanes, &f);
     }
-    for (lane, x) in chunks.into_remainder().iter_mut().enumerate() {
+    for (lane, x) in rest.iter_mut().enumerate() {
         let (mapped, terms) = f(*x);
         *x = mapped;
+        (0..N).for_each(|n| lanes[n][lane] += terms[n]);
+    }
+    lanes.map(add_lanes)
+}
+
+/// The same from one row into another.
+#[inline(always)]
+fn map_sum_into<const N: usize>(
+    row: &[f64],
+    out: &mut [f64],
+    f: impl Fn(f64) -> (f64, [f64; N]),
+) -> [f64; N] {
+    let mut lanes = [[0.0; WIDE]; N];
+    let (chunks, rest) = row.as_chunks::<WIDE>();
+    let (out_chunks, out_rest) = out.as_chunks_mut::<WIDE>();
+    for (chunk, out) in chunks.iter().zip(out_chunks) {
+        add_mapped(chunk, out, &mut lanes, &f);
+    }
+    for (lane, (x, out)) in rest.iter().zip(out_rest).enumerate() {
+        let (mapped, terms) = f(*x);
+        *out = mapped;
+        (0..N).for_each(|n| lanes[n][lane] += terms[n]);
+    }
+    lanes.map(add_lanes)
+}
+
+#[inline(always)]
+fn add_mapped<const N: usize>(
+    input: &[f64; WIDE],
+    out: &mut [f64; WIDE],
+    lanes: &mut [[f64; WIDE]; N],
+    f: &impl Fn(f64) -> (f64, [f64; N]),
+) {
+    for lane in 0..WIDE {
+        let (mapped, terms) = f(input[lane]);
+        out[lane] = mapped;
         for n in 0..N {
             lanes[n][lane] += terms[n];
         }
     }
-    lanes.map(add_lanes)
 }
 
 /// Sums the `N` numbers that each pair of elements gives.
@@ -70,7 +97,7 @@ fn add_lanes(l: [f64; WIDE]) -> f64 {
 
 /// Largest element; NaN elements are passed over.
 #[inline(always)]
-pub(crate) fn max(row: &[f64]) -> f64 {
+fn max(row: &[f64]) -> f64 {
     let mut lanes = [f64::NEG_INFINITY; WIDE];
     let chunks = row.chunks_exact(WIDE);
     let rest = chunks.remainder();
@@ -83,7 +110,7 @@ pub(crate) fn max(row: &[f64]) -> f64 {
 }
 
 /// Index of the largest element; the lowest index wins a tie.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets = "simd")]
 pub(crate) fn argmax(row: &[f64]) -> usize {
     let top = max(row);
     row.iter().position(|&x| x == top).unwrap_or(0)
@@ -91,7 +118,7 @@ pub(crate) fn argmax(row: &[f64]) -> usize {
 
 /// Adds a member's probabilities to `sum` and its rows' entropies to `entropy`; `rows` is
 /// overwritten. False when a number is at fault ([`crate::members::first_fault`] says which).
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets = "simd")]
 pub(crate) fn add_member(
     form: Form,
     rows: &mut [f64],
@@ -109,7 +136,7 @@ pub(crate) fn add_member(
                 let [z, moment] = map_sum(row, |x| {
                     let shifted = x - top;
                     let e = exp(shifted);
-                    (e, [e, e * if shifted < FLOOR { FLOOR } else { shifted }])
+                    (e, [e, e * select(shifted < FLOOR, FLOOR, shifted)])
                 });
                 clean &= z.is_finite();
                 *entropy += z.ln() - moment / z;
@@ -143,7 +170,7 @@ pub(crate) fn add_member(
 }
 
 /// For an ensemble of one: turns its values into log probabilities and gives the entropies.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets = "simd")]
 pub(crate) fn log_of_single(
     form: Form,
     rows: &mut [f64],
@@ -172,7 +199,7 @@ pub(crate) fn log_of_single(
 
 /// Turns sums over members into means; gives their logarithms and the rows' entropies. True when
 /// a probability is below [`TINY`], so that its logarithm has to be taken another way.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets = "simd")]
 pub(crate) fn finish_mean(
     share: f64,
     classes: usize,
@@ -213,12 +240,11 @@ pub(crate) struct Tempered {
 
 /// The moments of a row of log probabilities at `beta`. Leaves `exp(beta (log p - top))` in
 /// `scratch`.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets = "simd")]
 pub(crate) fn temper(beta: f64, log_p: &[f64], top: f64, scratch: &mut [f64]) -> Tempered {
-    scratch.copy_from_slice(log_p);
-    let [z, first, second, square] = map_sum(scratch, |x| {
+    let [z, first, second, square] = map_sum_into(log_p, scratch, |x| {
         let shifted = x - top;
-        let shifted = if shifted < FLOOR { FLOOR } else { shifted };
+        let shifted = select(shifted < FLOOR, FLOOR, shifted);
         let e = exp(beta * shifted);
         (e, [e, e * shifted, e * shifted * shifted, e * e])
     });
@@ -232,7 +258,7 @@ pub(crate) fn temper(beta: f64, log_p: &[f64], top: f64, scratch: &mut [f64]) ->
 }
 
 /// `sum_c (p_c - [label = c])^2`.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets = "simd")]
 pub(crate) fn brier(p: &[f64], label: usize) -> f64 {
     let [square] = zip_sum(p, p, |p, _| [p * p]);
     brier_from_square(square, p[label])
@@ -246,20 +272,20 @@ pub(crate) fn brier_from_square(square: f64, label: f64) -> f64 {
 }
 
 /// `1/2 sum_c |p_c - q_c|`.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets = "simd")]
 pub(crate) fn total_variation(p: &[f64], q: &[f64]) -> f64 {
     let [sum] = zip_sum(p, q, |p, q| [(p - q).abs()]);
     0.5 * sum
 }
 
 /// `sum_c p_c k_c`.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets = "simd")]
 pub(crate) fn dot(p: &[f64], k: &[f64]) -> f64 {
     zip_sum(p, k, |p, k| [p * k])[0]
 }
 
 /// The sum of floats given by their bits.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets = "simd")]
 pub(crate) fn sum_of_bits(keys: &[u64]) -> f64 {
     let mut lanes = [0.0; WIDE];
     let chunks = keys.chunks_exact(WIDE);

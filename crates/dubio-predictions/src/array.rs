@@ -238,7 +238,7 @@ impl Array {
 }
 
 /// Turns the bytes of floats into f64, which holds every one of them exactly.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets = "simd")]
 fn decode(dtype: Dtype, bytes: &[u8], out: &mut [f64]) {
     let Dtype::Float(float, endian) = dtype else { return };
     match (float, endian) {

@@ -8,6 +8,9 @@ use std::sync::Arc;
 
 use memmap2::Mmap;
 
+/// Maps up to this size stay in memory while they are read.
+const SMALL: usize = 1 << 28;
+
 /// Shared read-only bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Bytes {
@@ -57,10 +60,13 @@ impl Bytes {
         }
     }
 
-    /// Lets the system take back the pages of a stretch; they are read again when needed.
+    /// Lets the system take back the pages of a stretch; they are read again when needed. Small
+    /// maps are left alone: telling all cores that pages are gone costs more than it saves.
     pub(crate) fn release(&self, range: Range<usize>) {
         #[cfg(unix)]
-        if let Store::Mapped(map) = &self.store {
+        if let Store::Mapped(map) = &self.store
+            && map.len() > SMALL
+        {
             // Only whole pages, and only of this stretch.
             const PAGE: usize = 4096;
             let start = (self.range.start + range.start).next_multiple_of(PAGE);

@@ -16,7 +16,7 @@ const DAMAGED: &str = "the archive is damaged: write it again with numpy.savez";
 /// Deflate cannot make data smaller than this; a header that claims more is lying.
 const MOST_EXPANSION: usize = 1032;
 
-/// Arrays that unpack to more than this go to a temporary file instead of memory.
+/// Arrays that together unpack to more than this go to temporary files instead of memory.
 const IN_MEMORY: usize = 1 << 30;
 
 /// Stored entries up to this size have their checksum compared. Larger ones are mapped and only
@@ -44,13 +44,14 @@ pub(crate) fn read(path: &Path) -> Result<Arrays, Error> {
         Err(e) => return Err(Error::file(path, format!("unreadable: {e}"), DAMAGED)),
     }
     let mut arrays = Arrays::new();
+    let mut memory = IN_MEMORY;
     for index in 0..archive.len() {
         let name =
             archive.by_index_raw(index).and_then(|entry| entry.name().map(|n| n.to_string()));
         let name = name.map_err(|e| Error::file(path, format!("entry {index}: {e}"), DAMAGED))?;
         let Some(array_name) = name.strip_suffix(".npy") else { continue };
-        let array =
-            entry(&file, &mut archive, index).map_err(|fault| fault.at(path, array_name))?;
+        let array = entry(&file, &mut archive, index, &mut memory)
+            .map_err(|fault| fault.at(path, array_name))?;
         arrays.insert(array_name.to_string(), array);
     }
     Ok(arrays)
@@ -60,19 +61,24 @@ fn entry(
     file: &Bytes,
     archive: &mut ZipArchive<Cursor<&[u8]>>,
     index: usize,
+    memory: &mut usize,
 ) -> Result<Array, Fault> {
     let broken = |e: &dyn std::fmt::Display| Fault::new(format!("unreadable: {e}"), DAMAGED);
     let raw = archive.by_index_raw(index).map_err(|e| broken(&e))?;
     if raw.encrypted() {
         return Err(Fault::new("the entry is encrypted", "write the archive without a password"));
     }
-    let (method, packed, crc) = (raw.compression(), raw.compressed_size() as usize, raw.crc32());
+    let (method, size, crc) = (raw.compression(), raw.size(), raw.crc32());
+    let packed = raw.compressed_size() as usize;
     let start = raw.data_start().ok_or_else(|| broken(&"no data"))? as usize;
     drop(raw);
     let bytes = start.checked_add(packed).and_then(|end| file.slice(start..end));
     let bytes = bytes.ok_or_else(|| broken(&"the archive is cut short"))?;
     match method {
         CompressionMethod::Stored => {
+            if size != packed as u64 {
+                return Err(broken(&"its two sizes differ, though it is not compressed"));
+            }
             if packed <= CHECKED && crc32fast::hash(bytes.get()) != crc {
                 return Err(broken(&"its checksum is wrong"));
             }
@@ -80,7 +86,7 @@ fn entry(
         }
         CompressionMethod::Deflated => {
             let unpacked = archive.by_index(index).map_err(|e| broken(&e))?;
-            inflate(unpacked, packed)
+            inflate(unpacked, packed, memory)
         }
         other => Err(Fault::new(
             format!("compressed by {other}, which .npz files are not"),
@@ -90,7 +96,7 @@ fn entry(
 }
 
 /// Unpacks an entry: as many bytes as its own header says and its packed size makes possible.
-fn inflate(mut reader: impl Read, packed: usize) -> Result<Array, Fault> {
+fn inflate(mut reader: impl Read, packed: usize, memory: &mut usize) -> Result<Array, Fault> {
     let broken = |e: &dyn std::fmt::Display| Fault::new(format!("unreadable: {e}"), DAMAGED);
     let mut head = Vec::new();
     reader.by_ref().take(1 << 15).read_to_end(&mut head).map_err(|e| broken(&e))?;
@@ -101,7 +107,8 @@ fn inflate(mut reader: impl Read, packed: usize) -> Result<Array, Fault> {
     })?;
     // One byte more than expected, so that an entry which is too long is seen to be.
     let rest = (total + 1).saturating_sub(head.len()) as u64;
-    let bytes = if total <= IN_MEMORY {
+    let bytes = if total <= *memory {
+        *memory -= total;
         reader.take(rest).read_to_end(&mut head).map_err(|e| broken(&e))?;
         Bytes::owned(head)
     } else {

@@ -18,6 +18,7 @@ pub struct Cuts {
 }
 
 /// The bits of a probability, whose order as whole numbers is that of the probabilities.
+#[inline(always)]
 pub(crate) fn key(p: f64) -> u64 {
     (p + 0.0).to_bits() // adding 0 turns -0 into 0
 }

@@ -3,6 +3,8 @@
 pub mod edges;
 pub mod equal_mass;
 
+use multiversion::multiversion;
+
 pub use edges::Edges;
 
 /// Each example's cell and a number to be summed there.
@@ -25,15 +27,27 @@ pub(crate) struct CellSums<const L: usize> {
 
 impl Binned {
     pub(crate) fn sums<const L: usize>(&self, weights: &[[f64; L]]) -> CellSums<L> {
-        let mut value = vec![[0.0; L]; self.cells + 1];
-        let mut weight = vec![[0.0; L]; self.cells + 1];
-        for ((&cell, &x), w) in self.cell.iter().zip(&self.value).zip(weights) {
-            let (value, weight) = (&mut value[cell as usize], &mut weight[cell as usize]);
-            for l in 0..L {
-                value[l] += w[l] * x;
-                weight[l] += w[l];
-            }
+        let mut sums = CellSums {
+            value: vec![[0.0; L]; self.cells + 1],
+            weight: vec![[0.0; L]; self.cells + 1],
+        };
+        add(&self.cell, &self.value, weights, &mut sums);
+        sums
+    }
+}
+
+#[multiversion(targets = "simd")]
+fn add<const L: usize>(
+    cells: &[u32],
+    values: &[f64],
+    weights: &[[f64; L]],
+    sums: &mut CellSums<L>,
+) {
+    for ((&cell, &x), w) in cells.iter().zip(values).zip(weights) {
+        let (value, weight) = (&mut sums.value[cell as usize], &mut sums.weight[cell as usize]);
+        for l in 0..L {
+            value[l] += w[l] * x;
+            weight[l] += w[l];
         }
-        CellSums { value, weight }
     }
 }

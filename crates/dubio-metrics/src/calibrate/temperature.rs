@@ -26,9 +26,9 @@ pub struct Fit {
 /// Inverse temperatures that are looked at.
 const REACH: std::ops::Range<f64> = 1e-6..1e9;
 
-/// Fits the temperature to ten digits or so.
-pub fn fit(examples: &Examples) -> Result<Fit, Undefined> {
-    refine(examples, 1.0, 1e-6)
+/// Fits the temperature to ten digits or so; the examples remember it.
+pub fn fit(examples: &Examples) -> Result<&Fit, Undefined> {
+    examples.fit.get_or_init(|| refine(examples, 1.0, 1e-6)).as_ref().map_err(Clone::clone)
 }
 
 /// Fits the temperature, starting at `T = 1/start`. A Newton step that is relatively smaller than
@@ -125,7 +125,7 @@ impl Fit {
 }
 
 /// A resample's temperature is one Newton step away: the error of that step is of order `1/n`.
-impl Statistic for Fit {
+impl Statistic for &Fit {
     fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
         let mut slope = [0.0; L];
         let mut curvature = [0.0; L];

@@ -1,5 +1,7 @@
 //! `ks`: the largest gap between cumulative accuracy and cumulative confidence.
 
+use multiversion::multiversion;
+
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
 use crate::score::{Options, Preparation, Score, Statistic, total};
@@ -29,22 +31,33 @@ struct Cumulative<'a>(&'a Examples);
 
 impl Statistic for Cumulative<'_> {
     fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
-        let mut sum = [0.0; L];
-        let mut largest = [0.0_f64; L];
-        let runs: Vec<&[u32]> = self.0.by_confidence().runs().collect();
-        for run in runs.into_iter().rev() {
-            for &i in run {
-                let i = i as usize;
-                let gap = self.0.correct(i) - self.0.confidence[i];
-                for l in 0..L {
-                    sum[l] += weights[i][l] * gap;
-                }
-            }
+        largest_gap(self.0, weights)
+    }
+}
+
+#[multiversion(targets = "simd")]
+fn largest_gap<const L: usize>(examples: &Examples, weights: &[[f64; L]]) -> [f64; L] {
+    // Walked from the most confident, the sums of the least confident are what is left of all.
+    let mut whole = [0.0; L];
+    for (i, weight) in weights.iter().enumerate() {
+        let gap = examples.correct(i) - examples.confidence[i];
+        for l in 0..L {
+            whole[l] += weight[l] * gap;
+        }
+    }
+    let mut rest = whole;
+    let mut largest = whole.map(f64::abs);
+    for run in examples.by_confidence().runs() {
+        for &i in run {
+            let gap = examples.correct(i as usize) - examples.confidence[i as usize];
             for l in 0..L {
-                largest[l] = largest[l].max(sum[l].abs());
+                rest[l] -= weights[i as usize][l] * gap;
             }
         }
-        let whole = total(weights);
-        std::array::from_fn(|l| largest[l] / whole[l])
+        for l in 0..L {
+            largest[l] = largest[l].max(rest[l].abs());
+        }
     }
+    let count = total(weights);
+    std::array::from_fn(|l| largest[l] / count[l])
 }

@@ -1,5 +1,7 @@
 //! `mmce`: a kernel distance between confidence and correctness.
 
+use multiversion::multiversion;
+
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
 use crate::score::{Options, Preparation, Score, Statistic, total};
@@ -63,20 +65,7 @@ impl<'a> KernelSweep<'a> {
         weights: &[[f64; L]],
         scale: [[f64; L]; 2],
     ) -> [f64; L] {
-        let mut form = [0.0; L];
-        let mut carried = [0.0; L];
-        for (place, &i) in self.order.iter().enumerate() {
-            let (gap, step) = (self.gap[place], self.step[place]);
-            let weight = &weights[i as usize];
-            let scale = &scale[usize::from(self.kind[place])];
-            for l in 0..L {
-                let v = weight[l] * gap * scale[l];
-                carried[l] *= step;
-                form[l] += v * (2.0 * carried[l] + v);
-                carried[l] += v;
-            }
-        }
-        form
+        quadratic_form(self, weights, scale)
     }
 
     /// Weights of the correct and of the wrong predictions.
@@ -89,6 +78,28 @@ impl<'a> KernelSweep<'a> {
         }
         masses
     }
+}
+
+#[multiversion(targets = "simd")]
+fn quadratic_form<const L: usize>(
+    sweep: &KernelSweep<'_>,
+    weights: &[[f64; L]],
+    scale: [[f64; L]; 2],
+) -> [f64; L] {
+    let mut form = [0.0; L];
+    let mut carried = [0.0; L];
+    for (place, &i) in sweep.order.iter().enumerate() {
+        let (gap, step) = (sweep.gap[place], sweep.step[place]);
+        let weight = &weights[i as usize];
+        let scale = &scale[usize::from(sweep.kind[place])];
+        for l in 0..L {
+            let v = weight[l] * gap * scale[l];
+            carried[l] *= step;
+            form[l] += v * (2.0 * carried[l] + v);
+            carried[l] += v;
+        }
+    }
+    form
 }
 
 struct Unweighted<'a>(KernelSweep<'a>);

@@ -1,5 +1,7 @@
 //! Error among the most confident examples, as a function of how many are kept.
 
+use multiversion::multiversion;
+
 use crate::examples::Examples;
 use crate::score::{Statistic, total};
 
@@ -22,6 +24,7 @@ impl Harmonic {
         Self(table)
     }
 
+    #[inline(always)]
     fn at(&self, k: f64) -> f64 {
         self.0.get(k as usize).copied().unwrap_or_else(|| {
             const EULER_MASCHERONI: f64 = 0.577_215_664_901_532_9;
@@ -52,11 +55,19 @@ impl<'a> RiskCoverage<'a> {
     }
 
     /// `sum_{j=1..m} (wrong + j e)/(kept + j)`, a run of `m` equals with error `e` after `kept`.
+    #[inline(always)]
     fn run_area(&self, kept: f64, wrong: f64, run: f64, run_wrong: f64) -> f64 {
         if run == 0.0 {
             return 0.0;
         }
-        let slope = run_wrong / run;
+        // Most runs are one example, or all of a kind: no need to divide.
+        let slope = if run_wrong == 0.0 {
+            0.0
+        } else if run_wrong == run {
+            1.0
+        } else {
+            run_wrong / run
+        };
         let tail = self.harmonic.at(kept + run) - self.harmonic.at(kept);
         run_wrong + (wrong - kept * slope) * tail
     }
@@ -78,27 +89,32 @@ impl<'a> RiskCoverage<'a> {
 
 impl Statistic for RiskCoverage<'_> {
     fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
-        let mut kept = [0.0; L];
-        let mut wrong = [0.0; L];
-        let mut area = [0.0; L];
-        for run in self.examples.by_confidence().runs() {
-            let mut size = [0.0; L];
-            let mut errors = [0.0; L];
-            for &i in run {
-                let error = 1.0 - self.examples.correct(i as usize);
-                for l in 0..L {
-                    size[l] += weights[i as usize][l];
-                    errors[l] += weights[i as usize][l] * error;
-                }
-            }
+        area(self, weights)
+    }
+}
+
+#[multiversion(targets = "simd")]
+fn area<const L: usize>(curve: &RiskCoverage<'_>, weights: &[[f64; L]]) -> [f64; L] {
+    let mut kept = [0.0; L];
+    let mut wrong = [0.0; L];
+    let mut area = [0.0; L];
+    for run in curve.examples.by_confidence().runs() {
+        let mut size = [0.0; L];
+        let mut errors = [0.0; L];
+        for &i in run {
+            let error = 1.0 - curve.examples.correct(i as usize);
             for l in 0..L {
-                area[l] += self.run_area(kept[l], wrong[l], size[l], errors[l]);
-                kept[l] += size[l];
-                wrong[l] += errors[l];
+                size[l] += weights[i as usize][l];
+                errors[l] += weights[i as usize][l] * error;
             }
         }
-        std::array::from_fn(|l| area[l] / kept[l])
+        for l in 0..L {
+            area[l] += curve.run_area(kept[l], wrong[l], size[l], errors[l]);
+            kept[l] += size[l];
+            wrong[l] += errors[l];
+        }
     }
+    std::array::from_fn(|l| area[l] / kept[l])
 }
 
 #[cfg(test)]

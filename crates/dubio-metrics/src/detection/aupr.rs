@@ -1,5 +1,7 @@
 //! Average precision.
 
+use multiversion::multiversion;
+
 use super::Detection;
 use crate::card::{Card, Direction};
 use crate::score::Statistic;
@@ -18,19 +20,24 @@ pub(super) struct Aupr<'a>(pub Detection<'a>);
 
 impl Statistic for Aupr<'_> {
     fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
-        let mut found = [0.0; L];
-        let mut flagged = [0.0; L];
-        let mut sum = [0.0; L];
-        self.0.sweep(weights, |positive, negative| {
-            for l in 0..L {
-                found[l] += positive[l];
-                flagged[l] += positive[l] + negative[l];
-                if positive[l] > 0.0 {
-                    sum[l] += positive[l] * found[l] / flagged[l];
-                }
-            }
-        });
-        // NaN where a resample has only one kind.
-        std::array::from_fn(|l| if found[l] < flagged[l] { sum[l] / found[l] } else { f64::NAN })
+        aupr(&self.0, weights)
     }
+}
+
+#[multiversion(targets = "simd")]
+fn aupr<const L: usize>(detection: &Detection<'_>, weights: &[[f64; L]]) -> [f64; L] {
+    let mut found = [0.0; L];
+    let mut flagged = [0.0; L];
+    let mut sum = [0.0; L];
+    detection.sweep(weights, |positive, negative| {
+        for l in 0..L {
+            found[l] += positive[l];
+            flagged[l] += positive[l] + negative[l];
+            if positive[l] > 0.0 {
+                sum[l] += positive[l] * found[l] / flagged[l];
+            }
+        }
+    });
+    // NaN where a resample has only one kind.
+    std::array::from_fn(|l| if found[l] < flagged[l] { sum[l] / found[l] } else { f64::NAN })
 }

@@ -1,5 +1,7 @@
 //! Area under the receiver operating characteristic.
 
+use multiversion::multiversion;
+
 use super::Detection;
 use crate::card::{Card, Direction};
 use crate::score::Statistic;
@@ -18,17 +20,22 @@ pub(super) struct Auroc<'a>(pub Detection<'a>);
 
 impl Statistic for Auroc<'_> {
     fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
-        let mut above = [0.0; L];
-        let mut negatives = [0.0; L];
-        let mut area = [0.0; L];
-        self.0.sweep(weights, |positive, negative| {
-            for l in 0..L {
-                area[l] += negative[l] * (above[l] + 0.5 * positive[l]);
-                above[l] += positive[l];
-                negatives[l] += negative[l];
-            }
-        });
-        // 0/0 = NaN where a resample has only one kind.
-        std::array::from_fn(|l| area[l] / (above[l] * negatives[l]))
+        auroc(&self.0, weights)
     }
+}
+
+#[multiversion(targets = "simd")]
+fn auroc<const L: usize>(detection: &Detection<'_>, weights: &[[f64; L]]) -> [f64; L] {
+    let mut above = [0.0; L];
+    let mut negatives = [0.0; L];
+    let mut area = [0.0; L];
+    detection.sweep(weights, |positive, negative| {
+        for l in 0..L {
+            area[l] += negative[l] * (above[l] + 0.5 * positive[l]);
+            above[l] += positive[l];
+            negatives[l] += negative[l];
+        }
+    });
+    // 0/0 = NaN where a resample has only one kind.
+    std::array::from_fn(|l| area[l] / (above[l] * negatives[l]))
 }

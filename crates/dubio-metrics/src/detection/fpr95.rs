@@ -1,5 +1,7 @@
 //! False positive rate at 95 % true positive rate.
 
+use multiversion::multiversion;
+
 use super::Detection;
 use crate::card::{Card, Direction};
 use crate::score::Statistic;
@@ -18,21 +20,26 @@ pub(super) struct Fpr95<'a>(pub Detection<'a>);
 
 impl Statistic for Fpr95<'_> {
     fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
-        let (positives, negatives) = self.0.masses(weights);
-        let mut found = [0.0; L];
-        let mut flagged = [0.0; L];
-        let mut rate = [f64::NAN; L];
-        self.0.sweep(weights, |positive, negative| {
-            for l in 0..L {
-                found[l] += positive[l];
-                flagged[l] += negative[l];
-                // Counts times twenty are exact where 0.95 is not.
-                let enough = found[l] * 20.0 >= positives[l] * 19.0;
-                if rate[l].is_nan() && enough && positives[l] > 0.0 {
-                    rate[l] = flagged[l] / negatives[l];
-                }
-            }
-        });
-        rate
+        fpr95(&self.0, weights)
     }
+}
+
+#[multiversion(targets = "simd")]
+fn fpr95<const L: usize>(detection: &Detection<'_>, weights: &[[f64; L]]) -> [f64; L] {
+    let (positives, negatives) = detection.masses(weights);
+    let mut found = [0.0; L];
+    let mut flagged = [0.0; L];
+    let mut rate = [f64::NAN; L];
+    detection.sweep(weights, |positive, negative| {
+        for l in 0..L {
+            found[l] += positive[l];
+            flagged[l] += negative[l];
+            // Counts times twenty are exact where 0.95 is not.
+            let enough = found[l] * 20.0 >= positives[l] * 19.0;
+            if rate[l].is_nan() && enough && positives[l] > 0.0 {
+                rate[l] = flagged[l] / negatives[l];
+            }
+        }
+    });
+    rate
 }

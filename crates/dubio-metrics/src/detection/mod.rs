@@ -90,6 +90,7 @@ pub(crate) struct Detection<'a> {
 impl Detection<'_> {
     /// Calls `visit` with the weight of positives and of negatives in every run of equal
     /// uncertainty, the most uncertain first.
+    #[inline(always)]
     fn sweep<const L: usize>(
         &self,
         weights: &[[f64; L]],

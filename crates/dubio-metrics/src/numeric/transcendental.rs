@@ -26,7 +26,15 @@ pub fn exp(x: f64) -> f64 {
         (1.0 / 24.0 + r * (1.0 / 120.0)) + r2 * ((1.0 / 720.0 + r * (1.0 / 5_040.0)) + r2 * high);
     let series = 1.0 + (r + r2 * ((0.5 + r * (1.0 / 6.0)) + r2 * middle));
     let power_of_two = f64::from_bits(shifted.to_bits().wrapping_add(1023) << 52);
-    if x < -708.0 { 0.0 } else { series * power_of_two }
+    select(x < -708.0, 0.0, series * power_of_two)
+}
+
+/// `if condition { yes } else { no }` by masks: a branch would keep the loops out of the vector
+/// registers.
+#[inline(always)]
+pub(crate) fn select(condition: bool, yes: f64, no: f64) -> f64 {
+    let mask = u64::from(condition).wrapping_neg();
+    f64::from_bits((yes.to_bits() & mask) | (no.to_bits() & !mask))
 }
 
 /// `ln x` for 0 (which gives -inf) and for positive normal `x`.
@@ -47,13 +55,13 @@ pub fn ln(x: f64) -> f64 {
     let series = 2.0 / 3.0
         + z * (2.0 / 5.0 + z * (2.0 / 7.0 + z * (2.0 / 9.0 + z * (2.0 / 11.0 + z * high))));
     let value = k * LN2_HI + (f - (s * (f - z * series) - k * LN2_LO));
-    if x == 0.0 { f64::NEG_INFINITY } else { value }
+    select(x == 0.0, f64::NEG_INFINITY, value)
 }
 
 /// `-p ln p`, with `0 ln 0 = 0`.
 #[inline(always)]
 pub fn entropy_term(p: f64, ln_p: f64) -> f64 {
-    if p == 0.0 { 0.0 } else { -p * ln_p }
+    select(p == 0.0, 0.0, -p * ln_p)
 }
 
 /// `ln sum exp(x)`; -inf for an empty slice or when every term is -inf.

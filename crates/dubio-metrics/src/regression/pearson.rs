@@ -50,7 +50,7 @@ impl Statistic for Correlation<'_> {
             }
         }
         std::array::from_fn(|l| {
-            let r = moments[2][l] / (moments[0][l] * moments[1][l]).sqrt();
+            let r = moments[2][l] / (moments[0][l].sqrt() * moments[1][l].sqrt());
             r.clamp(-1.0, 1.0) // NaN, for a resample without spread, stays NaN
         })
     }

@@ -1,5 +1,5 @@
 //! Predictions for the tests of the scores: builders, the changes that laws speak of, generators.
-#![allow(dead_code)] // Each test binary uses its own part.
+#![allow(dead_code, unreachable_pub)] // Each test binary uses its own part.
 
 use dubio_metrics::bootstrap::Bootstrap;
 use dubio_metrics::classification;
@@ -84,8 +84,7 @@ impl Data {
     /// Every score of classification, then every score of detection of the foreign examples.
     pub fn scores(&self, options: &Options) -> Vec<Entry> {
         let scoring = scoring(options, 0);
-        let mut entries =
-            scorecard::plain(&self.examples(), &classification::scores(), &scoring);
+        let mut entries = scorecard::plain(&self.examples(), &classification::scores(), &scoring);
         let (own, foreign) = self.sides();
         entries.extend(scorecard::ood("other", &own, &foreign, &scoring));
         entries
@@ -305,8 +304,11 @@ pub struct Shape {
 
 /// Members up to 4, classes up to 11, examples a multiple of `step` up to `most` times that.
 pub fn shape(step: usize, most: usize) -> impl Strategy<Value = Shape> {
-    (1..=4_usize, 1..=most, 2..=11_usize)
-        .prop_map(move |(members, n, classes)| Shape { members, n: n * step, classes })
+    (1..=4_usize, 1..=most, 2..=11_usize).prop_map(move |(members, n, classes)| Shape {
+        members,
+        n: n * step,
+        classes,
+    })
 }
 
 /// Classification data around these values; about two labels of three are the first member's

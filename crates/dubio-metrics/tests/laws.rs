@@ -1,0 +1,755 @@
+//! Laws that every score of the tables obeys, whatever the data.
+//!
+//! A law is checked over whole tables. Where it cannot hold for a score, [`exception`] says why,
+//! and the test checks the weaker law that does hold.
+
+mod support;
+
+use dubio_metrics::bootstrap::{Bootstrap, interval, paired_interval};
+use dubio_metrics::calibrate::cross_validation::tempered;
+use dubio_metrics::card::Direction;
+use dubio_metrics::detection::{Measure, Signal, ood};
+use dubio_metrics::members::Form;
+use dubio_metrics::pool::pool;
+use dubio_metrics::regression::{self, Outcomes};
+use dubio_metrics::score::{LANES, Mean, Options, Prepared, Score};
+use dubio_metrics::scorecard::{self, Entry, Examined};
+use dubio_metrics::stream::Stream;
+use dubio_metrics::classification;
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+use rand::Rng;
+use support::*;
+
+/// Rounding of sums in another order, with some room.
+const ROUNDING: f64 = 1e-9;
+
+/// What a law changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Law {
+    /// Every example twice.
+    Duplication,
+    /// Whole weights instead of repeated examples.
+    Weights,
+    /// All probability on the label.
+    CertainClass,
+    /// All probability on the target.
+    CertainTarget,
+    /// Copies of one member instead of the one.
+    Copies,
+}
+
+/// Why a law cannot hold for a score: the only place where a score is let off.
+fn exception(law: Law, name: &str) -> Option<&'static str> {
+    Some(match (law, name) {
+        (Law::Duplication, "decision_cost" | "pslml") => "a sum over examples, not a mean",
+        (Law::Duplication, "lml") => "each member's likelihood is squared before the average",
+        (Law::Duplication, "debiased_ece") => "it subtracts variances over n_m - 1, not n_m",
+        (Law::Duplication, "aurc" | "au_arc" | "e_aurc") => {
+            "a sum over whole numbers of kept examples: twice the examples, half the step"
+        }
+        (Law::Weights, "ace" | "tace" | "debiased_ece") => {
+            "bins of equal mass stay at the cuts of the file, where repeated rows move them"
+        }
+        (Law::Weights, "temperature") => "a resample's temperature is one Newton step away",
+        (Law::CertainClass, "decision_cost" | "decision_cost_mean") => {
+            "costs have no least value of their own: the matrix decides"
+        }
+        (Law::CertainTarget, "qce" | "sqce" | "quantile_calibration") => {
+            "calibrated F(y) are spread evenly; those of a point mass are all the same"
+        }
+        (Law::Copies, name) if name.ends_with(".model") => "absent for one member",
+        (Law::Copies, "uncertainty.data" | "uncertainty.knowledge") => "absent for one member",
+        _ => return None,
+    })
+}
+
+/// The part of a name that says which score it is.
+fn base(name: &str) -> &str {
+    name.strip_prefix("calibrated.").unwrap_or(name)
+}
+
+/// Roots are compared before the root is taken: near 0 it magnifies rounding.
+fn unrooted(name: &str, value: f64) -> f64 {
+    let root = matches!(base(name), "mmce" | "mmce_weighted" | "debiased_ece");
+    if root { value * value } else { value }
+}
+
+fn assert_same(name: &str, a: f64, b: f64, tolerance: f64) {
+    let same = close(unrooted(name, a), unrooted(name, b), tolerance);
+    assert!(same, "{name}: {a} became {b}");
+}
+
+/// Compares two tables: equal values, or undefined together; `weaker(name, before, after)` for
+/// the exceptions.
+fn compare(
+    before: &[Entry],
+    after: &[Entry],
+    tolerance: f64,
+    excepted: impl Fn(&str) -> bool,
+    weaker: impl Fn(&str, f64, f64),
+) {
+    assert_eq!(before.len(), after.len());
+    for (a, b) in before.iter().zip(after) {
+        assert_eq!(a.name, b.name);
+        match (&a.value, &b.value) {
+            (Ok(a_value), Ok(b_value)) if excepted(&a.name) => weaker(&a.name, *a_value, *b_value),
+            (Ok(a_value), Ok(b_value)) => assert_same(&a.name, *a_value, *b_value, tolerance),
+            (Err(_), Err(_)) => {}
+            (x, y) => panic!("{}: {x:?} became {y:?}", a.name),
+        }
+    }
+}
+
+fn assert_unchanged(before: &[Entry], after: &[Entry], tolerance: f64) {
+    compare(before, after, tolerance, |_| false, |_, _, _| {});
+}
+
+/// The same numbers in every run; nothing is written beside the sources.
+fn cases(cases: u32) -> ProptestConfig {
+    let rng_seed = RngSeed::Fixed(option_seed());
+    ProptestConfig { cases, failure_persistence: None, rng_seed, ..ProptestConfig::default() }
+}
+fn option_seed() -> u64 {
+    std::env::var("LAWS_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(1)
+}
+
+/// Data with and without ties.
+fn any_data(shape: Shape) -> impl Strategy<Value = Data> {
+    prop_oneof![smooth(shape), tied(shape)]
+}
+
+fn any_targets(shape: Shape) -> impl Strategy<Value = Targets> {
+    prop_oneof![targets(shape, 0.0), targets(shape, 0.125)]
+}
+
+fn defaults() -> Options {
+    Options::default()
+}
+
+proptest! {
+    #![proptest_config(cases(48))]
+
+    #[test]
+    fn the_order_of_the_rows_does_not_matter(
+        (data, targets, order) in shape(1, 60)
+            .prop_flat_map(|s| (any_data(s), any_targets(s), order(s.n)))
+    ) {
+        let before = data.scores(&defaults());
+        assert_unchanged(&before, &data.rows(&order).scores(&defaults()), ROUNDING);
+        for kind in Kind::ALL {
+            let after = targets.rows(&order).scores(kind);
+            assert_unchanged(&targets.scores(kind), &after, ROUNDING);
+        }
+    }
+
+    #[test]
+    fn every_row_twice_changes_nothing(
+        (data, targets) in shape(5, 12).prop_flat_map(|s| (any_data(s), any_targets(s)))
+    ) {
+        let n = data.n();
+        let twice: Vec<usize> = (0..2 * n).map(|i| i % n).collect();
+        let excepted = |name: &str| exception(Law::Duplication, name).is_some();
+        // Bins of equal mass are the same ones only where they divide the number of values: five
+        // bins when no value is below the threshold, or a single one.
+        for (bins, threshold) in [(5, -1.0), (1, 1e-3)] {
+            let options = Options { bins, threshold, ..defaults() };
+            let after = data.rows(&twice).scores(&options);
+            compare(&data.scores(&options), &after, ROUNDING, excepted, |name, a, b| {
+                duplicated_class_score(name, a, b, n, bins);
+            });
+        }
+        for kind in Kind::ALL {
+            let after = targets.rows(&twice).scores(kind);
+            compare(&targets.scores(kind), &after, ROUNDING, excepted, |name, a, b| match name {
+                "pslml" => assert_same(name, 2.0 * a, b, ROUNDING),
+                _ => assert_same(name, squared_likelihoods(&targets), b, ROUNDING),
+            });
+        }
+    }
+
+    #[test]
+    fn the_order_of_the_classes_does_not_matter(
+        (data, order) in shape(1, 60).prop_flat_map(|s| (smooth(s), order(s.classes)))
+    ) {
+        let after = data.classes_from(&order);
+        assert_unchanged(&data.scores(&defaults()), &after.scores(&defaults()), ROUNDING);
+        assert_unchanged(&data.calibrated(&defaults()), &after.calibrated(&defaults()), 1e-7);
+    }
+
+    #[test]
+    fn the_order_of_the_members_does_not_matter(
+        (data, targets, order) in shape(1, 60)
+            .prop_flat_map(|s| (smooth(s), any_targets(s), order(s.members)))
+    ) {
+        let after = data.members_from(&order);
+        assert_unchanged(&data.scores(&defaults()), &after.scores(&defaults()), ROUNDING);
+        for kind in [Kind::Gaussians, Kind::Samples] {
+            let after = targets.members_from(&order).scores(kind);
+            assert_unchanged(&targets.scores(kind), &after, ROUNDING);
+        }
+    }
+
+    #[test]
+    fn certain_and_right_is_best(
+        (data, targets) in shape(1, 20).prop_flat_map(|s| (smooth(s), targets(s, 0.0)))
+    ) {
+        let right = certain(&data);
+        let least: f64 = right.labels.iter().map(|&y| least_cost(&right, y as usize)).sum();
+        for mut entries in [right.scores(&defaults()), right.calibrated(&defaults())] {
+            entries.retain(|entry| !entry.name.starts_with("ood."));
+            for entry in &entries {
+                let best = match base(&entry.name) {
+                    name if exception(Law::CertainClass, name).is_none() => None,
+                    "decision_cost" if entry.name == "decision_cost" => Some(least),
+                    "decision_cost_mean" if right.n() % 2 == 0 => Some(least / right.n() as f64),
+                    _ => continue,
+                };
+                assert_best(entry, best);
+            }
+        }
+        let point = Targets {
+            locations: targets.targets.repeat(targets.members),
+            scales: vec![0.0; targets.scales.len()],
+            ..targets
+        };
+        for kind in [Kind::Samples, Kind::Quantiles] {
+            let entries = point.scores(kind);
+            for entry in entries.iter().filter(|e| exception(Law::CertainTarget, &e.name).is_none()) {
+                assert_best(entry, None);
+            }
+        }
+    }
+}
+
+/// What doubling does to the exceptions among the scores of classification.
+fn duplicated_class_score(name: &str, once: f64, twice: f64, n: usize, bins: usize) {
+    let (n, size) = (n as f64, (n / bins) as f64);
+    match name {
+        "decision_cost" => assert_same(name, 2.0 * once, twice, ROUNDING),
+        // With B = sum n_m/n acc_m (1 - acc_m) <= 1/4 and bins of s examples, the square grows by
+        // B/(s - 1) - B/(2s - 1), or by less where it started at 0.
+        "debiased_ece" => {
+            let noise = if size > 1.0 { 0.25 / (size - 1.0) } else { 0.25 };
+            let growth = twice * twice - once * once;
+            let (least, most) = if size > 1.0 {
+                (0.0, noise - 0.25 / (2.0 * size - 1.0))
+            } else {
+                (-noise, 0.0) // A bin of one subtracts nothing, a bin of two does.
+            };
+            assert!(growth >= least - ROUNDING && growth <= most + ROUNDING, "{name}: {growth}");
+        }
+        // The area is a sum with step 1/n over R(t) = W(t)/t, where W(0) = 0 and 0 <= W' <= 1, so
+        // |R'| <= 1/t: it is off the integral, which stays the same, by (1 + ln n)/n at most.
+        _ => {
+            let off = |n: f64| (1.0 + n.ln()) / n;
+            let curves = if name == "e_aurc" { 2.0 } else { 1.0 };
+            let bound = curves * (off(n) + off(2.0 * n));
+            assert!((once - twice).abs() <= bound, "{name}: {once} became {twice}");
+        }
+    }
+}
+
+/// `lml` of every row twice, from the definition: `log mean_m L_m^2`.
+fn squared_likelihoods(targets: &Targets) -> f64 {
+    let n = targets.n();
+    let log_likelihood = |m: usize| -> f64 {
+        let row = |i: usize| {
+            let (mean, std) = (targets.locations[m * n + i], targets.scales[m * n + i]);
+            let z = (targets.targets[i] - mean) / std;
+            -0.5 * z * z - std.ln() - 0.5 * std::f64::consts::TAU.ln()
+        };
+        (0..n).map(row).sum()
+    };
+    let each: Vec<f64> = (0..targets.members).map(log_likelihood).collect();
+    let top = each.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let mean = each.iter().map(|l| (2.0 * (l - top)).exp()).sum::<f64>() / targets.members as f64;
+    2.0 * top + mean.ln()
+}
+
+/// The labels with probability 1, by every member and by the reference.
+fn certain(data: &Data) -> Data {
+    let (n, classes) = (data.n(), data.classes);
+    let hot = |i: usize, on: f64, off: f64| -> Vec<f64> {
+        let label = data.labels[i % n] as usize;
+        (0..classes).map(|c| if c == label { on } else { off }).collect()
+    };
+    let reference = (0..n).flat_map(|i| hot(i, 0.0, f64::NEG_INFINITY)).collect();
+    Data { reference, ..data.each_row(Form::Probs, |i, _| hot(i, 1.0, 0.0)) }
+}
+
+/// What the cheapest decision costs when the truth is known.
+fn least_cost(data: &Data, label: usize) -> f64 {
+    data.costs.iter().map(|row| row[label]).fold(f64::INFINITY, f64::min)
+}
+
+/// At the best end of its card's range, or at `best`; or undefined, and saying why.
+fn assert_best(entry: &Entry, best: Option<f64>) {
+    let best = best.or(match entry.card.direction {
+        Direction::Higher => Some(entry.card.range.1),
+        Direction::Lower => Some(entry.card.range.0),
+        Direction::Zero => Some(0.0),
+        Direction::Neither => None,
+    });
+    match (&entry.value, best) {
+        (Ok(value), Some(best)) => {
+            assert!(close(*value, best, 1e-12), "{} is {value}, not {best}", entry.name)
+        }
+        (Ok(_), None) => {}
+        (Err(why), _) => assert!(!why.0.is_empty(), "{} does not say why", entry.name),
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(64))]
+
+    #[test]
+    fn values_stay_in_the_range_of_the_card_and_are_never_nan(
+        (data, targets, unit) in shape(1, 12).prop_flat_map(|s| (
+            prop_oneof![smooth(s), tied(s), extreme(s)], any_targets(s), -300..300_i32,
+        ))
+    ) {
+        let scoring = scoring(&defaults(), 2 * LANES);
+        let (examples, scores) = (data.examples(), classification::scores());
+        let mut entries = scorecard::plain(&examples, &scores, &scoring);
+        entries.extend(scorecard::calibrated(&examples, &scores, &scoring));
+        let (own, foreign) = data.sides();
+        entries.extend(scorecard::ood("other", &own, &foreign, &scoring));
+        for kind in Kind::ALL {
+            let outcomes = targets.in_unit(2.0_f64.powi(unit), 0.0).outcomes(kind);
+            entries.extend(scorecard::plain(&outcomes, &regression::scores(), &scoring));
+        }
+        entries.iter().for_each(assert_in_range);
+    }
+
+    #[test]
+    fn a_unit_scales_each_score_as_its_dimension_says(
+        (targets, exponent, shift) in shape(1, 40)
+            .prop_flat_map(|s| (targets(s, 0.0), -300..300_i32, -100..100_i32))
+    ) {
+        let n = targets.n() as f64;
+        for (factor, shift) in [(2.0_f64.powi(exponent), 0.0), (3.7, f64::from(shift))] {
+            for kind in Kind::ALL {
+                let before: Vec<Entry> = targets
+                    .scores(kind)
+                    .into_iter()
+                    .map(|e| Entry { value: e.value.map(|v| in_unit(&e.name, v, factor, n)), ..e })
+                    .collect();
+                let after = targets.in_unit(factor, shift).scores(kind);
+                compare(&before, &after, ROUNDING, |_| true, |name, a, b| {
+                    let same = close(a / a.abs().max(b.abs()), b / a.abs().max(b.abs()), 1e-8);
+                    assert!(a == b || same || close(a, b, 1e-12), "{name} x {factor}: {a} became {b}");
+                });
+            }
+        }
+    }
+}
+
+/// A score after the targets and their predictions were multiplied by `factor`.
+fn in_unit(name: &str, value: f64, factor: f64, n: f64) -> f64 {
+    match name {
+        "mse" => value * factor * factor,
+        "rmse" | "mae" | "crps" | "pinball" | "mpiw" | "interval_score" => value * factor,
+        "nll" => value + factor.ln(),
+        "pslml" | "lml" => value - n * factor.ln(),
+        "pearson" | "picp" | "qce" | "sqce" | "quantile_calibration" => value,
+        other => panic!("{other} has a unit that this test does not know"),
+    }
+}
+
+fn assert_in_range(entry: &Entry) {
+    let (low, high) = entry.card.range;
+    let inside = |v: f64| v >= low - 1e-12 && v <= high + 1e-12;
+    match &entry.value {
+        Ok(value) => assert!(inside(*value), "{} is {value}", entry.name),
+        Err(why) => assert!(!why.0.is_empty(), "{} does not say why", entry.name),
+    }
+    // Only a score that can be undefined for a few examples may have no value for a resample.
+    let fickle = ["auroc", "aupr", "fpr95", "pearson"].iter().any(|m| entry.name.contains(m));
+    for replicate in &entry.replicates {
+        let fine = inside(*replicate) || (fickle && replicate.is_nan());
+        assert!(fine, "{} has a replicate of {replicate}", entry.name);
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(32))]
+
+    #[test]
+    fn single_precision_input_gives_the_same_bits(
+        (mut data, mut targets) in shape(1, 40).prop_flat_map(|s| (smooth(s), targets(s, 0.0)))
+    ) {
+        let narrow = |values: &[f64]| -> Vec<f32> { values.iter().map(|&v| v as f32).collect() };
+        let widen = |values: &[f32]| values.iter().map(|&v| f64::from(v)).collect();
+        let values = narrow(&data.values);
+        data.values = widen(&values);
+        let source = block(&values, [data.members, data.n(), data.classes]);
+        let pooled = pool(&source, data.form, &|_| {}).unwrap();
+        let (scoring, scores) = (scoring(&defaults(), 0), classification::scores());
+        let after = scorecard::plain(&data.labelled(pooled), &scores, &scoring);
+        assert_unchanged(&data.scores(&defaults())[..after.len()], &after, 0.0);
+
+        let (locations, scales) = (narrow(&targets.locations), narrow(&targets.scales));
+        (targets.locations, targets.scales) = (widen(&locations), widen(&scales));
+        let shape = [targets.members, targets.n(), 1];
+        let (mean, std) = (block(&locations, shape), block(&scales, shape));
+        let outcomes = Outcomes::gaussians(&mean, &std, targets.targets.clone(), 0.95).unwrap();
+        let after = scorecard::plain(&outcomes, &regression::scores(), &scoring);
+        assert_unchanged(&targets.scores(Kind::Gaussians), &after, 0.0);
+    }
+
+    #[test]
+    fn logits_log_probabilities_and_probabilities_agree(
+        data in shape(1, 40).prop_flat_map(smooth)
+    ) {
+        let log_probs = data.each_row(Form::LogProbs, |_, row| log_softmax(row));
+        let exp = |row: &[f64]| row.iter().map(|x| x.exp()).collect();
+        let probs = log_probs.each_row(Form::Probs, |_, row| exp(row));
+        for other in [log_probs, probs] {
+            assert_unchanged(&data.scores(&defaults()), &other.scores(&defaults()), 1e-9);
+            assert_unchanged(&data.calibrated(&defaults()), &other.calibrated(&defaults()), 1e-7);
+        }
+    }
+
+    #[test]
+    fn a_constant_added_to_a_row_of_logits_changes_nothing(
+        (data, shifts) in shape(1, 40).prop_flat_map(|s| (
+            smooth(s), proptest::collection::vec(-100.0..100.0_f64, s.members * s.n),
+        ))
+    ) {
+        let moved = data.each_row(Form::Logits, |i, row| row.iter().map(|x| x + shifts[i]).collect());
+        assert_unchanged(&data.scores(&defaults()), &moved.scores(&defaults()), ROUNDING);
+        assert_unchanged(&data.calibrated(&defaults()), &moved.calibrated(&defaults()), 1e-7);
+    }
+
+    #[test]
+    fn copies_of_a_member_are_as_good_as_the_member(
+        (data, targets, copies) in shape(1, 40)
+            .prop_flat_map(|s| (smooth(s), any_targets(s), 2..6_usize))
+    ) {
+        let (one, many) = (data.members_from(&[0]), data.members_from(&vec![0; copies]));
+        let (before, after) = (one.scores(&defaults()), many.scores(&defaults()));
+        let (shared, own): (Vec<Entry>, Vec<Entry>) =
+            after.iter().cloned().partition(|e| exception(Law::Copies, &e.name).is_none());
+        let known: Vec<Entry> = before
+            .iter()
+            .filter(|e| shared.iter().any(|s| s.name == e.name))
+            .cloned()
+            .collect();
+        assert_unchanged(&known, &shared, ROUNDING);
+        own.iter().for_each(|entry| assert_no_knowledge(entry, &before));
+        let calibrated = (one.calibrated(&defaults()), many.calibrated(&defaults()));
+        assert_unchanged(&calibrated.0, &calibrated.1, 1e-7);
+
+        let (one, many) = (targets.members_from(&[0]), targets.members_from(&vec![0; copies]));
+        for kind in [Kind::Gaussians, Kind::Samples] {
+            assert_unchanged(&one.scores(kind), &many.scores(kind), ROUNDING);
+        }
+    }
+
+    #[test]
+    fn exchanging_own_and_foreign_turns_the_roc_curve_over(
+        mut data in shape(2, 30).prop_flat_map(any_data)
+    ) {
+        (data.foreign[0], data.foreign[1]) = (false, true);
+        let (own, foreign) = data.sides();
+        for signal in Signal::ALL {
+            let area = |a, b| {
+                let ones = vec![[1.0]; data.n()];
+                ood::prepare(Measure::Auroc, signal, a, b).map(|p| p.value(&ones))
+            };
+            if let (Ok(there), Ok(back)) = (area(&own, &foreign), area(&foreign, &own)) {
+                prop_assert!(close(there + back, 1.0, 1e-12));
+            }
+        }
+    }
+}
+
+/// What the scores that need several members say when all members agree.
+fn assert_no_knowledge(entry: &Entry, single: &[Entry]) {
+    let Ok(value) = entry.value.clone() else { return };
+    match entry.name.as_str() {
+        "uncertainty.knowledge" => assert_eq!(value, 0.0),
+        "uncertainty.data" => {
+            assert_same("data", value_in(single, "uncertainty.total"), value, ROUNDING);
+        }
+        // Everything is tied: a coin, the share of positives, and every negative flagged.
+        name if name.contains("auroc") => assert_eq!(value, 0.5),
+        name if name.contains("fpr95") => assert_eq!(value, 1.0),
+        name => assert!(name.contains("aupr") && value > 0.0 && value < 1.0, "{name} is {value}"),
+    }
+}
+
+fn log_softmax(row: &[f64]) -> Vec<f64> {
+    let top = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let log_z = top + row.iter().map(|x| (x - top).exp()).sum::<f64>().ln();
+    row.iter().map(|x| x - log_z).collect()
+}
+
+proptest! {
+    #![proptest_config(cases(32))]
+
+    #[test]
+    fn whole_weights_are_as_good_as_repeated_rows(
+        (data, targets, weights) in shape(1, 40)
+            .prop_flat_map(|s| (any_data(s), any_targets(s), weights(s.n)))
+    ) {
+        let repeat = |lane: usize| -> Vec<usize> {
+            let times = |i: usize| weights[i][lane] as usize;
+            (0..weights.len()).flat_map(|i| vec![i; times(i)]).collect()
+        };
+        let lanes: Vec<Vec<Entry>> =
+            (0..LANES).map(|l| data.rows(&repeat(l)).scores(&defaults())).collect();
+        check_weights(&data.examples(), &classification::scores(), &weights, &lanes);
+        check_ood_weights(&data, &weights, &lanes);
+        for kind in Kind::ALL {
+            let lanes: Vec<Vec<Entry>> =
+                (0..LANES).map(|l| targets.rows(&repeat(l)).scores(kind)).collect();
+            check_weights(&targets.outcomes(kind), &regression::scores(), &weights, &lanes);
+        }
+    }
+}
+
+/// `lanes[l]` are the scores of the rows repeated as the weights of lane `l` say.
+fn check_weights<E: Examined>(
+    examples: &E,
+    scores: &[Box<dyn Score<E>>],
+    weights: &[[f64; LANES]],
+    lanes: &[Vec<Entry>],
+) {
+    let (ones, once) = (vec![[1.0]; examples.count()], vec![[1.0; LANES]; examples.count()]);
+    for score in scores {
+        let (name, prepared) = (score.name(), score.prepare(examples, &defaults()));
+        let Ok(prepared) = prepared else { continue };
+        if exception(Law::Weights, &name).is_some() {
+            // Its own rows once each put it where it is.
+            assert_same(&name, prepared.value(&ones), prepared.replicates(&once)[0], SINGLE);
+            continue;
+        }
+        assert_lanes(&name, prepared.replicates(weights), lanes);
+    }
+}
+
+/// Gaps between probability and frequency are resampled in single precision.
+const SINGLE: f64 = 1e-6;
+
+fn check_ood_weights(data: &Data, weights: &[[f64; LANES]], lanes: &[Vec<Entry>]) {
+    let (own, foreign) = data.sides();
+    let side = |side: bool| (0..data.n()).filter(move |&i| data.foreign[i] == side);
+    let weights: Vec<[f64; LANES]> = side(false).chain(side(true)).map(|i| weights[i]).collect();
+    for (measure, signal) in Measure::ALL.into_iter().flat_map(|m| Signal::ALL.map(|s| (m, s))) {
+        if let Ok(prepared) = ood::prepare(measure, signal, &own, &foreign) {
+            assert_lanes(&measure.name("ood.other", signal), prepared.replicates(&weights), lanes);
+        }
+    }
+}
+
+/// Undefined for the repeated rows is NaN for the resample.
+fn assert_lanes(name: &str, replicates: [f64; LANES], lanes: &[Vec<Entry>]) {
+    let tolerance = if name == "sce" { SINGLE } else { ROUNDING };
+    for (replicate, entries) in replicates.into_iter().zip(lanes) {
+        let repeated = entries.iter().find(|entry| entry.name == name).unwrap();
+        match repeated.value {
+            Ok(value) => assert_same(name, value, replicate, tolerance),
+            Err(_) => assert!(replicate.is_nan(), "{name} should have no value: {replicate}"),
+        }
+    }
+}
+
+/// A whole number below `n`.
+fn below(generator: &mut impl Rng, n: usize) -> usize {
+    (generator.next_u64() % n as u64) as usize
+}
+
+/// A number in `[0, 1)`.
+fn uniform(generator: &mut impl Rng) -> f64 {
+    (generator.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+/// An ensemble of logits whose labels are drawn from its pooled probabilities to the power
+/// `1/temperature`.
+fn drawn(n: usize, classes: usize, members: usize, temperature: f64) -> Data {
+    let mut generator = Stream::root(7).child("drawn").generator();
+    let mut row = || (0..classes).map(|_| 4.0 * uniform(&mut generator) - 2.0).collect();
+    let members: Vec<Vec<Vec<f64>>> =
+        (0..members).map(|_| (0..n).map(|_| row()).collect()).collect();
+    let mut data = Data::ensemble(Form::Logits, &members, &vec![0; n]);
+    let pooled = data.try_pool().unwrap();
+    for (label, log_p) in data.labels.iter_mut().zip(pooled.log_p.chunks(classes)) {
+        let scaled: Vec<f64> = log_p.iter().map(|l| l / temperature).collect();
+        let mut rest = uniform(&mut generator);
+        let position = log_softmax(&scaled).iter().position(|l| {
+            rest -= l.exp();
+            rest < 0.0
+        });
+        *label = position.unwrap_or(classes - 1) as u32;
+    }
+    data
+}
+
+#[test]
+fn no_law_holds_for_want_of_a_value() {
+    let data = drawn(200, 5, 3, 1.0);
+    let mut entries = data.scores(&defaults());
+    entries.extend(data.calibrated(&defaults()));
+    for entry in entries {
+        let single = entry.name.starts_with("calibrated.")
+            && (entry.name.ends_with(".model") || entry.name.contains("uncertainty."));
+        assert!(entry.value.is_ok() || single, "{}: {:?}", entry.name, entry.value);
+    }
+}
+
+#[test]
+fn a_newton_step_finds_the_temperature_of_a_resample() {
+    let data = drawn(500, 4, 2, 1.5);
+    let examples = data.examples();
+    let scores = classification::scores();
+    let score = scores.iter().find(|s| s.name() == "temperature").unwrap();
+    let prepared = score.prepare(&examples, &defaults()).unwrap();
+    let mut generator = Stream::root(3).generator();
+    let mut weights = vec![[0.0; LANES]; data.n()];
+    for lane in 0..LANES {
+        (0..data.n()).for_each(|_| weights[below(&mut generator, 500)][lane] += 1.0);
+    }
+    let whole = prepared.value(&vec![[1.0]; data.n()]);
+    for (lane, replicate) in prepared.replicates(&weights).into_iter().enumerate() {
+        let rows: Vec<usize> =
+            (0..data.n()).flat_map(|i| vec![i; weights[i][lane] as usize]).collect();
+        let exact = value_in(&data.rows(&rows).scores(&defaults()), "temperature");
+        let (step, rest) = ((exact - whole).abs(), (exact - replicate).abs());
+        assert!(rest <= 0.15 * step + 1e-3, "{whole} to {exact}: {replicate}");
+    }
+}
+
+#[test]
+fn replicates_depend_on_the_seed_and_not_on_the_number_of_threads() {
+    let data = drawn(300, 9, 3, 1.0);
+    let with_threads = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let (examples, scoring) = (data.examples(), scoring(&defaults(), 100));
+            let scores = classification::scores();
+            let mut entries = scorecard::plain(&examples, &scores, &scoring);
+            entries.extend(scorecard::calibrated(&examples, &scores, &scoring));
+            entries
+        })
+    };
+    let bits = |entry: &Entry| -> Vec<u64> { entry.replicates.iter().map(|r| r.to_bits()).collect() };
+    for (one, four) in with_threads(1).iter().zip(&with_threads(4)) {
+        assert_eq!(one.value, four.value, "{}", one.name);
+        assert_eq!(bits(one), bits(four), "{}", one.name);
+        assert!(one.replicates.len() == 100 || one.value.is_err());
+    }
+}
+
+#[test]
+fn replicates_of_the_accuracy_are_binomial() {
+    let data = drawn(200, 4, 1, 1.0);
+    let mut scoring = scoring(&defaults(), 8000);
+    scoring.wanted = &|name| name == "accuracy";
+    let entries = scorecard::plain(&data.examples(), &classification::scores(), &scoring);
+    let p = value_in(&entries, "accuracy");
+    let replicates = &entries[0].replicates;
+    let count = replicates.len() as f64;
+    let mean = replicates.iter().sum::<f64>() / count;
+    let sd = (replicates.iter().map(|r| (r - mean).powi(2)).sum::<f64>() / count).sqrt();
+    let binomial = (p * (1.0 - p) / 200.0).sqrt();
+    // Four standard errors of a mean and of a standard deviation.
+    assert!((mean - p).abs() < 4.0 * binomial / count.sqrt(), "{mean} for {p}");
+    assert!((sd / binomial - 1.0).abs() < 4.0 / (2.0 * count).sqrt(), "{sd} for {binomial}");
+}
+
+#[test]
+fn the_interval_of_a_mean_covers_it_95_times_in_100() {
+    let mut generator = Stream::root(11).child("data").generator();
+    let covers = (0..400).filter(|&set| {
+        let values: Vec<f64> = (0..80).map(|_| uniform(&mut generator)).collect();
+        let bootstrap = Bootstrap { resamples: 400, stream: Stream::root(11).nth(set) };
+        let mean = Mean(values.into());
+        let replicates = bootstrap.replicates(&[80], &[&mean as &dyn Prepared], &|_| {});
+        let (low, high) = interval(&replicates[0]).unwrap();
+        low <= 0.5 && 0.5 <= high
+    });
+    let share = covers.count() as f64 / 400.0;
+    assert!((0.91..=0.98).contains(&share), "{share}");
+}
+
+#[test]
+fn a_file_differs_from_itself_by_nothing() {
+    let data = drawn(100, 3, 2, 1.0);
+    let scoring = scoring(&defaults(), 200);
+    for entry in scorecard::plain(&data.examples(), &classification::scores(), &scoring) {
+        let paired = paired_interval(&entry.replicates, &entry.replicates);
+        assert_eq!(paired, entry.value.is_ok().then_some((0.0, 0.0)), "{}", entry.name);
+    }
+}
+
+#[test]
+fn predictions_do_not_change_with_the_temperature() {
+    for members in [1, 3] {
+        let data = drawn(200, 6, members, 1.3);
+        let (plain, calibrated) = (data.scores(&defaults()), data.calibrated(&defaults()));
+        // Halves of equal size: the mean of their shares is the share of the whole.
+        for name in ["accuracy", "error", "top5_accuracy"] {
+            let (before, after) =
+                (value_in(&plain, name), value_in(&calibrated, &format!("calibrated.{name}")));
+            assert_same(name, before, after, 1e-12);
+        }
+        let examples = data.examples();
+        for beta in [1e-9, 0.1, 1.0, 10.0, 1e4] {
+            let at = tempered(&examples, beta);
+            assert_eq!(at.predicted, examples.predicted);
+            for i in 0..data.n() {
+                assert!(at.log_likelihood[i] <= at.confidence[i].ln() + 1e-12);
+                assert!(at.confidence[i] >= 1.0 / 6.0 - 1e-12);
+            }
+        }
+    }
+}
+
+/// Mean negative log-likelihood of `softmax(log p / temperature)`, from the definition.
+fn nll_at(data: &Data, temperature: f64) -> f64 {
+    let pooled = data.try_pool().unwrap();
+    let rows = pooled.log_p.chunks(data.classes).zip(&data.labels);
+    let loss = |(log_p, &label): (&[f64], &u32)| {
+        let scaled: Vec<f64> = log_p.iter().map(|l| l / temperature).collect();
+        -log_softmax(&scaled)[label as usize]
+    };
+    rows.map(loss).sum::<f64>() / data.n() as f64
+}
+
+#[test]
+fn the_likelihood_is_flat_at_the_temperature() {
+    for (members, drawn_at) in [(1, 0.5), (1, 3.0), (4, 1.0)] {
+        let data = drawn(400, 5, members, drawn_at);
+        let t = value_in(&data.scores(&defaults()), "temperature");
+        let (h, at) = (1e-4 * t, |t: f64| nll_at(&data, t));
+        let slope = (at(t + h) - at(t - h)) / (2.0 * h);
+        let curvature = (at(t + h) - 2.0 * at(t) + at(t - h)) / (h * h);
+        // The optimum is where the slope over the curvature says, relatively to 1e-4.
+        assert!((slope / curvature).abs() < 1e-4 * t, "slope {slope}, curvature {curvature}");
+        assert!(at(t) < at(1.1 * t) && at(t) < at(t / 1.1));
+    }
+}
+
+#[test]
+fn scaling_logits_scales_their_temperature() {
+    let data = drawn(300, 4, 1, 1.2);
+    let t = value_in(&data.scores(&defaults()), "temperature");
+    let calibrated = data.calibrated(&defaults());
+    for scale in [0.01, 0.3, 5.0, 40.0] {
+        let scaled = data.each_row(Form::Logits, |_, row| row.iter().map(|x| scale * x).collect());
+        let after = value_in(&scaled.scores(&defaults()), "temperature");
+        assert!((after / (scale * t) - 1.0).abs() < 1e-6, "{t} times {scale} is not {after}");
+        assert_unchanged(&calibrated, &scaled.calibrated(&defaults()), 1e-4);
+    }
+}
+
+#[test]
+fn calibrating_the_calibrated_costs_one_parameter() {
+    let data = drawn(4000, 4, 2, 1.0);
+    let plain = value_in(&data.scores(&defaults()), "nll");
+    let calibrated = value_in(&data.calibrated(&defaults()), "calibrated.nll");
+    // A parameter fitted on n/2 examples costs about 1/n nats; the best one gains about 1/(2n).
+    assert!((calibrated - plain).abs() < 5.0 / 4000.0, "{plain} became {calibrated}");
+}
