@@ -158,8 +158,18 @@ impl Entry {
     }
 }
 
-/// Names that have no calibrated form: they are about the temperature, or about other predictions.
-const NOT_CALIBRATED: [&str; 3] = ["temperature", "agreement", "total_variation"];
+/// Whether a score has a calibrated form. Not so what is about the temperature itself, about other
+/// predictions, or about members: the temperature belongs to their mean.
+fn has_calibrated_form(name: &str) -> bool {
+    !matches!(
+        name,
+        "temperature"
+            | "agreement"
+            | "total_variation"
+            | "uncertainty.data"
+            | "uncertainty.knowledge"
+    ) && !name.ends_with(".model")
+}
 
 /// `calibrated.NAME`: every score at the best temperature, by test-time cross-validation. An
 /// interval keeps the temperatures, resamples the halves of the first split, and is moved to the
@@ -173,7 +183,7 @@ pub fn calibrated(
     let wanted: Vec<&dyn Score<Examples>> = scores
         .iter()
         .map(|s| &**s)
-        .filter(|s| !NOT_CALIBRATED.contains(&s.name().as_str()) && (scoring.wanted)(&name(*s)))
+        .filter(|s| has_calibrated_form(&s.name()) && (scoring.wanted)(&name(*s)))
         .collect();
     if wanted.is_empty() {
         return Vec::new();
@@ -228,7 +238,7 @@ fn cross_validated(
     let values: Vec<_> = sums.into_iter().map(|sum| sum.map(|sum| sum / count)).collect();
     let replicates = match (&scoring.bootstrap, &first) {
         (Some(bootstrap), Some(folds)) => {
-            fold_replicates(examples.len(), folds, wanted, &values, bootstrap, scoring)
+            fold_replicates(folds, wanted, &values, bootstrap, scoring)
         }
         _ => Vec::new(),
     };
@@ -251,7 +261,6 @@ fn prepare_fold<'a>(
 type Valued<'a> = Result<(f64, Box<dyn Prepared + 'a>), Undefined>;
 
 fn fold_replicates(
-    examples: usize,
     folds: &[Fold],
     wanted: &[&dyn Score<Examples>],
     values: &[Result<f64, Undefined>],
@@ -261,16 +270,19 @@ fn fold_replicates(
     let prepared: Vec<Vec<Valued<'_>>> =
         folds.iter().map(|fold| prepare_fold(fold, wanted, scoring)).collect();
     let defined: Vec<usize> = (0..values.len()).filter(|&s| values[s].is_ok()).collect();
+    // Each half on its own: a resample of the whole could leave a half without examples.
+    let halves: Vec<usize> = folds.iter().map(|fold| fold.examples.len()).collect();
     scoring.progress.start("intervals", bootstrap.resamples.div_ceil(LANES));
     let mut replicates =
-        bootstrap.map_blocks(&[examples], &|pieces| scoring.progress.advance(pieces), |weights| {
+        bootstrap.map_blocks(&halves, &|pieces| scoring.progress.advance(pieces), |weights| {
             let mut sums = vec![[0.0; LANES]; defined.len()];
-            for (fold, prepared) in folds.iter().zip(&prepared) {
-                let own: Vec<[f64; LANES]> =
-                    fold.rows.iter().map(|&row| weights[row as usize]).collect();
+            let mut weights = &weights[..];
+            for (&half, prepared) in halves.iter().zip(&prepared) {
+                let (own, others) = weights.split_at(half);
+                weights = others;
                 for (sum, &s) in sums.iter_mut().zip(&defined) {
                     let Ok((_, statistic)) = &prepared[s] else { continue };
-                    let lanes = statistic.replicates(&own);
+                    let lanes = statistic.replicates(own);
                     for l in 0..LANES {
                         sum[l] += lanes[l] / folds.len() as f64;
                     }
@@ -347,18 +359,15 @@ pub fn grouped<E: Examined>(
     let mut entries: Vec<Entry> = Vec::new();
     let count = per_group.first().map_or(0, Vec::len);
     let over = |s: usize| -> Vec<&Entry> { per_group.iter().map(|group| &group[s]).collect() };
-    let summaries: Vec<Entry> = (0..count)
-        .flat_map(|s| {
-            let group = over(s);
-            let worst = summary("worst_group", &group, examples.count(), worst);
-            let tenth = summary("p10_group", &group, examples.count(), |_, values| {
-                let mut sorted = values.to_vec();
-                sorted.sort_unstable_by(f64::total_cmp);
-                Some(percentile(&sorted, 0.1))
-            });
-            [worst, tenth].into_iter().flatten()
-        })
-        .collect();
+    let tenth = |_: &Card, values: &[f64]| {
+        let mut sorted = values.to_vec();
+        sorted.sort_unstable_by(f64::total_cmp);
+        Some(percentile(&sorted, 0.1))
+    };
+    let all = examples.count();
+    let mut summaries: Vec<Entry> =
+        (0..count).flat_map(|s| summary("worst_group", &over(s), all, worst)).collect();
+    summaries.extend((0..count).flat_map(|s| summary("p10_group", &over(s), all, tenth)));
     for (value, group) in values.iter().zip(per_group) {
         entries.extend(
             group

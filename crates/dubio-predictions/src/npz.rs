@@ -3,6 +3,7 @@
 use std::io::{Cursor, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
+use zip::read::ZipFile;
 use zip::{CompressionMethod, ZipArchive};
 
 use crate::Arrays;
@@ -86,7 +87,7 @@ fn entry(
         }
         CompressionMethod::Deflated => {
             let unpacked = archive.by_index(index).map_err(|e| broken(&e))?;
-            inflate(unpacked, packed, memory)
+            inflate(unpacked, memory)
         }
         other => Err(Fault::new(
             format!("compressed by {other}, which .npz files are not"),
@@ -96,8 +97,9 @@ fn entry(
 }
 
 /// Unpacks an entry: as many bytes as its own header says and its packed size makes possible.
-fn inflate(mut reader: impl Read, packed: usize, memory: &mut usize) -> Result<Array, Fault> {
+fn inflate<R: Read>(mut reader: ZipFile<'_, R>, memory: &mut usize) -> Result<Array, Fault> {
     let broken = |e: &dyn std::fmt::Display| Fault::new(format!("unreadable: {e}"), DAMAGED);
+    let (packed, size) = (reader.compressed_size() as usize, reader.size());
     let mut head = Vec::new();
     reader.by_ref().take(1 << 15).read_to_end(&mut head).map_err(|e| broken(&e))?;
     let header = Header::parse(&head)?;
@@ -105,6 +107,9 @@ fn inflate(mut reader: impl Read, packed: usize, memory: &mut usize) -> Result<A
     let total = header.total().filter(|&total| total <= possible).ok_or_else(|| {
         broken(&format!("its header claims more than {packed} packed bytes can hold"))
     })?;
+    if total as u64 != size {
+        return Err(broken(&format!("its header needs {total} bytes, the archive has {size}")));
+    }
     // One byte more than expected, so that an entry which is too long is seen to be.
     let rest = (total + 1).saturating_sub(head.len()) as u64;
     let bytes = if total <= *memory {

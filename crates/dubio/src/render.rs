@@ -55,9 +55,10 @@ pub(crate) fn table(entries: &[Entry]) -> Result<()> {
             family = Some(own);
         }
         let value = entry.value.as_ref().map_or("—".to_string(), |v| number(*v));
+        let mark = if outside(entry) { "*" } else { "" };
         let interval = entry
             .interval
-            .map(|(lo, hi)| format!("[{:>10}, {:>10}]", number(lo), number(hi)))
+            .map(|(lo, hi)| format!("[{:>10}, {:>10}]{mark}", number(lo), number(hi)))
             .unwrap_or_default();
         let line = format!(
             "{:<widest$} {:<2} {value:>10}  {interval:<24}  {}",
@@ -67,7 +68,21 @@ pub(crate) fn table(entries: &[Entry]) -> Result<()> {
         );
         writeln!(out, "{}", line.trim_end())?;
     }
+    if entries.iter().any(outside) {
+        writeln!(
+            out,
+            "\n* the value is outside: resampling adds noise, and noise adds to a sum of absolute gaps"
+        )?;
+    }
     Ok(())
+}
+
+/// Whether the percentile interval does not hold the value.
+fn outside(entry: &Entry) -> bool {
+    match (&entry.value, entry.interval) {
+        (Ok(value), Some((lo, hi))) => *value < lo || *value > hi,
+        _ => false,
+    }
 }
 
 const FAMILIES: [&str; 5] =

@@ -59,6 +59,11 @@ pub fn scores() -> Vec<Box<dyn Score<Examples>>> {
         Box::new(aurc::Aurc),
         Box::new(au_arc::AuArc),
         Box::new(e_aurc::EAurc),
+        Box::new(temperature::Temperature),
+        Box::new(decision_cost::DecisionCost),
+        Box::new(decision_cost_mean::DecisionCostMean),
+        Box::new(agreement::Agreement),
+        Box::new(total_variation::TotalVariation),
     ];
     for signal in Signal::ALL {
         for measure in Measure::ALL {
@@ -68,10 +73,5 @@ pub fn scores() -> Vec<Box<dyn Score<Examples>>> {
     scores.push(Box::new(uncertainty::Uncertainty::Total));
     scores.push(Box::new(uncertainty::Uncertainty::Data));
     scores.push(Box::new(uncertainty::Uncertainty::Knowledge));
-    scores.push(Box::new(temperature::Temperature));
-    scores.push(Box::new(decision_cost::DecisionCost));
-    scores.push(Box::new(decision_cost_mean::DecisionCostMean));
-    scores.push(Box::new(agreement::Agreement));
-    scores.push(Box::new(total_variation::TotalVariation));
     scores
 }

@@ -38,8 +38,7 @@ impl Signal {
 }
 
 /// Why there is no score from the mutual information.
-pub(crate) const ONE_MEMBER: &str =
-    "needs several members: the mutual information of a single prediction is not known";
+pub(crate) const ONE_MEMBER: &str = "needs several members";
 
 /// A measure of detection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -49,9 +49,23 @@ impl Statistic for Correlation<'_> {
                 moments[2][l] += weight[l] * a * b;
             }
         }
+        let (flat_x, flat_y) = (constant(self.x, weights), constant(self.y, weights));
         std::array::from_fn(|l| {
+            if flat_x[l] || flat_y[l] {
+                return f64::NAN; // a resample without spread, whatever rounding makes of it
+            }
             let r = moments[2][l] / (moments[0][l].sqrt() * moments[1][l].sqrt());
-            r.clamp(-1.0, 1.0) // NaN, for a resample without spread, stays NaN
+            r.clamp(-1.0, 1.0)
         })
     }
+}
+
+/// Whether all examples that count have the same value, in each lane.
+fn constant<const L: usize>(values: &[f64], weights: &[[f64; L]]) -> [bool; L] {
+    std::array::from_fn(|l| {
+        let counted = values.iter().zip(weights).filter(|(_, weight)| weight[l] > 0.0);
+        let mut counted = counted.map(|(value, _)| value);
+        let first = counted.next();
+        counted.all(|value| Some(value) == first)
+    })
 }

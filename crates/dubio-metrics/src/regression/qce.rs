@@ -30,6 +30,9 @@ impl Score<Outcomes> for Qce {
 /// Number of levels, both ends in.
 const LEVELS: usize = 10;
 
+/// A target on the end of an interval is inside, however the sum over members rounds `F(y)`.
+const EDGE: f64 = 1e-12;
+
 /// Which level first takes in each example.
 pub(super) struct LevelShares {
     levels: Vec<f64>,
@@ -48,7 +51,7 @@ impl LevelShares {
     pub(super) fn central(outcomes: &Outcomes) -> Result<Self, Undefined> {
         let centrality = outcomes.centrality.as_ref().map_err(Clone::clone)?;
         let levels = (0..LEVELS).map(|j| j as f64 / (LEVELS - 1) as f64).collect();
-        Ok(Self::new(levels, centrality, |value, level| value <= level))
+        Ok(Self::new(levels, centrality, |value, level| value <= level + EDGE))
     }
 
     /// Sum over levels of `term(observed - level)`.

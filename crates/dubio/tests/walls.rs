@@ -1,0 +1,63 @@
+//! The walls between the crates: who may depend on whom, and what the scores may not touch.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+fn workspace() -> Value {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo runs");
+    serde_json::from_slice(&output.stdout).expect("cargo prints JSON")
+}
+
+/// The crates of ours that a crate depends on, other than for its tests.
+fn own_dependencies(package: &Value) -> Vec<&str> {
+    let all = package["dependencies"].as_array().into_iter().flatten();
+    let used = all.filter(|dependency| dependency["kind"].is_null());
+    used.filter_map(|d| d["name"].as_str()).filter(|name| name.starts_with("dubio")).collect()
+}
+
+#[test]
+fn crates_depend_only_on_what_stands_above_them() {
+    let metadata = workspace();
+    let packages = metadata["packages"].as_array().expect("packages");
+    assert!(packages.len() >= 3);
+    for package in packages {
+        let name = package["name"].as_str().expect("a name");
+        let allowed: &[&str] = match name {
+            "dubio-metrics" => &[],
+            "dubio-predictions" => &["dubio-metrics"],
+            "dubio" => &["dubio-metrics", "dubio-predictions"],
+            _ => panic!("say here which crates {name} may depend on"),
+        };
+        for dependency in own_dependencies(package) {
+            assert!(allowed.contains(&dependency), "{name} must not depend on {dependency}");
+        }
+    }
+}
+
+#[test]
+fn scores_touch_no_file_no_clock_and_no_environment() {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dubio-metrics/src");
+    let mut folders = vec![sources];
+    let mut seen = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).expect("a source");
+            for forbidden in ["std::fs", "std::time", "std::env", "thread_rng", "rand::rng"] {
+                assert!(!text.contains(forbidden), "{} uses {forbidden}", path.display());
+            }
+            seen += 1;
+        }
+    }
+    assert!(seen > 40);
+}
