@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::calibrate::cross_validation::below;
-use crate::score::{LANES, Prepared};
+use crate::score::{Count, LANES, Prepared};
 use crate::stream::Stream;
 
 /// How to resample.
@@ -17,7 +17,7 @@ pub struct Bootstrap {
 }
 
 /// Counts of [`LANES`] resamples of examples: `weights[i][l]`.
-pub type Block = Vec<[f64; LANES]>;
+pub type Block = Vec<[Count; LANES]>;
 
 impl Bootstrap {
     /// The resamples' values of several statistics, `[statistic][resample]`.
@@ -61,13 +61,15 @@ impl Bootstrap {
 
     /// The counts of one block of resamples.
     fn block(&self, block: usize, strata: &[usize]) -> Block {
-        let mut weights = vec![[0.0; LANES]; strata.iter().sum()];
+        let mut weights: Block = vec![[0; LANES]; strata.iter().sum()];
         for lane in 0..LANES {
             let mut generator = self.stream.nth(block * LANES + lane).generator();
             let mut start = 0;
             for &size in strata {
                 for _ in 0..size {
-                    weights[start + below(&mut generator, size as u64) as usize][lane] += 1.0;
+                    let count =
+                        &mut weights[start + below(&mut generator, size as u64) as usize][lane];
+                    *count = count.saturating_add(1);
                 }
                 start += size;
             }

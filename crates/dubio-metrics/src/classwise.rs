@@ -13,7 +13,7 @@ use crate::binning::edges::right_closed;
 use crate::binning::equal_mass::{Cuts, key};
 use crate::columns::CHUNK;
 use crate::examples::Examples;
-use crate::score::{LANES, Options, Prepared, total};
+use crate::score::{Count, LANES, Options, Prepared, total};
 use crate::softmax;
 
 /// Classes whose columns are held at a time.
@@ -185,9 +185,16 @@ pub(crate) struct ClassGaps<'a> {
     examples: &'a Examples,
     binning: Binning,
     sweep: Arc<Sweep>,
-    /// Cell of every class of every example; made when first resampled. The cells stay where the
-    /// file's own probabilities put them.
-    cells: OnceLock<Vec<u16>>,
+    /// Made when first resampled. The cells stay where the file's own probabilities put them.
+    cells: OnceLock<Vec<ClassCells>>,
+}
+
+/// The examples of one class, cell by cell.
+struct ClassCells {
+    /// Example and gap `p - [y = c]`; in f32, since only intervals are made of it.
+    entries: Vec<(u32, f32)>,
+    /// Where each cell ends among the entries.
+    ends: Vec<u32>,
 }
 
 impl<'a> ClassGaps<'a> {
@@ -206,57 +213,74 @@ impl<'a> ClassGaps<'a> {
         }
     }
 
-    /// The cell of a probability; the one after the last when no bin takes it.
-    fn cell(&self, class: usize, p: f64) -> usize {
-        match (self.cuts(class), self.binning) {
-            (None, _) => right_closed(p, self.sweep.bins),
-            (Some(cuts), Binning::MassAbove) if p <= self.sweep.threshold => cuts.cells(),
-            (Some(cuts), _) => cuts.cell(p),
+    /// The cell of a probability; `None` when no bin takes it.
+    fn cell(&self, class: usize, p: f64) -> Option<usize> {
+        match self.cuts(class) {
+            None => Some(right_closed(p, self.sweep.bins)),
+            Some(_) if self.binning == Binning::MassAbove && p <= self.sweep.threshold => None,
+            Some(cuts) => Some(cuts.cell(p)),
         }
     }
 
-    /// Cells that the widest class needs, the one for the rest included.
-    fn widest(&self) -> usize {
-        let cells = |class| self.cuts(class).map_or(self.sweep.bins, Cuts::cells);
-        (0..self.examples.classes).map(cells).max().unwrap_or(0) + 1
+    fn cells(&self) -> &[ClassCells] {
+        self.cells.get_or_init(|| {
+            let classes = self.examples.classes;
+            let groups = (0..classes).step_by(GROUP).map(|start| start..classes.min(start + GROUP));
+            let each = groups.flat_map(|group| {
+                let turned = Turned::new(self.examples, group.clone());
+                let start = group.start;
+                let sorted = group.into_par_iter().map(|c| self.sort(&turned, c - start, c));
+                sorted.collect::<Vec<ClassCells>>()
+            });
+            each.collect()
+        })
     }
 
-    fn cells(&self) -> &[u16] {
-        self.cells.get_or_init(|| tiled(self.examples, |class, p, _| self.cell(class, p) as u16))
+    /// Sorts the examples of a class by their cells, keeping their order within a cell.
+    fn sort(&self, turned: &Turned, column: usize, class: usize) -> ClassCells {
+        let cells = self.cuts(class).map_or(self.sweep.bins, Cuts::cells);
+        let mut by_cell: Vec<Vec<(u32, f32)>> = vec![Vec::new(); cells];
+        for (example, &p) in turned.column(column).flatten().enumerate() {
+            if let Some(cell) = self.cell(class, p) {
+                let hit = self.examples.labels[example] as usize == class;
+                by_cell[cell].push((example as u32, (p - f64::from(u8::from(hit))) as f32));
+            }
+        }
+        let mut end = 0;
+        let ends = by_cell.iter().map(|cell| {
+            end += cell.len() as u32;
+            end
+        });
+        ClassCells { ends: ends.collect(), entries: by_cell.concat() }
     }
 
-    /// Sum over bins of the absolute gap of a class, from the signed sums per cell.
-    fn absolute(&self, class: usize, sums: &mut [[f64; LANES]]) -> [f64; LANES] {
+    /// Sum over bins of the absolute gap of a class in each resample.
+    fn class_gap(&self, class: usize, weights: &[[Count; LANES]]) -> [f64; LANES] {
+        let ClassCells { entries, ends } = &self.cells()[class];
+        let mut start = 0;
+        let mut sums: Vec<[f64; LANES]> = Vec::with_capacity(ends.len());
+        for &end in ends {
+            sums.push(weighted_gap(&entries[start..end as usize], weights));
+            start = end as usize;
+        }
         if let Some(cuts) = self.cuts(class) {
-            cuts.spread(sums);
+            cuts.spread(&mut sums);
         }
         std::array::from_fn(|l| sums[..self.sweep.bins].iter().map(|gap| gap[l].abs()).sum())
     }
 }
 
 impl Prepared for ClassGaps<'_> {
-    fn value(&self, ones: &[[f64; 1]]) -> f64 {
+    fn value(&self, ones: &[[Count; 1]]) -> f64 {
         let gap = self.sweep.gaps[self.binning as usize];
         gap / (total(ones)[0] * self.examples.classes as f64)
     }
 
-    fn replicates(&self, weights: &[[f64; LANES]]) -> [f64; LANES] {
-        let (cells, gaps) = (self.cells(), self.examples.class_gaps());
-        let (widest, classes) = (self.widest(), self.examples.classes);
-        let tiles = classes.div_ceil(TILE);
-        let mut sums = vec![[0.0; LANES]; widest * TILE * tiles];
-        let chunk = CHUNK * TILE * tiles;
-        let chunks = cells.chunks(chunk).zip(gaps.chunks(chunk)).zip(weights.chunks(CHUNK));
-        for ((cells, gaps), weights) in chunks {
-            let tile = weights.len() * TILE;
-            let tiles = cells.chunks_exact(tile).zip(gaps.chunks_exact(tile));
-            for ((cells, gaps), sums) in tiles.zip(sums.chunks_exact_mut(widest * TILE)) {
-                add_weighted(cells, gaps, weights, widest, sums);
-            }
-        }
+    fn replicates(&self, weights: &[[Count; LANES]]) -> [f64; LANES] {
+        let classes = self.examples.classes;
         let mut sum = [0.0; LANES];
-        for (class, sums) in sums.chunks_exact_mut(widest).enumerate().take(classes) {
-            let gap = self.absolute(class, sums);
+        for class in 0..classes {
+            let gap = self.class_gap(class, weights);
             for l in 0..LANES {
                 sum[l] += gap[l];
             }
@@ -266,61 +290,21 @@ impl Prepared for ClassGaps<'_> {
     }
 }
 
-/// Classes that are resampled together, so that their sums stay in the nearest cache.
-const TILE: usize = 8;
-
-/// A number for every class of every example, `[chunk][tile][example][class]`; tiles are filled
-/// up with the default.
-fn tiled<T: Copy + Default + Send>(
-    examples: &Examples,
-    f: impl Fn(usize, f64, usize) -> T + Sync,
-) -> Vec<T> {
-    let classes = examples.classes;
-    let tiles = classes.div_ceil(TILE);
-    let mut out = vec![T::default(); examples.len() * tiles * TILE];
-    out.par_chunks_mut(CHUNK * tiles * TILE).enumerate().for_each(|(chunk, out)| {
-        let count = out.len() / (tiles * TILE);
-        let mut row = vec![0.0; classes];
-        for offset in 0..count {
-            let example = chunk * CHUNK + offset;
-            examples.columns.read(example, 0..classes, &mut row);
-            for (class, &p) in row.iter().enumerate() {
-                let at = (class / TILE * count + offset) * TILE + class % TILE;
-                out[at] = f(class, p, example);
-            }
-        }
-    });
-    out
-}
-
+/// Sum of weight times gap. In f32 for a few hundred entries at a time, then in f64.
 #[multiversion(targets = "simd")]
-fn add_weighted(
-    cells: &[u16],
-    gaps: &[f32],
-    weights: &[[f64; LANES]],
-    widest: usize,
-    sums: &mut [[f64; LANES]],
-) {
-    let rows = cells.chunks_exact(TILE).zip(gaps.chunks_exact(TILE)).zip(weights);
-    for ((cells, gaps), weight) in rows {
-        for class in 0..TILE {
-            let sum = &mut sums[class * widest + usize::from(cells[class])];
-            let gap = f64::from(gaps[class]);
+fn weighted_gap(entries: &[(u32, f32)], weights: &[[Count; LANES]]) -> [f64; LANES] {
+    let mut sums = [0.0; LANES];
+    for entries in entries.chunks(256) {
+        let mut part = [0.0_f32; LANES];
+        for &(example, gap) in entries {
+            let weight = weights[example as usize].map(f32::from);
             for l in 0..LANES {
-                sum[l] += weight[l] * gap;
+                part[l] += weight[l] * gap;
             }
         }
+        for l in 0..LANES {
+            sums[l] += f64::from(part[l]);
+        }
     }
-}
-
-impl Examples {
-    /// `p_ic - [y_i = c]`, laid out as [`tiled`] says. In f32, since only intervals are made of it.
-    fn class_gaps(&self) -> &[f32] {
-        self.class_gaps.get_or_init(|| {
-            tiled(self, |class, p, example| {
-                let hit = self.labels[example] as usize == class;
-                (p - f64::from(u8::from(hit))) as f32
-            })
-        })
-    }
+    sums
 }

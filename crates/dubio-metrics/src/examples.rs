@@ -44,7 +44,6 @@ pub struct Examples {
     pub columns: Columns,
     pub(crate) by_confidence: OnceLock<Ranking>,
     pub(crate) by_total: OnceLock<Ranking>,
-    pub(crate) class_gaps: OnceLock<Vec<f32>>,
     pub(crate) sweep: OnceLock<Arc<Sweep>>,
     pub(crate) fit: OnceLock<Result<Fit, Undefined>>,
 }
@@ -103,7 +102,6 @@ impl Examples {
             columns: Columns::plain(pooled.p, pooled.log_p, classes),
             by_confidence: OnceLock::new(),
             by_total: OnceLock::new(),
-            class_gaps: OnceLock::new(),
             sweep: OnceLock::new(),
             fit: OnceLock::new(),
         }
@@ -145,7 +143,6 @@ impl Examples {
         Self {
             by_confidence: OnceLock::new(),
             by_total: OnceLock::new(),
-            class_gaps: OnceLock::new(),
             sweep: OnceLock::new(),
             fit: OnceLock::new(),
             ..self.clone()
@@ -197,7 +194,6 @@ impl Examples {
             columns: self.columns.subset(rows),
             by_confidence: OnceLock::new(),
             by_total: OnceLock::new(),
-            class_gaps: OnceLock::new(),
             sweep: OnceLock::new(),
             fit: OnceLock::new(),
         }
@@ -267,6 +263,13 @@ impl Ranking {
         Self { order: keyed.into_iter().map(|(_, index)| index).collect(), ends }
     }
 
+    /// The same examples, smallest number first.
+    pub fn reversed(&self) -> Self {
+        let count = self.order.len() as u32;
+        let starts = self.ends.iter().rev().skip(1).map(|end| count - end).chain([count]);
+        Self { order: self.order.iter().rev().copied().collect(), ends: starts.collect() }
+    }
+
     /// The runs of equal numbers, largest first.
     pub fn runs(&self) -> impl Iterator<Item = &[u32]> {
         let mut start = 0;
@@ -287,6 +290,9 @@ mod tests {
         let ranking = Ranking::descending(&[0.5, -1.0, 0.5, 2.0, 0.0, -0.0]);
         let runs: Vec<&[u32]> = ranking.runs().collect();
         assert_eq!(runs, [&[3][..], &[0, 2], &[4, 5], &[1]]);
+        let reversed = ranking.reversed();
+        let runs: Vec<&[u32]> = reversed.runs().collect();
+        assert_eq!(runs, [&[1][..], &[5, 4], &[2, 0], &[3]]);
     }
 
     #[test]

@@ -12,29 +12,39 @@ use multiversion::multiversion;
 
 use crate::card::Card;
 
-/// Resamples that are worked on side by side: one cache line of weights per example.
-pub const LANES: usize = 8;
+/// Resamples that are worked on side by side.
+pub const LANES: usize = 16;
+
+/// How often an example counts. A byte, so that the counts of a whole resample stay in the cache;
+/// none of `n` equal chances comes up 256 times in `n` draws.
+pub type Count = u8;
+
+/// The counts of an example as numbers to work with.
+#[inline(always)]
+pub(crate) fn wide<const L: usize>(counts: &[Count; L]) -> [f64; L] {
+    counts.map(f64::from)
+}
 
 /// A score as a function of the examples' weights: `weights[i][l]` says how often example `i`
-/// counts in lane `l`. The weights are whole numbers; at least one is positive in every lane.
+/// counts in lane `l`. At least one is positive in every lane.
 pub trait Statistic: Send + Sync {
     /// The value in each lane; NaN where a resample leaves the score undefined.
-    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L];
+    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L];
 }
 
 /// [`Statistic`] behind a pointer.
 pub trait Prepared: Send + Sync {
     /// The score of the file: every example once.
-    fn value(&self, ones: &[[f64; 1]]) -> f64;
+    fn value(&self, ones: &[[Count; 1]]) -> f64;
     /// The scores of [`LANES`] resamples.
-    fn replicates(&self, weights: &[[f64; LANES]]) -> [f64; LANES];
+    fn replicates(&self, weights: &[[Count; LANES]]) -> [f64; LANES];
 }
 
 impl<S: Statistic> Prepared for S {
-    fn value(&self, ones: &[[f64; 1]]) -> f64 {
+    fn value(&self, ones: &[[Count; 1]]) -> f64 {
         self.weighted(ones)[0]
     }
-    fn replicates(&self, weights: &[[f64; LANES]]) -> [f64; LANES] {
+    fn replicates(&self, weights: &[[Count; LANES]]) -> [f64; LANES] {
         self.weighted(weights)
     }
 }
@@ -84,22 +94,66 @@ impl Default for Options {
     }
 }
 
+/// One number per example, to be summed. Infinite ones are kept apart: a resample that leaves such
+/// an example out does not pay for it.
+pub struct Numbers<'a> {
+    finite: Cow<'a, [f64]>,
+    infinite: Vec<(u32, f64)>,
+}
+
+impl<'a> From<Cow<'a, [f64]>> for Numbers<'a> {
+    fn from(mut finite: Cow<'a, [f64]>) -> Self {
+        let all = finite.iter().enumerate().filter(|(_, v)| v.is_infinite());
+        let infinite: Vec<(u32, f64)> = all.map(|(i, &v)| (i as u32, v)).collect();
+        for &(i, _) in &infinite {
+            finite.to_mut()[i as usize] = 0.0;
+        }
+        Self { finite, infinite }
+    }
+}
+
+impl Numbers<'_> {
+    fn sum<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
+        let mut sums = weighted_sum(&self.finite, weights);
+        for &(i, value) in &self.infinite {
+            for l in 0..L {
+                sums[l] += if weights[i as usize][l] > 0 { value } else { 0.0 };
+            }
+        }
+        sums
+    }
+}
+
 /// The weighted mean of one number per example.
-pub struct Mean<'a>(pub Cow<'a, [f64]>);
+pub struct Mean<'a>(Numbers<'a>);
+
+impl<'a> Mean<'a> {
+    /// Of these numbers.
+    pub fn new(values: impl Into<Cow<'a, [f64]>>) -> Self {
+        Self(values.into().into())
+    }
+}
 
 impl Statistic for Mean<'_> {
-    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
-        let (sums, totals) = weighted_sums(&self.0, weights);
+    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
+        let (sums, totals) = (self.0.sum(weights), total(weights));
         std::array::from_fn(|l| sums[l] / totals[l])
     }
 }
 
 /// The weighted sum of one number per example.
-pub struct Sum<'a>(pub Cow<'a, [f64]>);
+pub struct Sum<'a>(Numbers<'a>);
+
+impl<'a> Sum<'a> {
+    /// Of these numbers.
+    pub fn new(values: impl Into<Cow<'a, [f64]>>) -> Self {
+        Self(values.into().into())
+    }
+}
 
 impl Statistic for Sum<'_> {
-    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
-        weighted_sums(&self.0, weights).0
+    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
+        self.0.sum(weights)
     }
 }
 
@@ -107,44 +161,40 @@ impl Statistic for Sum<'_> {
 pub struct Mapped<S, F>(pub S, pub F);
 
 impl<S: Statistic, F: Fn(f64) -> f64 + Send + Sync> Statistic for Mapped<S, F> {
-    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
+    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
         self.0.weighted(weights).map(&self.1)
     }
 }
 
 /// The mean of numbers that the examples already hold.
 pub(crate) fn mean<'a>(values: &'a [f64]) -> Preparation<'a> {
-    Ok(Box::new(Mean(Cow::Borrowed(values))))
+    Ok(Box::new(Mean::new(values)))
 }
 
 /// The mean of a number made for each example.
 pub(crate) fn mean_of<'a>(count: usize, value: impl Fn(usize) -> f64) -> Preparation<'a> {
-    Ok(Box::new(Mean((0..count).map(value).collect())))
+    Ok(Box::new(Mean::new((0..count).map(value).collect::<Vec<f64>>())))
 }
 
-/// The weighted sum of one number per example, and the sum of the weights.
+/// The weighted sum of finite numbers.
 #[multiversion(targets = "simd")]
-pub(crate) fn weighted_sums<const L: usize>(
-    values: &[f64],
-    weights: &[[f64; L]],
-) -> ([f64; L], [f64; L]) {
+pub(crate) fn weighted_sum<const L: usize>(values: &[f64], weights: &[[Count; L]]) -> [f64; L] {
     let mut sums = [0.0; L];
-    let mut totals = [0.0; L];
     for (value, weight) in values.iter().zip(weights) {
+        let weight = wide(weight);
         for l in 0..L {
-            // A resample that leaves an infinite loss out does not pay for it.
-            sums[l] += if weight[l] == 0.0 { 0.0 } else { weight[l] * value };
-            totals[l] += weight[l];
+            sums[l] += weight[l] * value;
         }
     }
-    (sums, totals)
+    sums
 }
 
 /// The sum of the weights in each lane.
 #[multiversion(targets = "simd")]
-pub(crate) fn total<const L: usize>(weights: &[[f64; L]]) -> [f64; L] {
+pub(crate) fn total<const L: usize>(weights: &[[Count; L]]) -> [f64; L] {
     let mut totals = [0.0; L];
     for weight in weights {
+        let weight = wide(weight);
         for l in 0..L {
             totals[l] += weight[l];
         }

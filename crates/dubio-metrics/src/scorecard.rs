@@ -104,7 +104,7 @@ pub fn plain<E: Examined>(
     let wanted: Vec<&dyn Score<E>> =
         scores.iter().map(|s| &**s).filter(|s| (scoring.wanted)(&s.name())).collect();
     scoring.progress.start("scores", wanted.len());
-    let ones = vec![[1.0]; examples.count()];
+    let ones = vec![[1]; examples.count()];
     let prepared: Vec<_> = wanted
         .par_iter()
         .map(|score| {
@@ -250,7 +250,7 @@ fn prepare_fold<'a>(
     wanted: &[&dyn Score<Examples>],
     scoring: &Scoring<'_>,
 ) -> Vec<Valued<'a>> {
-    let ones = vec![[1.0]; fold.examples.len()];
+    let ones = vec![[1]; fold.examples.len()];
     let valued = |score: &&dyn Score<Examples>| {
         let prepared = score.prepare(&fold.examples, &scoring.options)?;
         Ok((prepared.value(&ones), prepared))
@@ -313,7 +313,7 @@ pub fn ood(
     let wanted: Vec<(Measure, Signal)> =
         all.filter(|(measure, signal)| (scoring.wanted)(&measure.name(&kind, *signal))).collect();
     let count = inside.len() + outside.len();
-    let ones = vec![[1.0]; count];
+    let ones = vec![[1]; count];
     let prepared: Vec<_> =
         wanted.par_iter().map(|(m, s)| ood::prepare(*m, *s, inside, outside)).collect();
     let defined: Vec<&(dyn Prepared + '_)> =

@@ -8,14 +8,14 @@ mod support;
 use dubio_metrics::bootstrap::{Bootstrap, interval, paired_interval};
 use dubio_metrics::calibrate::cross_validation::tempered;
 use dubio_metrics::card::Direction;
+use dubio_metrics::classification;
 use dubio_metrics::detection::{Measure, Signal, ood};
 use dubio_metrics::members::Form;
 use dubio_metrics::pool::pool;
 use dubio_metrics::regression::{self, Outcomes};
-use dubio_metrics::score::{LANES, Mean, Options, Prepared, Score};
+use dubio_metrics::score::{Count, LANES, Mean, Options, Prepared, Score};
 use dubio_metrics::scorecard::{self, Entry, Examined};
 use dubio_metrics::stream::Stream;
-use dubio_metrics::classification;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use rand::Rng;
@@ -455,7 +455,7 @@ proptest! {
         let (own, foreign) = data.sides();
         for signal in Signal::ALL {
             let area = |a, b| {
-                let ones = vec![[1.0]; data.n()];
+                let ones = vec![[1]; data.n()];
                 ood::prepare(Measure::Auroc, signal, a, b).map(|p| p.value(&ones))
             };
             if let (Ok(there), Ok(back)) = (area(&own, &foreign), area(&foreign, &own)) {
@@ -495,7 +495,7 @@ proptest! {
             .prop_flat_map(|s| (any_data(s), any_targets(s), weights(s.n)))
     ) {
         let repeat = |lane: usize| -> Vec<usize> {
-            let times = |i: usize| weights[i][lane] as usize;
+            let times = |i: usize| usize::from(weights[i][lane]);
             (0..weights.len()).flat_map(|i| vec![i; times(i)]).collect()
         };
         let lanes: Vec<Vec<Entry>> =
@@ -514,10 +514,10 @@ proptest! {
 fn check_weights<E: Examined>(
     examples: &E,
     scores: &[Box<dyn Score<E>>],
-    weights: &[[f64; LANES]],
+    weights: &[[Count; LANES]],
     lanes: &[Vec<Entry>],
 ) {
-    let (ones, once) = (vec![[1.0]; examples.count()], vec![[1.0; LANES]; examples.count()]);
+    let (ones, once) = (vec![[1]; examples.count()], vec![[1; LANES]; examples.count()]);
     for score in scores {
         let (name, prepared) = (score.name(), score.prepare(examples, &defaults()));
         let Ok(prepared) = prepared else { continue };
@@ -533,10 +533,10 @@ fn check_weights<E: Examined>(
 /// Gaps between probability and frequency are resampled in single precision.
 const SINGLE: f64 = 1e-6;
 
-fn check_ood_weights(data: &Data, weights: &[[f64; LANES]], lanes: &[Vec<Entry>]) {
+fn check_ood_weights(data: &Data, weights: &[[Count; LANES]], lanes: &[Vec<Entry>]) {
     let (own, foreign) = data.sides();
     let side = |side: bool| (0..data.n()).filter(move |&i| data.foreign[i] == side);
-    let weights: Vec<[f64; LANES]> = side(false).chain(side(true)).map(|i| weights[i]).collect();
+    let weights: Vec<[Count; LANES]> = side(false).chain(side(true)).map(|i| weights[i]).collect();
     for (measure, signal) in Measure::ALL.into_iter().flat_map(|m| Signal::ALL.map(|s| (m, s))) {
         if let Ok(prepared) = ood::prepare(measure, signal, &own, &foreign) {
             assert_lanes(&measure.name("ood.other", signal), prepared.replicates(&weights), lanes);
@@ -607,14 +607,14 @@ fn a_newton_step_finds_the_temperature_of_a_resample() {
     let score = scores.iter().find(|s| s.name() == "temperature").unwrap();
     let prepared = score.prepare(&examples, &defaults()).unwrap();
     let mut generator = Stream::root(3).generator();
-    let mut weights = vec![[0.0; LANES]; data.n()];
+    let mut weights = vec![[0; LANES]; data.n()];
     for lane in 0..LANES {
-        (0..data.n()).for_each(|_| weights[below(&mut generator, 500)][lane] += 1.0);
+        (0..data.n()).for_each(|_| weights[below(&mut generator, 500)][lane] += 1);
     }
-    let whole = prepared.value(&vec![[1.0]; data.n()]);
+    let whole = prepared.value(&vec![[1]; data.n()]);
     for (lane, replicate) in prepared.replicates(&weights).into_iter().enumerate() {
         let rows: Vec<usize> =
-            (0..data.n()).flat_map(|i| vec![i; weights[i][lane] as usize]).collect();
+            (0..data.n()).flat_map(|i| vec![i; usize::from(weights[i][lane])]).collect();
         let exact = value_in(&data.rows(&rows).scores(&defaults()), "temperature");
         let (step, rest) = ((exact - whole).abs(), (exact - replicate).abs());
         assert!(rest <= 0.15 * step + 1e-3, "{whole} to {exact}: {replicate}");
@@ -634,7 +634,8 @@ fn replicates_depend_on_the_seed_and_not_on_the_number_of_threads() {
             entries
         })
     };
-    let bits = |entry: &Entry| -> Vec<u64> { entry.replicates.iter().map(|r| r.to_bits()).collect() };
+    let bits =
+        |entry: &Entry| -> Vec<u64> { entry.replicates.iter().map(|r| r.to_bits()).collect() };
     for (one, four) in with_threads(1).iter().zip(&with_threads(4)) {
         assert_eq!(one.value, four.value, "{}", one.name);
         assert_eq!(bits(one), bits(four), "{}", one.name);
@@ -665,7 +666,7 @@ fn the_interval_of_a_mean_covers_it_95_times_in_100() {
     let covers = (0..400).filter(|&set| {
         let values: Vec<f64> = (0..80).map(|_| uniform(&mut generator)).collect();
         let bootstrap = Bootstrap { resamples: 400, stream: Stream::root(11).nth(set) };
-        let mean = Mean(values.into());
+        let mean = Mean::new(values);
         let replicates = bootstrap.replicates(&[80], &[&mean as &dyn Prepared], &|_| {});
         let (low, high) = interval(&replicates[0]).unwrap();
         low <= 0.5 && 0.5 <= high

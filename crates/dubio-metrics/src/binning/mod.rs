@@ -7,6 +7,8 @@ use multiversion::multiversion;
 
 pub use edges::Edges;
 
+use crate::score::{Count, wide};
+
 /// Each example's cell and a number to be summed there.
 pub(crate) struct Binned {
     /// Cell of each example; `cells` itself for an example that no bin takes.
@@ -26,7 +28,7 @@ pub(crate) struct CellSums<const L: usize> {
 }
 
 impl Binned {
-    pub(crate) fn sums<const L: usize>(&self, weights: &[[f64; L]]) -> CellSums<L> {
+    pub(crate) fn sums<const L: usize>(&self, weights: &[[Count; L]]) -> CellSums<L> {
         let mut sums = CellSums {
             value: vec![[0.0; L]; self.cells + 1],
             weight: vec![[0.0; L]; self.cells + 1],
@@ -40,11 +42,12 @@ impl Binned {
 fn add<const L: usize>(
     cells: &[u32],
     values: &[f64],
-    weights: &[[f64; L]],
+    weights: &[[Count; L]],
     sums: &mut CellSums<L>,
 ) {
     for ((&cell, &x), w) in cells.iter().zip(values).zip(weights) {
         let (value, weight) = (&mut sums.value[cell as usize], &mut sums.weight[cell as usize]);
+        let w = wide(w);
         for l in 0..L {
             value[l] += w[l] * x;
             weight[l] += w[l];

@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 
 use crate::examples::Examples;
-use crate::score::{Statistic, Undefined};
+use crate::score::{Count, Statistic, Undefined, wide};
 use crate::softmax::{self, Tempered};
 
 /// The best inverse temperature, and what each example says of it.
@@ -126,10 +126,11 @@ impl Fit {
 
 /// A resample's temperature is one Newton step away: the error of that step is of order `1/n`.
 impl Statistic for &Fit {
-    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
+    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
         let mut slope = [0.0; L];
         let mut curvature = [0.0; L];
         for (i, weight) in weights.iter().enumerate() {
+            let weight = wide(weight);
             for l in 0..L {
                 slope[l] += weight[l] * self.slope[i];
                 curvature[l] += weight[l] * self.curvature[i];

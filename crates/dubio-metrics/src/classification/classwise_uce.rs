@@ -4,7 +4,7 @@ use super::uce::entropy_gaps;
 use crate::binning::Binned;
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
-use crate::score::{Options, Preparation, Score, Statistic};
+use crate::score::{Count, Options, Preparation, Score, Statistic};
 
 /// Mean over predicted classes of `uce` among the examples predicted so.
 pub struct ClasswiseUce;
@@ -39,7 +39,7 @@ struct PerClass {
 }
 
 impl Statistic for PerClass {
-    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
+    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
         let sums = self.binned.sums(weights);
         let cells = self.binned.cells;
         std::array::from_fn(|l| {

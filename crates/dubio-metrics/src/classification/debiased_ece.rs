@@ -4,7 +4,7 @@ use crate::binning::Binned;
 use crate::binning::equal_mass::{Cuts, key};
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
-use crate::score::{Options, Preparation, Score, Statistic, total};
+use crate::score::{Count, Options, Preparation, Score, Statistic, total};
 
 /// `sqrt(max(0, sum_m n_m/n ((acc_m - conf_m)^2 - acc_m (1 - acc_m)/(n_m - 1))))`.
 pub struct DebiasedEce;
@@ -41,7 +41,7 @@ struct Bins {
 }
 
 impl Statistic for Bins {
-    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
+    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
         let mut correct = self.correct.sums(weights);
         let mut confidence = self.confidence.sums(weights).value;
         for sums in [&mut correct.value, &mut correct.weight, &mut confidence] {

@@ -22,7 +22,7 @@ impl Score<Examples> for DecisionCost {
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
         let cost = examples.cost.as_ref().ok_or_else(no_costs)?;
-        Ok(Box::new(Sum(cost.into())))
+        Ok(Box::new(Sum::new(cost)))
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::card::{Card, Direction};
 use crate::curves::risk_coverage::RiskCoverage;
 use crate::examples::Examples;
-use crate::score::{Options, Preparation, Score, Statistic};
+use crate::score::{Count, Options, Preparation, Score, Statistic};
 
 /// `aurc` minus that of the order with all errors last.
 pub struct EAurc;
@@ -29,7 +29,7 @@ impl Score<Examples> for EAurc {
 struct Excess<'a>(RiskCoverage<'a>);
 
 impl Statistic for Excess<'_> {
-    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
+    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
         let area = self.0.weighted(weights);
         let best = self.0.best(weights);
         std::array::from_fn(|l| (area[l] - best[l]).max(0.0))

@@ -3,7 +3,7 @@
 use crate::binning::{Binned, Edges};
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
-use crate::score::{Options, Preparation, Score, Statistic, total};
+use crate::score::{Count, Options, Preparation, Score, Statistic, total};
 
 /// Mean gap between confidence and accuracy, weighted by bin size: `sum n_b/n |acc_b - conf_b|`.
 /// Bins are closed on the right; the first also holds 0.
@@ -45,7 +45,7 @@ impl ConfidenceGaps {
     /// that forgets those it drops.
     pub(crate) fn whole<const L: usize>(
         &self,
-        weights: &[[f64; L]],
+        weights: &[[Count; L]],
         dropped: &[f64; L],
     ) -> [f64; L] {
         let all = total(weights);
@@ -59,7 +59,7 @@ impl ConfidenceGaps {
 struct Absolute(ConfidenceGaps);
 
 impl Statistic for Absolute {
-    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
+    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
         let cells = self.0.binned.cells;
         let sums = self.0.binned.sums(weights);
         let whole = self.0.whole(weights, &sums.weight[cells]);

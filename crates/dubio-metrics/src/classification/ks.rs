@@ -4,7 +4,7 @@ use multiversion::multiversion;
 
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
-use crate::score::{Options, Preparation, Score, Statistic, total};
+use crate::score::{Count, Options, Preparation, Score, Statistic, total, wide};
 
 /// `max_k |sum_{i <= k} (correct_i - c_i)| / n`, sorted by confidence.
 pub struct Ks;
@@ -30,16 +30,17 @@ impl Score<Examples> for Ks {
 struct Cumulative<'a>(&'a Examples);
 
 impl Statistic for Cumulative<'_> {
-    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
+    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
         largest_gap(self.0, weights)
     }
 }
 
 #[multiversion(targets = "simd")]
-fn largest_gap<const L: usize>(examples: &Examples, weights: &[[f64; L]]) -> [f64; L] {
+fn largest_gap<const L: usize>(examples: &Examples, weights: &[[Count; L]]) -> [f64; L] {
     // Walked from the most confident, the sums of the least confident are what is left of all.
     let mut whole = [0.0; L];
     for (i, weight) in weights.iter().enumerate() {
+        let weight = wide(weight);
         let gap = examples.correct(i) - examples.confidence[i];
         for l in 0..L {
             whole[l] += weight[l] * gap;
@@ -50,8 +51,9 @@ fn largest_gap<const L: usize>(examples: &Examples, weights: &[[f64; L]]) -> [f6
     for run in examples.by_confidence().runs() {
         for &i in run {
             let gap = examples.correct(i as usize) - examples.confidence[i as usize];
+            let weight = wide(&weights[i as usize]);
             for l in 0..L {
-                rest[l] -= weights[i as usize][l] * gap;
+                rest[l] -= weight[l] * gap;
             }
         }
         for l in 0..L {

@@ -2,7 +2,7 @@
 
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
-use crate::score::{Options, Preparation, Score, Statistic};
+use crate::score::{Count, Options, Preparation, Score, Statistic, wide};
 
 /// `mean_c 2 TP_c / (labels_c + predictions_c)` over the classes that occur in either.
 pub struct MacroF1;
@@ -28,11 +28,12 @@ impl Score<Examples> for MacroF1 {
 struct Counts<'a>(&'a Examples);
 
 impl Statistic for Counts<'_> {
-    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
+    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
         let Examples { classes, labels, predicted, .. } = self.0;
         let mut hits = vec![[0.0; L]; *classes];
         let mut places = vec![[0.0; L]; *classes];
         for ((&label, &guess), weight) in labels.iter().zip(predicted).zip(weights) {
+            let weight = wide(weight);
             for l in 0..L {
                 places[label as usize][l] += weight[l];
                 places[guess as usize][l] += weight[l];

@@ -3,7 +3,7 @@
 use super::ece::ConfidenceGaps;
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
-use crate::score::{Options, Preparation, Score, Statistic};
+use crate::score::{Count, Options, Preparation, Score, Statistic};
 
 /// `max_m |acc_m - conf_m|` over the bins that hold an example.
 pub struct Mce;
@@ -29,7 +29,7 @@ impl Score<Examples> for Mce {
 struct Largest(ConfidenceGaps);
 
 impl Statistic for Largest {
-    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
+    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
         let sums = self.0.binned.sums(weights);
         let cells = 0..self.0.binned.cells;
         std::array::from_fn(|l| {

@@ -4,7 +4,7 @@ use multiversion::multiversion;
 
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
-use crate::score::{Options, Preparation, Score, Statistic, total};
+use crate::score::{Count, Options, Preparation, Score, Statistic, total, wide};
 
 /// `sqrt(sum_ij d_i d_j k(c_i, c_j)) / n`, `d_i = correct_i - c_i`, `k(a, b) = exp(-|a - b|/0.4)`.
 pub struct Mmce;
@@ -62,18 +62,19 @@ impl<'a> KernelSweep<'a> {
     /// `sum_ij v_i v_j k_ij` for `v_i = w_i * gap_i * scale[correct or wrong]`, in each lane.
     pub(crate) fn quadratic_form<const L: usize>(
         &self,
-        weights: &[[f64; L]],
+        weights: &[[Count; L]],
         scale: [[f64; L]; 2],
     ) -> [f64; L] {
         quadratic_form(self, weights, scale)
     }
 
     /// Weights of the correct and of the wrong predictions.
-    pub(crate) fn masses<const L: usize>(&self, weights: &[[f64; L]]) -> [[f64; L]; 2] {
+    pub(crate) fn masses<const L: usize>(&self, weights: &[[Count; L]]) -> [[f64; L]; 2] {
         let mut masses = [[0.0; L]; 2];
         for (&i, &kind) in self.order.iter().zip(&self.kind) {
+            let weight = wide(&weights[i as usize]);
             for l in 0..L {
-                masses[usize::from(kind)][l] += weights[i as usize][l];
+                masses[usize::from(kind)][l] += weight[l];
             }
         }
         masses
@@ -83,14 +84,14 @@ impl<'a> KernelSweep<'a> {
 #[multiversion(targets = "simd")]
 fn quadratic_form<const L: usize>(
     sweep: &KernelSweep<'_>,
-    weights: &[[f64; L]],
+    weights: &[[Count; L]],
     scale: [[f64; L]; 2],
 ) -> [f64; L] {
     let mut form = [0.0; L];
     let mut carried = [0.0; L];
     for (place, &i) in sweep.order.iter().enumerate() {
         let (gap, step) = (sweep.gap[place], sweep.step[place]);
-        let weight = &weights[i as usize];
+        let weight = wide(&weights[i as usize]);
         let scale = &scale[usize::from(sweep.kind[place])];
         for l in 0..L {
             let v = weight[l] * gap * scale[l];
@@ -105,7 +106,7 @@ fn quadratic_form<const L: usize>(
 struct Unweighted<'a>(KernelSweep<'a>);
 
 impl Statistic for Unweighted<'_> {
-    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
+    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
         let whole = total(weights);
         let form = self.0.quadratic_form(weights, [[1.0; L]; 2]);
         std::array::from_fn(|l| form[l].max(0.0).sqrt() / whole[l])

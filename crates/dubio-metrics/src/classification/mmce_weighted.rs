@@ -3,7 +3,7 @@
 use super::mmce::KernelSweep;
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
-use crate::score::{Options, Preparation, Score, Statistic};
+use crate::score::{Count, Options, Preparation, Score, Statistic};
 
 /// `mmce` with each `d_i` divided by the number of correct or of wrong predictions instead of `n`.
 pub struct MmceWeighted;
@@ -29,7 +29,7 @@ impl Score<Examples> for MmceWeighted {
 struct Balanced<'a>(KernelSweep<'a>);
 
 impl Statistic for Balanced<'_> {
-    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
+    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
         // With no example of a kind, nothing is divided by its number.
         let scale = self.0.masses(weights).map(|mass| mass.map(|m| 1.0 / m.max(1.0)));
         self.0.quadratic_form(weights, scale).map(|form| form.max(0.0).sqrt())

@@ -3,7 +3,7 @@
 use super::ece::ConfidenceGaps;
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
-use crate::score::{Options, Preparation, Score, Statistic};
+use crate::score::{Count, Options, Preparation, Score, Statistic};
 
 /// `sum_m n_m/n (acc_m - conf_m)`: `ece` without the absolute value. Negative is overconfident.
 pub struct Sece;
@@ -29,7 +29,7 @@ impl Score<Examples> for Sece {
 struct Signed(ConfidenceGaps);
 
 impl Statistic for Signed {
-    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
+    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
         let cells = self.0.binned.cells;
         let sums = self.0.binned.sums(weights);
         let whole = self.0.whole(weights, &sums.weight[cells]);

@@ -3,7 +3,7 @@
 use crate::binning::{Binned, edges::right_closed};
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
-use crate::score::{Options, Preparation, Score, Statistic, total};
+use crate::score::{Count, Options, Preparation, Score, Statistic, total};
 
 /// `sum_m n_m/n |err_m - u_m|` over bins `(l, u]` of equal width on `u_i = H(p_i) / log C`.
 pub struct Uce;
@@ -40,7 +40,7 @@ pub(crate) fn entropy_gaps(examples: &Examples, bins: usize) -> (Vec<u32>, Vec<f
 struct Gaps(Binned);
 
 impl Statistic for Gaps {
-    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
+    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
         let sums = self.0.sums(weights);
         let whole = total(weights);
         std::array::from_fn(|l| sums.value.iter().map(|gap| gap[l].abs()).sum::<f64>() / whole[l])

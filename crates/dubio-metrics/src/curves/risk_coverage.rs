@@ -3,7 +3,7 @@
 use multiversion::multiversion;
 
 use crate::examples::Examples;
-use crate::score::{Statistic, total};
+use crate::score::{Count, Statistic, total, wide};
 
 /// The risk-coverage curve; as a statistic, the area under it.
 pub struct RiskCoverage<'a> {
@@ -26,11 +26,19 @@ impl Harmonic {
 
     #[inline(always)]
     fn at(&self, k: f64) -> f64 {
-        self.0.get(k as usize).copied().unwrap_or_else(|| {
-            const EULER_MASCHERONI: f64 = 0.577_215_664_901_532_9;
-            let inverse = 1.0 / (k * k);
-            k.ln() + EULER_MASCHERONI + 0.5 / k - inverse * (1.0 / 12.0 - inverse / 120.0)
-        })
+        match self.0.get(k as usize) {
+            Some(value) => *value,
+            None => Self::beyond(k),
+        }
+    }
+
+    /// Euler's series, for more than the table holds.
+    #[cold]
+    #[inline(never)]
+    fn beyond(k: f64) -> f64 {
+        const EULER_MASCHERONI: f64 = 0.577_215_664_901_532_9;
+        let inverse = 1.0 / (k * k);
+        k.ln() + EULER_MASCHERONI + 0.5 / k - inverse * (1.0 / 12.0 - inverse / 120.0)
     }
 }
 
@@ -60,23 +68,17 @@ impl<'a> RiskCoverage<'a> {
         if run == 0.0 {
             return 0.0;
         }
-        // Most runs are one example, or all of a kind: no need to divide.
-        let slope = if run_wrong == 0.0 {
-            0.0
-        } else if run_wrong == run {
-            1.0
-        } else {
-            run_wrong / run
-        };
+        let slope = run_wrong / run;
         let tail = self.harmonic.at(kept + run) - self.harmonic.at(kept);
         run_wrong + (wrong - kept * slope) * tail
     }
 
     /// The area when all errors come last.
-    pub(crate) fn best<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
+    pub(crate) fn best<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
         let whole = total(weights);
         let mut wrong = [0.0; L];
         for (i, weight) in weights.iter().enumerate() {
+            let weight = wide(weight);
             for l in 0..L {
                 wrong[l] += weight[l] * (1.0 - self.examples.correct(i));
             }
@@ -88,30 +90,47 @@ impl<'a> RiskCoverage<'a> {
 }
 
 impl Statistic for RiskCoverage<'_> {
-    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
+    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
         area(self, weights)
     }
 }
 
 #[multiversion(targets = "simd")]
-fn area<const L: usize>(curve: &RiskCoverage<'_>, weights: &[[f64; L]]) -> [f64; L] {
+fn area<const L: usize>(curve: &RiskCoverage<'_>, weights: &[[Count; L]]) -> [f64; L] {
+    let examples = curve.examples;
     let mut kept = [0.0; L];
     let mut wrong = [0.0; L];
     let mut area = [0.0; L];
-    for run in curve.examples.by_confidence().runs() {
+    let mut harmonic = [0.0; L];
+    for run in examples.by_confidence().runs() {
+        if let &[i] = run {
+            // Nearly every run is one example, all right or all wrong: no need to divide.
+            let error = 1.0 - examples.correct(i as usize);
+            let weight = wide(&weights[i as usize]);
+            for l in 0..L {
+                let next = curve.harmonic.at(kept[l] + weight[l]);
+                area[l] += error * weight[l] + (wrong[l] - error * kept[l]) * (next - harmonic[l]);
+                harmonic[l] = next;
+                kept[l] += weight[l];
+                wrong[l] += error * weight[l];
+            }
+            continue;
+        }
         let mut size = [0.0; L];
         let mut errors = [0.0; L];
         for &i in run {
-            let error = 1.0 - curve.examples.correct(i as usize);
+            let error = 1.0 - examples.correct(i as usize);
+            let weight = wide(&weights[i as usize]);
             for l in 0..L {
-                size[l] += weights[i as usize][l];
-                errors[l] += weights[i as usize][l] * error;
+                size[l] += weight[l];
+                errors[l] += weight[l] * error;
             }
         }
         for l in 0..L {
             area[l] += curve.run_area(kept[l], wrong[l], size[l], errors[l]);
             kept[l] += size[l];
             wrong[l] += errors[l];
+            harmonic[l] = curve.harmonic.at(kept[l]);
         }
     }
     std::array::from_fn(|l| area[l] / kept[l])

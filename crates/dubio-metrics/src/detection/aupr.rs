@@ -4,7 +4,7 @@ use multiversion::multiversion;
 
 use super::Detection;
 use crate::card::{Card, Direction};
-use crate::score::Statistic;
+use crate::score::{Count, Statistic};
 
 pub(super) const CARD: Card = Card {
     name: "aupr",
@@ -19,13 +19,13 @@ pub(super) const CARD: Card = Card {
 pub(super) struct Aupr<'a>(pub Detection<'a>);
 
 impl Statistic for Aupr<'_> {
-    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
+    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
         aupr(&self.0, weights)
     }
 }
 
 #[multiversion(targets = "simd")]
-fn aupr<const L: usize>(detection: &Detection<'_>, weights: &[[f64; L]]) -> [f64; L] {
+fn aupr<const L: usize>(detection: &Detection<'_>, weights: &[[Count; L]]) -> [f64; L] {
     let mut found = [0.0; L];
     let mut flagged = [0.0; L];
     let mut sum = [0.0; L];

@@ -4,7 +4,7 @@ use multiversion::multiversion;
 
 use super::Detection;
 use crate::card::{Card, Direction};
-use crate::score::Statistic;
+use crate::score::{Count, Statistic};
 
 pub(super) const CARD: Card = Card {
     name: "auroc",
@@ -19,13 +19,13 @@ pub(super) const CARD: Card = Card {
 pub(super) struct Auroc<'a>(pub Detection<'a>);
 
 impl Statistic for Auroc<'_> {
-    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
+    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
         auroc(&self.0, weights)
     }
 }
 
 #[multiversion(targets = "simd")]
-fn auroc<const L: usize>(detection: &Detection<'_>, weights: &[[f64; L]]) -> [f64; L] {
+fn auroc<const L: usize>(detection: &Detection<'_>, weights: &[[Count; L]]) -> [f64; L] {
     let mut above = [0.0; L];
     let mut negatives = [0.0; L];
     let mut area = [0.0; L];

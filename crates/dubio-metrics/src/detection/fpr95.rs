@@ -4,7 +4,7 @@ use multiversion::multiversion;
 
 use super::Detection;
 use crate::card::{Card, Direction};
-use crate::score::Statistic;
+use crate::score::{Count, Statistic};
 
 pub(super) const CARD: Card = Card {
     name: "fpr95",
@@ -19,13 +19,13 @@ pub(super) const CARD: Card = Card {
 pub(super) struct Fpr95<'a>(pub Detection<'a>);
 
 impl Statistic for Fpr95<'_> {
-    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
+    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
         fpr95(&self.0, weights)
     }
 }
 
 #[multiversion(targets = "simd")]
-fn fpr95<const L: usize>(detection: &Detection<'_>, weights: &[[f64; L]]) -> [f64; L] {
+fn fpr95<const L: usize>(detection: &Detection<'_>, weights: &[[Count; L]]) -> [f64; L] {
     let (positives, negatives) = detection.masses(weights);
     let mut found = [0.0; L];
     let mut flagged = [0.0; L];

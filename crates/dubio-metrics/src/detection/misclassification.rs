@@ -19,14 +19,13 @@ impl Score<Examples> for Misclassification {
         self.0.name("misclassification", self.1)
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
-        let (ranking, reversed) = match self.1 {
-            Signal::Confidence => (Cow::Borrowed(examples.by_confidence()), true),
-            Signal::Total => (Cow::Borrowed(examples.by_total()), false),
+        let ranking = match self.1 {
+            Signal::Confidence => Cow::Owned(examples.by_confidence().reversed()),
+            Signal::Total => Cow::Borrowed(examples.by_total()),
             Signal::Model => {
                 let members =
                     examples.members.as_ref().ok_or_else(|| Undefined::because(ONE_MEMBER))?;
-                let ranking = Ranking::within(&members.knowledge, ENTROPY_ROUNDING);
-                (Cow::Owned(ranking), false)
+                Cow::Owned(Ranking::within(&members.knowledge, ENTROPY_ROUNDING))
             }
         };
         let positive: Vec<bool> = (0..examples.len()).map(|i| examples.correct(i) == 0.0).collect();
@@ -38,6 +37,6 @@ impl Score<Examples> for Misclassification {
                 "every prediction is wrong: there is nothing to tell apart",
             ));
         }
-        self.0.prepare(Detection { ranking, reversed, positive })
+        self.0.prepare(Detection { ranking, positive })
     }
 }

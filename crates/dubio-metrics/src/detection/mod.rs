@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 use crate::card::Card;
 use crate::examples::Ranking;
-use crate::score::Preparation;
+use crate::score::{Count, Preparation, wide};
 
 /// The uncertainties that detect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,8 +81,6 @@ impl Measure {
 /// Examples ranked by an uncertainty, the most uncertain first, and which of them are positive.
 pub(crate) struct Detection<'a> {
     pub ranking: Cow<'a, Ranking>,
-    /// Whether the ranking runs from most certain to least, and has to be walked backwards.
-    pub reversed: bool,
     pub positive: Vec<bool>,
 }
 
@@ -92,36 +90,28 @@ impl Detection<'_> {
     #[inline(always)]
     fn sweep<const L: usize>(
         &self,
-        weights: &[[f64; L]],
+        weights: &[[Count; L]],
         mut visit: impl FnMut(&[f64; L], &[f64; L]),
     ) {
-        let mut each = |run: &[u32]| {
+        for run in self.ranking.runs() {
             let mut mass = [[0.0; L]; 2];
             for &i in run {
                 let side = &mut mass[usize::from(self.positive[i as usize])];
+                let weight = wide(&weights[i as usize]);
                 for l in 0..L {
-                    side[l] += weights[i as usize][l];
+                    side[l] += weight[l];
                 }
             }
             visit(&mass[1], &mass[0]);
-        };
-        if self.reversed {
-            let mut end = self.ranking.order.len();
-            let starts = self.ranking.ends.iter().rev().skip(1).copied().chain([0]);
-            for start in starts {
-                each(&self.ranking.order[start as usize..end]);
-                end = start as usize;
-            }
-        } else {
-            self.ranking.runs().for_each(each);
         }
     }
 
     /// Weight of the positives and of the negatives.
-    fn masses<const L: usize>(&self, weights: &[[f64; L]]) -> ([f64; L], [f64; L]) {
+    fn masses<const L: usize>(&self, weights: &[[Count; L]]) -> ([f64; L], [f64; L]) {
         let (mut positives, mut negatives) = ([0.0; L], [0.0; L]);
         for (&positive, weight) in self.positive.iter().zip(weights) {
             let side = if positive { &mut positives } else { &mut negatives };
+            let weight = wide(weight);
             for l in 0..L {
                 side[l] += weight[l];
             }

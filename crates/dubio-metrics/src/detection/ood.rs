@@ -62,9 +62,6 @@ pub fn prepare(
     let tolerance = if signal == Signal::Confidence { 0.0 } else { ENTROPY_ROUNDING };
     let mut positive = vec![false; own.len()];
     positive.resize(values.len(), true);
-    measure.prepare(Detection {
-        ranking: Cow::Owned(Ranking::within(&values, tolerance)),
-        reversed: false,
-        positive,
-    })
+    measure
+        .prepare(Detection { ranking: Cow::Owned(Ranking::within(&values, tolerance)), positive })
 }

@@ -3,7 +3,7 @@
 use crate::card::{Card, Direction, UNBOUNDED};
 use crate::numeric::transcendental::logsumexp;
 use crate::regression::Outcomes;
-use crate::score::{Options, Preparation, Score, Statistic};
+use crate::score::{Count, Options, Preparation, Score, Statistic, wide};
 
 /// `logsumexp_m(sum_i log N_mi) - log M`: one member has to explain every target.
 pub struct Lml;
@@ -33,9 +33,10 @@ struct Joint<'a> {
 }
 
 impl Statistic for Joint<'_> {
-    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
+    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
         let mut sums = vec![[0.0; L]; self.members];
         for (row, weight) in self.densities.chunks(self.members).zip(weights) {
+            let weight = wide(weight);
             for (sum, density) in sums.iter_mut().zip(row) {
                 for l in 0..L {
                     sum[l] += weight[l] * density;

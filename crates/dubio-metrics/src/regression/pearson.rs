@@ -2,7 +2,9 @@
 
 use crate::card::{Card, Direction};
 use crate::regression::Outcomes;
-use crate::score::{Options, Preparation, Score, Statistic, Undefined, total, weighted_sums};
+use crate::score::{
+    Count, Options, Preparation, Score, Statistic, Undefined, total, weighted_sum, wide,
+};
 
 /// `cov(mean, y) / (sd(mean) sd(y))`.
 pub struct Pearson;
@@ -37,11 +39,12 @@ struct Correlation<'a> {
 }
 
 impl Statistic for Correlation<'_> {
-    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
+    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
         let whole = total(weights);
-        let (x, y) = (weighted_sums(self.x, weights).0, weighted_sums(self.y, weights).0);
+        let (x, y) = (weighted_sum(self.x, weights), weighted_sum(self.y, weights));
         let mut moments = [[0.0; L]; 3];
         for ((a, b), weight) in self.x.iter().zip(self.y).zip(weights) {
+            let weight = wide(weight);
             for l in 0..L {
                 let (a, b) = (a - x[l] / whole[l], b - y[l] / whole[l]);
                 moments[0][l] += weight[l] * a * a;
@@ -61,9 +64,9 @@ impl Statistic for Correlation<'_> {
 }
 
 /// Whether all examples that count have the same value, in each lane.
-fn constant<const L: usize>(values: &[f64], weights: &[[f64; L]]) -> [bool; L] {
+fn constant<const L: usize>(values: &[f64], weights: &[[Count; L]]) -> [bool; L] {
     std::array::from_fn(|l| {
-        let counted = values.iter().zip(weights).filter(|(_, weight)| weight[l] > 0.0);
+        let counted = values.iter().zip(weights).filter(|(_, weight)| weight[l] > 0);
         let mut counted = counted.map(|(value, _)| value);
         let first = counted.next();
         counted.all(|value| Some(value) == first)

@@ -22,6 +22,6 @@ impl Score<Outcomes> for Pslml {
     }
     fn prepare<'a>(&self, outcomes: &'a Outcomes, _: &Options) -> Preparation<'a> {
         let density = outcomes.log_density.as_ref().map_err(Clone::clone)?;
-        Ok(Box::new(Sum(density.into())))
+        Ok(Box::new(Sum::new(density)))
     }
 }

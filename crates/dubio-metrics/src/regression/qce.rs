@@ -3,7 +3,7 @@
 use crate::binning::Binned;
 use crate::card::{Card, Direction};
 use crate::regression::Outcomes;
-use crate::score::{Options, Preparation, Score, Statistic, Undefined, total};
+use crate::score::{Count, Options, Preparation, Score, Statistic, Undefined, total};
 
 /// `mean_j |observed(q_j) - q_j|`, levels `q_j = j/9`, `j = 0..9`; `observed(q)` is the share of
 /// targets with `|2 F(y) - 1| <= q`.
@@ -57,7 +57,7 @@ impl LevelShares {
     /// Sum over levels of `term(observed - level)`.
     pub(super) fn sum<const L: usize>(
         &self,
-        weights: &[[f64; L]],
+        weights: &[[Count; L]],
         term: fn(f64) -> f64,
     ) -> [f64; L] {
         let taken = self.binned.sums(weights).weight;
@@ -80,7 +80,7 @@ pub(super) struct Levels {
 }
 
 impl Statistic for Levels {
-    fn weighted<const L: usize>(&self, weights: &[[f64; L]]) -> [f64; L] {
+    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
         self.shares.sum(weights, self.gap).map(|sum| sum / LEVELS as f64)
     }
 }

@@ -22,7 +22,8 @@ impl Score<Outcomes> for Rmse {
     }
     fn prepare<'a>(&self, outcomes: &'a Outcomes, _: &Options) -> Preparation<'a> {
         let mean = outcomes.mean.as_ref().map_err(Clone::clone)?;
-        let squared = mean.iter().zip(&outcomes.targets).map(|(m, y)| (m - y).powi(2)).collect();
-        Ok(Box::new(Mapped(Mean(squared), f64::sqrt)))
+        let squared: Vec<f64> =
+            mean.iter().zip(&outcomes.targets).map(|(m, y)| (m - y).powi(2)).collect();
+        Ok(Box::new(Mapped(Mean::new(squared), f64::sqrt)))
     }
 }

@@ -9,8 +9,8 @@ use dubio_metrics::examples::Examples;
 use dubio_metrics::members::{Fault, Form, InMemory, Members};
 use dubio_metrics::pool::{Pooled, pool};
 use dubio_metrics::regression::{self, Outcomes};
-use dubio_metrics::score::{LANES, Options, Prepared};
-use dubio_metrics::scorecard::{self, Entry, Examined, Scoring, Silent};
+use dubio_metrics::score::{Count, LANES, Options};
+use dubio_metrics::scorecard::{self, Entry, Scoring, Silent};
 use dubio_metrics::stream::Stream;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -268,29 +268,16 @@ pub fn value_in(entries: &[Entry], name: &str) -> f64 {
     entry.value.clone().unwrap_or_else(|why| panic!("{name} is undefined: {}", why.0))
 }
 
-/// Calls `each(name, statistic or None, value of the file)` for all scores of a table.
-pub fn prepare_all<E: Examined>(
-    examples: &E,
-    scores: &[Box<dyn dubio_metrics::score::Score<E>>],
-    options: &Options,
-    mut each: impl FnMut(&str, Option<&dyn Prepared>),
-) {
-    for score in scores {
-        let prepared = score.prepare(examples, options);
-        each(&score.name(), prepared.as_deref().ok());
-    }
-}
-
 /// Whether two numbers agree, relatively or absolutely, whichever is more lenient.
 pub fn close(a: f64, b: f64, tolerance: f64) -> bool {
     a == b || (a - b).abs() <= tolerance * (1.0 + a.abs().max(b.abs()))
 }
 
 /// Small whole weights for [`LANES`] resamples, each with some weight in it.
-pub fn weights(n: usize) -> impl Strategy<Value = Vec<[f64; LANES]>> {
-    vec(proptest::array::uniform8(0_u8..4), n).prop_map(|mut weights| {
+pub fn weights(n: usize) -> impl Strategy<Value = Vec<[Count; LANES]>> {
+    vec(proptest::array::uniform16(0_u8..4), n).prop_map(|mut weights| {
         weights[0] = weights[0].map(|w| w.max(1));
-        weights.into_iter().map(|w| w.map(f64::from)).collect()
+        weights
     })
 }
 

@@ -1,14 +1,23 @@
 //! Any bytes as a folder of `.npy` files: no checksum stands between the fuzzer and the headers.
 //!
 //! The input is cut in front of every magic word, so that `cat` of some `.npy` files is a seed.
-//! What comes before the first of them chooses their names; where nothing does, they are those of
-//! a folder that dubio writes, in alphabetical order.
+//! A byte per file before the first of them chooses the names; without, they are those of a folder
+//! of class predictions that dubio writes, in alphabetical order.
 #![no_main]
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 const NAMES: [&str; 11] = [
-    "labels", "log_probs", "groups.a", "logits", "probs", "mean", "std", "samples", "quantiles",
-    "levels", "targets",
+    "labels",
+    "log_probs",
+    "groups.a",
+    "logits",
+    "probs",
+    "mean",
+    "std",
+    "samples",
+    "quantiles",
+    "levels",
+    "targets",
 ];
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

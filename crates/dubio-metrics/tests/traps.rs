@@ -1,0 +1,381 @@
+//! Places where published implementations part ways, one named test for each. The numbers come
+//! from the definitions worked by hand, from sums over all pairs, or from closed forms.
+
+mod support;
+
+use dubio_metrics::binning::Edges;
+use dubio_metrics::calibrate::cross_validation::tempered;
+use dubio_metrics::members::Form::{Logits, Probs};
+use dubio_metrics::numeric::normal;
+use dubio_metrics::score::Options;
+use dubio_metrics::scorecard::{self, Entry};
+use dubio_metrics::stream::Stream;
+use rand::Rng;
+use std::f64::consts::{LN_2, PI, SQRT_2, TAU};
+use support::*;
+
+fn score(data: &Data, name: &str) -> f64 {
+    value_in(&data.scores(&Options::default()), name)
+}
+
+fn score_in(data: &Data, name: &str, bins: usize) -> f64 {
+    value_in(&data.scores(&Options { bins, ..Options::default() }), name)
+}
+
+fn entry(data: &Data, name: &str) -> Entry {
+    let entries = data.scores(&Options::default());
+    entries.into_iter().find(|entry| entry.name == name).unwrap()
+}
+
+fn calibrated(data: &Data, name: &str) -> f64 {
+    value_in(&data.calibrated(&Options::default()), &format!("calibrated.{name}"))
+}
+
+#[track_caller]
+fn assert_is(value: f64, expected: f64) {
+    assert!(close(value, expected, 1e-12), "{value}, not {expected}");
+}
+
+/// Numbers in `[0, 1)`, the same in every run.
+fn numbers(count: usize) -> Vec<f64> {
+    let mut generator = Stream::root(5).generator();
+    (0..count).map(|_| (generator.next_u64() >> 11) as f64 / (1_u64 << 53) as f64).collect()
+}
+
+/// Confidences in `[1/2, 1)`, about as often right as they say.
+fn ordinary(n: usize) -> Data {
+    let numbers = numbers(2 * n);
+    let (confidence, chance) = numbers.split_at(n);
+    let confidence: Vec<f64> = confidence.iter().map(|u| 0.5 + 0.5 * u).collect();
+    let hits = chance.iter().zip(&confidence).map(|(u, c)| u8::from(u < c));
+    let correct: Vec<u8> = hits.collect();
+    Data::confident(&confidence, &correct)
+}
+
+/// Which bin an edge belongs to, and what becomes of a confidence of exactly 1.
+mod bin_edges {
+    use super::*;
+
+    #[test]
+    fn each_of_the_five_conventions_gives_its_own_number() {
+        let data = Data::confident(&[1.0, 1.0, 0.95, 0.9, 0.6, 0.6], &[1, 0, 1, 1, 0, 1]);
+        let by_hand = [
+            // (0.9, 1]: 3 |2/3 - 2.95/3| = 0.95; (0.8, 0.9]: 0.1; (0.5, 0.6]: 2 |1/2 - 0.6| = 0.2
+            (Edges::RightClosed, 10, 1.25 / 6.0),
+            // [0.9, 1]: 4 |3/4 - 3.85/4| = 0.85; [0.6, 0.7): 0.2
+            (Edges::LeftClosed, 10, 1.05 / 6.0),
+            // {1}: 2 |1/2 - 1| = 1; [0.9, 1): 2 |1 - 1.85/2| = 0.15; [0.6, 0.7): 0.2
+            (Edges::Torchmetrics, 10, 1.35 / 6.0),
+            // [0.9, 1): 0.15; [0.6, 0.7): 0.2; of the four that are left
+            (Edges::DropOne, 10, 0.35 / 4.0),
+            // Edges 0.6, 0.9, 1, 1; only 0.95 is strictly between two of them.
+            (Edges::QuantileStrict, 3, 0.05 / 6.0),
+        ];
+        for (edges, bins, expected) in by_hand {
+            let options = Options { edges, bins, ..Options::default() };
+            assert_is(value_in(&data.scores(&options), "ece"), expected);
+        }
+        assert_eq!(Edges::ALL.len(), by_hand.len());
+    }
+
+    #[test]
+    fn a_probability_of_zero_is_in_the_first_bin_and_not_dropped() {
+        // Class 0 promises 1 and never comes; class 1 promises 0 and always does.
+        assert_is(score(&Data::single(Probs, &[vec![1.0, 0.0]], &[1]), "sce"), 1.0);
+    }
+
+    #[test]
+    fn the_largest_gap_is_a_gap_and_not_a_count() {
+        let data = Data::confident(&[0.9; 40], &[0; 40]);
+        assert_is(score(&data, "mce"), 0.9);
+        assert!(score(&ordinary(300), "mce") <= 1.0);
+    }
+
+    #[test]
+    fn the_sign_of_sece_is_accuracy_minus_confidence_whatever_the_bins() {
+        let data = Data::confident(&[0.9, 0.9, 0.8, 0.6], &[1, 0, 0, 1]);
+        // Accuracy 1/2, mean confidence 0.8: overconfident. Empty bins weigh nothing.
+        for bins in [1, 2, 10, 1000] {
+            assert_is(score_in(&data, "sece", bins), 0.5 - 0.8);
+        }
+    }
+}
+
+/// Bins of equal mass: ties, remainders, thresholds, and the three meanings of one name.
+mod equal_mass {
+    use super::*;
+
+    #[test]
+    fn tied_confidences_fall_together_in_any_order_of_the_rows() {
+        let right: Vec<u8> = (0..1000).map(|i| u8::from(i < 600)).collect();
+        let wrong_first: Vec<u8> = right.iter().rev().copied().collect();
+        let mixed: Vec<u8> = (0..1000).map(|i| u8::from(i * 7 % 10 < 6)).collect();
+        // Each of 15 bins is 0.3 off, less the variance of 66 (the last one of 76) coin flips.
+        let noise = 14.0 * 66.0 / 1000.0 * 0.24 / 65.0 + 76.0 / 1000.0 * 0.24 / 75.0;
+        for correct in [right, wrong_first, mixed] {
+            let data = Data::confident(&[0.9; 1000], &correct);
+            for name in ["ece", "mce", "sce", "ace", "tace"] {
+                assert_is(score(&data, name), 0.3);
+            }
+            assert_is(score(&data, "debiased_ece"), (0.09 - noise).sqrt());
+        }
+    }
+
+    #[test]
+    fn ace_is_over_classes_and_not_over_top_labels() {
+        let rows = [vec![0.5, 0.3, 0.2], vec![0.2, 0.6, 0.2], vec![0.1, 0.2, 0.7]];
+        let data = Data::single(Probs, &rows, &[0, 2, 2]);
+        // One bin: sums of p are 0.8, 1.1 and 1.1, of labels 1, 0 and 2.
+        assert_is(score_in(&data, "ace", 1), (0.2 + 1.1 + 0.9) / 9.0);
+        // Of top labels it would be the gap between 2/3 and 0.6.
+        assert_is(score_in(&data, "ece", 1), 2.0 / 3.0 - 0.6);
+    }
+
+    #[test]
+    fn ace_weighs_bins_by_their_size() {
+        let rows = [0.1, 0.2, 0.6, 0.7, 0.8].map(|p| vec![p, 1.0 - p]);
+        let data = Data::single(Probs, &rows, &[1, 1, 0, 1, 1]);
+        // Class 0: {0.1, 0.2} has 0 of 0.3, {0.6, 0.7, 0.8} has 1 of 2.1.
+        // Class 1: {0.2, 0.3} has 2 of 0.5, {0.4, 0.8, 0.9} has 2 of 2.1.
+        // Without weights it would be 0.325.
+        assert_is(score_in(&data, "ace", 2), (0.3 + 1.1 + 1.5 + 0.1) / 10.0);
+    }
+
+    #[test]
+    fn tace_obeys_its_threshold_and_has_a_value_for_fewer_rows_than_bins() {
+        let rows = [vec![0.9995, 0.0005], vec![0.6, 0.4], vec![0.7, 0.3]];
+        let data = Data::single(Probs, &rows, &[0, 1, 0]);
+        let tace = |threshold: f64| {
+            value_in(&data.scores(&Options { threshold, ..Options::default() }), "tace")
+        };
+        // Three rows make no 15 runs: all are the remainder. Class 0 has 2 of 2.2995; class 1 has
+        // 1 of 0.7, of 0.7005 with nothing left out, of nothing above 1/2.
+        assert_is(tace(1e-3), (0.2995 + 0.3) / 6.0);
+        assert_is(tace(0.0), (0.2995 + 0.2995) / 6.0);
+        assert_is(tace(0.5), 0.2995 / 6.0);
+        assert_is(tace(0.9999), 0.0);
+    }
+
+    #[test]
+    fn the_debiased_error_subtracts_the_variance_of_the_mean() {
+        let of = |correct: &[u8]| {
+            score_in(&Data::confident(&vec![0.9; correct.len()], correct), "debiased_ece", 1)
+        };
+        assert_is(of(&[1, 0, 0, 0]), 0.6); // 0.65^2 - (3/16)/3 = 0.36
+        assert_is(of(&[1, 1, 1, 0]), 0.0); // 0.15^2 is less than (3/16)/3
+        assert_is(of(&[1]), 0.1); // the variance of one is not known, and not subtracted
+    }
+}
+
+/// Calibration without bins, or with bins of something else.
+mod other_calibration {
+    use super::*;
+
+    #[test]
+    fn mmce_equals_the_sum_over_all_pairs() {
+        let data = ordinary(200);
+        let examples = data.examples();
+        let right = (0..200).map(|i| examples.correct(i)).sum::<f64>();
+        let pairs = |scale: [f64; 2]| {
+            let v = |i: usize| {
+                let hit = examples.correct(i);
+                (hit - examples.confidence[i]) / scale[usize::from(hit == 0.0)]
+            };
+            let kernel = |i: usize, j: usize| {
+                (-(examples.confidence[i] - examples.confidence[j]).abs() / 0.4).exp()
+            };
+            let row = |i: usize| (0..200).map(|j| v(i) * v(j) * kernel(i, j)).sum::<f64>();
+            (0..200).map(row).sum::<f64>().sqrt()
+        };
+        assert_is(score(&data, "mmce"), pairs([200.0, 200.0]));
+        assert_is(score(&data, "mmce_weighted"), pairs([right, 200.0 - right]));
+    }
+
+    #[test]
+    fn uce_holds_normalised_entropy_against_error() {
+        // The first is as uncertain as can be, and right; the second is certain, and right.
+        let quarter = vec![0.25; 4];
+        let data = Data::single(Probs, &[quarter, vec![1.0, 0.0, 0.0, 0.0]], &[0, 0]);
+        assert_is(score(&data, "uce"), 0.5);
+    }
+}
+
+/// Scoring rules: scales, floors and averages.
+mod scoring_rules {
+    use super::*;
+
+    #[test]
+    fn brier_is_the_sum_over_classes_of_the_mean_prediction() {
+        let data = Data::single(Probs, &[vec![0.5, 0.3, 0.2]], &[0]);
+        assert_is(score(&data, "brier"), 0.25 + 0.09 + 0.04);
+        assert_is(score(&data, "brier_per_class"), 0.38 / 3.0);
+        let members = [vec![vec![1.0, 0.0]], vec![vec![0.0, 1.0]]];
+        // Of the mean 0.5; the mean of the members' own would be 1.
+        assert_is(score(&Data::ensemble(Probs, &members, &[0]), "brier"), 0.5);
+    }
+
+    #[test]
+    fn the_log_likelihood_has_no_floor() {
+        for members in [1, 3] {
+            let nll = |form, row: Vec<f64>| {
+                score(&Data::ensemble(form, &vec![vec![row]; members], &[1]), "nll")
+            };
+            assert_is(nll(Probs, vec![1.0, 1e-300]), 300.0 * 10.0_f64.ln());
+            assert_is(nll(Logits, vec![1000.0, 0.0]), 1000.0);
+            assert_is(nll(Logits, vec![0.0, 1000.0]), 0.0);
+        }
+        // log((e^-1000 + e^-2000) / 2)
+        let members = [vec![vec![1000.0, 0.0]], vec![vec![2000.0, 0.0]]];
+        assert_is(score(&Data::ensemble(Logits, &members, &[1]), "nll"), 1000.0 + LN_2);
+    }
+
+    #[test]
+    fn an_impossible_label_costs_infinitely_much_and_is_counted() {
+        let rows = [vec![1.0, 0.0], vec![0.5, 0.5], vec![1.0, 0.0]];
+        let entry = entry(&Data::single(Probs, &rows, &[1, 0, 0]), "nll");
+        assert_eq!(entry.value, Ok(f64::INFINITY));
+        assert!(entry.note.unwrap().contains("1 of 3"));
+    }
+
+    #[test]
+    fn members_are_averaged_as_probabilities() {
+        let members = [vec![vec![0.9, 0.1]], vec![vec![0.1, 0.9]]];
+        // The mean of the logarithms would give 1.204.
+        assert_is(score(&Data::ensemble(Probs, &members, &[0]), "nll"), LN_2);
+    }
+
+    #[test]
+    fn numbers_that_are_no_probabilities_are_refused() {
+        let refused = |row: Vec<f64>| Data::single(Probs, &[row], &[0]).try_pool().unwrap_err();
+        assert_eq!(refused(vec![3.2, -2.2]).class, Some(0));
+        assert!(refused(vec![0.5, 0.4]).what.contains("sum to 0.9"));
+        assert!(refused(vec![f64::NAN, 1.0]).what.contains("NaN"));
+    }
+}
+
+/// Entropies, and detection with them.
+mod entropies {
+    use super::*;
+
+    #[test]
+    fn zero_times_its_logarithm_is_zero() {
+        for (form, row) in
+            [(Probs, vec![1.0, 0.0, 0.0]), (Logits, vec![0.0, f64::NEG_INFINITY, -1e4])]
+        {
+            let data = Data::single(form, &[row], &[0]);
+            assert_eq!(score(&data, "uncertainty.total"), 0.0);
+            assert_eq!(score(&data, "uce"), 0.0);
+        }
+        let members = [vec![vec![1.0, 0.0]], vec![vec![0.0, 1.0]]];
+        let data = Data::ensemble(Probs, &members, &[0]);
+        assert_is(score(&data, "uncertainty.total"), LN_2);
+        assert_eq!(score(&data, "uncertainty.data"), 0.0);
+        assert_is(score(&data, "uncertainty.knowledge"), LN_2);
+    }
+
+    #[test]
+    fn members_that_agree_know_exactly_nothing_of_one_another() {
+        let logits: Vec<Vec<f64>> = numbers(600).chunks(6).map(<[f64]>::to_vec).collect();
+        let labels: Vec<u32> = (0..100).map(|i| i % 6).collect();
+        for members in [2, 3, 7] {
+            let data = Data::ensemble(Logits, &vec![logits.clone(); members], &labels);
+            assert_eq!(score(&data, "uncertainty.knowledge"), 0.0);
+            assert_eq!(score(&data, "misclassification.auroc.model"), 0.5);
+        }
+        let alone = Data::single(Logits, &logits, &labels);
+        for name in ["uncertainty.knowledge", "uncertainty.data", "misclassification.auroc.model"] {
+            assert!(entry(&alone, name).value.unwrap_err().0.contains("several members"));
+        }
+    }
+}
+
+/// Detection and rejection: ties, degenerate sets, steps.
+mod ranking {
+    use super::*;
+
+    /// Confidences 0.6 and 0.9 are right, 0.6 and 0.8 are wrong.
+    fn four() -> Data {
+        Data::confident(&[0.6, 0.6, 0.8, 0.9], &[1, 0, 0, 1])
+    }
+
+    #[test]
+    fn ties_count_one_half_in_the_area_under_the_roc_curve() {
+        // Of the pairs wrong-right, 0.6-0.9 and 0.8-0.9 are in order, 0.6-0.6 is tied.
+        assert_is(score(&four(), "misclassification.auroc.confidence"), 2.5 / 4.0);
+    }
+
+    #[test]
+    fn the_area_under_the_roc_curve_is_a_share_of_pairs() {
+        let mut data = ordinary(300);
+        data.values.iter_mut().for_each(|p| *p = (*p * 32.0).round() / 32.0);
+        let examples = data.examples();
+        let side = |hit: f64| (0..300).filter(move |&i| examples.correct(i) == hit);
+        let examples = data.examples();
+        let (mut won, mut pairs) = (0.0, 0.0);
+        for wrong in side.clone()(0.0) {
+            for right in side.clone()(1.0) {
+                let (a, b) = (examples.confidence[wrong], examples.confidence[right]);
+                won += if a < b { 1.0 } else { 0.5 * f64::from(u8::from(a == b)) };
+                pairs += 1.0;
+            }
+        }
+        assert_is(score(&data, "misclassification.auroc.confidence"), won / pairs);
+    }
+
+    #[test]
+    fn nothing_to_detect_is_undefined_and_not_one_half() {
+        for correct in [[1, 1], [0, 0]] {
+            let data = Data::confident(&[0.9, 0.6], &correct);
+            let names = ["auroc", "aupr", "fpr95"];
+            for name in names.map(|name| format!("misclassification.{name}.confidence")) {
+                assert!(!entry(&data, &name).value.unwrap_err().0.is_empty());
+            }
+        }
+    }
+
+    #[test]
+    fn aupr_is_average_precision_of_the_errors() {
+        // At 0.6 one of two is wrong, recall 1/2; at 0.8 two of three, recall 1. Trapezoids would
+        // give 2/3; with right predictions as positives it would be another number.
+        let expected = 0.5 * 0.5 + 0.5 * 2.0 / 3.0;
+        assert_is(score(&four(), "misclassification.aupr.confidence"), expected);
+        // Both errors are found at 0.8, where one of two right predictions is flagged.
+        assert_is(score(&four(), "misclassification.fpr95.confidence"), 0.5);
+    }
+
+    #[test]
+    fn foreign_examples_are_the_positives() {
+        let mut data = Data::confident(&[0.99, 0.98, 0.97, 0.6], &[1, 1, 1, 1]);
+        data.foreign = vec![false, false, false, true];
+        assert_eq!(score(&data, "ood.other.auroc.confidence"), 1.0);
+        assert_eq!(score(&data, "ood.other.aupr.total"), 1.0);
+        assert_eq!(score(&data, "ood.other.fpr95.confidence"), 0.0);
+    }
+
+    #[test]
+    fn the_rejection_curve_takes_every_step_whatever_the_number_of_rows() {
+        for n in [1, 2, 7, 999, 1000, 1001, 1500] {
+            let data = ordinary(n);
+            let examples = data.examples();
+            let mut rows: Vec<usize> = (0..n).collect();
+            rows.sort_by(|&a, &b| examples.confidence[b].total_cmp(&examples.confidence[a]));
+            let (mut wrong, mut area) = (0.0, 0.0);
+            for (k, &row) in rows.iter().enumerate() {
+                wrong += 1.0 - examples.correct(row);
+                area += wrong / (k + 1) as f64 / n as f64;
+            }
+            assert_is(score(&data, "aurc"), area);
+            assert_is(score(&data, "au_arc"), 1.0 - area);
+        }
+    }
+
+    #[test]
+    fn the_rejection_curve_goes_straight_through_ties() {
+        // Whichever two are kept, a third of them is wrong on average.
+        assert_is(score(&Data::confident(&[0.7; 3], &[0, 1, 1]), "aurc"), 1.0 / 3.0);
+        // Errors last: nothing is left to gain.
+        let sorted = Data::confident(&[0.9, 0.8, 0.7, 0.6], &[1, 1, 0, 0]);
+        assert_is(score(&sorted, "aurc"), (1.0 / 3.0 + 2.0 / 4.0) / 4.0);
+        assert_is(score(&sorted, "e_aurc"), 0.0);
+    }
+}
