@@ -10,7 +10,6 @@ use dubio_metrics::numeric::normal;
 use dubio_metrics::score::Options;
 use dubio_metrics::scorecard::{self, Entry};
 use dubio_metrics::stream::Stream;
-use rand::Rng;
 use std::f64::consts::{LN_2, PI, SQRT_2, TAU};
 use support::*;
 
@@ -39,7 +38,7 @@ fn assert_is(value: f64, expected: f64) {
 /// Numbers in `[0, 1)`, the same in every run.
 fn numbers(count: usize) -> Vec<f64> {
     let mut generator = Stream::root(5).generator();
-    (0..count).map(|_| (generator.next_u64() >> 11) as f64 / (1_u64 << 53) as f64).collect()
+    (0..count).map(|_| uniform(&mut generator)).collect()
 }
 
 /// Confidences in `[1/2, 1)`, about as often right as they say.
@@ -117,7 +116,7 @@ mod equal_mass {
             for name in ["ece", "mce", "sce", "ace", "tace"] {
                 assert_is(score(&data, name), 0.3);
             }
-            assert_is(score(&data, "debiased_ece"), (0.09 - noise).sqrt());
+            assert_is(score(&data, "debiased_ece"), f64::sqrt(0.09 - noise));
         }
     }
 
@@ -309,16 +308,14 @@ mod ranking {
         let mut data = ordinary(300);
         data.values.iter_mut().for_each(|p| *p = (*p * 32.0).round() / 32.0);
         let examples = data.examples();
-        let side = |hit: f64| (0..300).filter(move |&i| examples.correct(i) == hit);
-        let examples = data.examples();
-        let (mut won, mut pairs) = (0.0, 0.0);
-        for wrong in side.clone()(0.0) {
-            for right in side.clone()(1.0) {
-                let (a, b) = (examples.confidence[wrong], examples.confidence[right]);
-                won += if a < b { 1.0 } else { 0.5 * f64::from(u8::from(a == b)) };
-                pairs += 1.0;
-            }
-        }
+        let side = |hit: f64| -> Vec<f64> {
+            let rows = (0..300).filter(|&i| examples.correct(i) == hit);
+            rows.map(|i| examples.confidence[i]).collect()
+        };
+        let (wrong, right) = (side(0.0), side(1.0));
+        let win = |a: f64, b: f64| if a == b { 0.5 } else { f64::from(u8::from(a < b)) };
+        let won: f64 = wrong.iter().flat_map(|&a| right.iter().map(move |&b| win(a, b))).sum();
+        let pairs = (wrong.len() * right.len()) as f64;
         assert_is(score(&data, "misclassification.auroc.confidence"), won / pairs);
     }
 
@@ -377,5 +374,189 @@ mod ranking {
         let sorted = Data::confident(&[0.9, 0.8, 0.7, 0.6], &[1, 1, 0, 0]);
         assert_is(score(&sorted, "aurc"), (1.0 / 3.0 + 2.0 / 4.0) / 4.0);
         assert_is(score(&sorted, "e_aurc"), 0.0);
+    }
+}
+
+/// Regression: mixtures, draws and levels.
+mod distributions {
+    use super::*;
+
+    /// `[members][examples]` means, all standard deviations 1.
+    fn unit(means: &[&[f64]], targets: &[f64]) -> Targets {
+        Targets {
+            members: means.len(),
+            locations: means.concat(),
+            scales: vec![1.0; means.len() * targets.len()],
+            targets: targets.to_vec(),
+        }
+    }
+
+    fn gaussian(means: &[&[f64]], targets: &[f64], name: &str) -> f64 {
+        value_in(&unit(means, targets).scores(Kind::Gaussians), name)
+    }
+
+    #[test]
+    fn the_density_is_that_of_the_mixture_and_keeps_its_constant() {
+        // Members at -2 and 2, target 2: densities 1/sqrt(2 pi) times (1 + e^-8)/2. One Gaussian
+        // with the same moments has variance 5.
+        let mixture = 0.5 * TAU.ln() + LN_2 - (-8.0_f64).exp().ln_1p();
+        let matched = 0.5 * (5.0 * TAU).ln() + 2.0 * 2.0 / 10.0;
+        let nll = gaussian(&[&[-2.0], &[2.0]], &[2.0], "nll");
+        assert_is(nll, mixture);
+        assert!((nll - matched).abs() > 0.5);
+    }
+
+    #[test]
+    fn one_member_has_to_explain_all_targets_in_lml_and_not_in_pslml() {
+        let of = |name: &str| gaussian(&[&[-2.0, -2.0], &[2.0, 2.0]], &[2.0, -2.0], name);
+        // Either member is exactly right once and off by 4 once.
+        assert_is(of("lml"), -TAU.ln() - 8.0);
+        assert_is(of("pslml"), 2.0 * ((-8.0_f64).exp().ln_1p() - LN_2) - TAU.ln());
+        assert_is(of("pslml"), -2.0 * of("nll"));
+    }
+
+    #[test]
+    fn crps_is_that_of_the_distribution_given_averaged_over_examples() {
+        let targets = Targets {
+            members: 2,
+            locations: vec![0.0, 0.0, 1.0, 1.0],
+            scales: vec![1.0; 4],
+            targets: vec![0.0, 3.0],
+        };
+        // Draws 0 and 1: E|X - X'| = 1/2 over all four pairs, with themselves too. At 0 it is
+        // 1/2 - 1/4, at 3 it is 5/2 - 1/4.
+        assert_is(value_in(&targets.scores(Kind::Samples), "crps"), 0.5 * (0.25 + 2.25));
+        // Standard normal at its mean: 2 phi(0) - 1/sqrt(pi).
+        assert_is(gaussian(&[&[0.0]], &[0.0], "crps"), (SQRT_2 - 1.0) / PI.sqrt());
+    }
+
+    #[test]
+    fn central_intervals_come_from_distribution_functions() {
+        let of = |means: &[&[f64]], y: f64, name: &str| gaussian(means, &[y], name);
+        // At the centre every level holds the target: the mean of 1 - j/9.
+        assert_is(of(&[&[0.0]], 0.0, "qce"), 0.5);
+        assert_is(of(&[&[0.0]], 0.0, "sqce"), 0.5);
+        // Far out only the last one does: nine gaps of j/9, which sum to 4.
+        assert_is(of(&[&[0.0]], 100.0, "qce"), 0.4);
+        assert_is(of(&[&[0.0]], 100.0, "sqce"), -0.4);
+        // Between two peaks the density is least, and the target in the centre all the same.
+        assert_is(of(&[&[-10.0], &[10.0]], 0.0, "qce"), 0.5);
+        // Between the first two of three far peaks |2 F - 1| is 1/3, the fourth level: gaps of
+        // 0, 1 and 2 ninths below, of 6 to 0 ninths from there on.
+        for y in [-50.0, 50.0] {
+            assert_is(of(&[&[-100.0], &[0.0], &[100.0]], y, "qce"), 24.0 / 90.0);
+        }
+    }
+
+    #[test]
+    fn targets_spread_as_promised_have_no_quantile_error() {
+        // One target in the middle of each ninth of |2 F(y) - 1|.
+        let centrality = |j: i32| (f64::from(j) + 0.5) / 9.0;
+        let targets: Vec<f64> =
+            (0..9).map(|j| normal::quantile(0.5 + 0.5 * centrality(j))).collect();
+        assert_is(gaussian(&[&[0.0; 9]], &targets, "qce"), 0.0);
+    }
+}
+
+/// Temperature scaling and test-time cross-validation.
+mod temperature {
+    use super::*;
+
+    /// Two classes, a gap between their logits, and labels that go with it three times in four.
+    fn three_in_four(n: usize, gap: f64) -> Data {
+        let labels: Vec<u32> = (0..n as u32).map(|i| u32::from(i % 4 == 3)).collect();
+        Data::single(Logits, &vec![vec![gap, 0.0]; n], &labels)
+    }
+
+    /// Three members that disagree, and labels of their mean.
+    fn ensemble(n: usize) -> Data {
+        let logits: Vec<f64> = numbers(12 * n).iter().map(|u| 6.0 * u - 3.0).collect();
+        let rows: Vec<Vec<f64>> = logits.chunks(4).map(<[f64]>::to_vec).collect();
+        let members: Vec<Vec<Vec<f64>>> = rows.chunks(n).map(<[Vec<f64>]>::to_vec).collect();
+        let mut data = Data::ensemble(Logits, &members, &vec![0; n]);
+        let predicted = data.try_pool().unwrap().predicted;
+        for (i, label) in data.labels.iter_mut().enumerate() {
+            *label = if i % 3 == 0 { i as u32 % 4 } else { predicted[i] };
+        }
+        data
+    }
+
+    #[test]
+    fn the_optimum_is_found_from_any_distance() {
+        // sigmoid(gap / T) = 3/4.
+        for gap in [1e-3, 0.1, 1.0, 30.0, 500.0] {
+            let t = score(&three_in_four(100, gap), "temperature");
+            assert!((t * 3.0_f64.ln() / gap - 1.0).abs() < 1e-6, "{t} for a gap of {gap}");
+        }
+    }
+
+    #[test]
+    fn a_likelihood_without_a_maximum_has_no_temperature() {
+        let why = |rows: &[Vec<f64>], labels: &[u32]| {
+            entry(&Data::single(Probs, rows, labels), "temperature").value.unwrap_err().0
+        };
+        // Always right; right or tied with the prediction; wrong more often than by guessing.
+        assert!(why(&[vec![0.9, 0.1], vec![0.6, 0.4]], &[0, 0]).contains("falls to 0"));
+        assert!(why(&[vec![0.5, 0.5], vec![0.75, 0.25]], &[1, 0]).contains("falls to 0"));
+        assert!(why(&[vec![0.9, 0.1], vec![0.6, 0.4]], &[1, 0]).contains("uniform"));
+        assert!(why(&[vec![1.0, 0.0], vec![0.6, 0.4]], &[1, 0]).contains("1 of 2"));
+    }
+
+    #[test]
+    fn members_are_pooled_before_they_are_calibrated() {
+        let data = ensemble(200);
+        let pooled = data.try_pool().unwrap();
+        let rows: Vec<Vec<f64>> = pooled.p.chunks(4).map(<[f64]>::to_vec).collect();
+        let mean = Data::single(Probs, &rows, &data.labels);
+        let nll = calibrated(&data, "nll");
+        assert!(close(nll, calibrated(&mean, "nll"), 1e-9));
+        // Each member at the temperature of the mean, pooled afterwards, is another prediction.
+        let t = score(&data, "temperature");
+        let cooled = data.each_row(Logits, |_, row| row.iter().map(|x| x / t).collect());
+        let of_mean = mean.each_row(Logits, |_, row| row.iter().map(|p| p.ln() / t).collect());
+        assert!((score(&cooled, "nll") - score(&of_mean, "nll")).abs() > 1e-3);
+    }
+
+    #[test]
+    fn no_row_is_scored_at_a_temperature_it_helped_to_fit() {
+        // The likelihood falls on both sides of its maximum, and the best common temperature lies
+        // between those of two halves: each half does worse at the other's than at the common one,
+        // and would do better at its own.
+        for n in [20, 60, 200] {
+            let data = ensemble(n);
+            let t = score(&data, "temperature");
+            let best = tempered(&data.examples(), 1.0 / t);
+            let common = -best.log_likelihood.iter().sum::<f64>() / n as f64;
+            assert!(calibrated(&data, "nll") > common, "{n} rows");
+        }
+    }
+
+    #[test]
+    fn splits_depend_on_the_seed_alone() {
+        let examples = ensemble(100).examples();
+        let nll = |seed: u64| {
+            let mut scoring = scoring(&Options::default(), 0);
+            scoring.splits = Stream::root(seed);
+            let scores = dubio_metrics::classification::scores();
+            value_in(&scorecard::calibrated(&examples, &scores, &scoring), "calibrated.nll")
+        };
+        assert_eq!(nll(1).to_bits(), nll(1).to_bits());
+        assert_ne!(nll(1), nll(2));
+    }
+
+    #[test]
+    fn predictions_survive_any_temperature() {
+        // Gaps that single precision cannot hold, and others that even doubles underflow in.
+        let rows = [vec![1.0, 1.0 + 1e-12, 0.0], vec![0.0, -900.0, -1000.0], vec![5.0, 5.0, 7.0]];
+        let examples = Data::single(Logits, &rows, &[1, 0, 2]).examples();
+        assert_eq!(examples.predicted, [1, 0, 2]);
+        for beta in [1e-12, 1e-3, 1.0, 1e3, 1e12] {
+            let at = tempered(&examples, beta);
+            assert_eq!(at.predicted, [1, 0, 2]);
+            assert_eq!(at.label_rank, [0, 0, 0]);
+            assert!(at.confidence.iter().all(|c| (1.0 / 3.0..=1.0).contains(c)));
+        }
+        let data = three_in_four(40, 1000.0);
+        assert_eq!(calibrated(&data, "accuracy"), score(&data, "accuracy"));
     }
 }

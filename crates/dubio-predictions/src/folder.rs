@@ -8,8 +8,8 @@ use crate::error::Error;
 use crate::npy::Header;
 
 /// Maps every `.npy` file of a folder; the stem of its name is the array's name.
-pub(crate) fn read(path: &Path) -> Result<Arrays, Error> {
-    let mut arrays = Arrays::new();
+pub(crate) fn read(path: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Arrays, Error> {
+    let mut arrays = Arrays::default();
     for entry in std::fs::read_dir(path).map_err(|e| Error::io(path, &e))? {
         let file = entry.map_err(|e| Error::io(path, &e))?.path();
         let Some(name) =
@@ -17,13 +17,14 @@ pub(crate) fn read(path: &Path) -> Result<Arrays, Error> {
         else {
             continue;
         };
-        let bytes = Bytes::map(&file).map_err(|e| Error::io(&file, &e))?;
-        let array = Header::parse(bytes.get())
-            .and_then(|header| header.array(&bytes))
-            .map_err(|fault| Error::file(&file, fault.what, fault.advice))?;
-        arrays.insert(name.to_string(), array);
+        arrays.note(name, wanted, || {
+            let bytes = Bytes::map(&file).map_err(|e| Error::io(&file, &e))?;
+            Header::parse(bytes.get())
+                .and_then(|header| header.array(&bytes))
+                .map_err(|fault| Error::file(&file, fault.what, fault.advice))
+        })?;
     }
-    if arrays.is_empty() {
+    if arrays.read.is_empty() && arrays.unread.is_empty() {
         return Err(Error::file(
             path,
             "no .npy file in this folder",

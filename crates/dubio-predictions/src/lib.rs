@@ -22,18 +22,41 @@ pub use write::{Output, write};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The arrays of a file by name.
-pub type Arrays = BTreeMap<String, Array>;
+/// The arrays of a file.
+#[derive(Clone, Debug, Default)]
+pub struct Arrays {
+    /// Those that were wanted, by name.
+    pub read: BTreeMap<String, Array>,
+    /// Names of the others, which were not looked into: they may hold anything.
+    pub unread: Vec<String>,
+}
 
-/// Reads the arrays of a predictions file without looking at what they mean.
-pub fn read_arrays(path: &Path) -> Result<Arrays, Error> {
+impl Arrays {
+    /// Notes an array: `read` is asked for it only when its name is wanted.
+    pub(crate) fn note(
+        &mut self,
+        name: &str,
+        wanted: &dyn Fn(&str) -> bool,
+        read: impl FnOnce() -> Result<Array, Error>,
+    ) -> Result<(), Error> {
+        if wanted(name) {
+            self.read.insert(name.to_string(), read()?);
+        } else {
+            self.unread.push(name.to_string());
+        }
+        Ok(())
+    }
+}
+
+/// Reads the wanted arrays of a file without looking at what they mean.
+pub fn read_arrays(path: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Arrays, Error> {
     let metadata = std::fs::metadata(path).map_err(|e| Error::io(path, &e))?;
     if metadata.is_dir() {
-        return folder::read(path);
+        return folder::read(path, wanted);
     }
     match path.extension().and_then(|e| e.to_str()) {
-        Some("npz") => npz::read(path),
-        Some("safetensors") => safetensors::read(path),
+        Some("npz") => npz::read(path, wanted),
+        Some("safetensors") => safetensors::read(path, wanted),
         Some("npy") => Err(Error::file(
             path,
             "a single .npy holds only one array",
@@ -49,5 +72,5 @@ pub fn read_arrays(path: &Path) -> Result<Arrays, Error> {
 
 /// Opens a predictions file.
 pub fn open(path: &Path) -> Result<Predictions, Error> {
-    Predictions::new(path, read_arrays(path)?)
+    Predictions::new(path, read_arrays(path, &predictions::means_something)?)
 }

@@ -22,6 +22,17 @@ pub(crate) struct Header {
     length: usize,
 }
 
+/// The header of an array in C order, padded so that the data are aligned as numpy wants them.
+pub(crate) fn header(dtype: &str, shape: &[usize]) -> Vec<u8> {
+    let axes: String = shape.iter().map(|axis| format!("{axis},")).collect();
+    let text = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': ({axes}), }}");
+    let padded = (10 + text.len() + 1).next_multiple_of(64) - 10;
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((padded as u16).to_le_bytes());
+    bytes.extend(format!("{text:<width$}\n", width = padded - 1).bytes());
+    bytes
+}
+
 impl Header {
     /// Reads the header at the start of some bytes, which may end before the data do.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Self, Fault> {

@@ -28,7 +28,7 @@ const CHECKED: usize = 1 << 26;
 const MOST_ENTRIES: usize = 1 << 12;
 
 /// Maps stored entries and unpacks deflated ones.
-pub(crate) fn read(path: &Path) -> Result<Arrays, Error> {
+pub(crate) fn read(path: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Arrays, Error> {
     let file = Bytes::map(path).map_err(|e| Error::io(path, &e))?;
     let mut archive = ZipArchive::new(Cursor::new(file.get()))
         .map_err(|e| Error::file(path, format!("not a readable .npz archive: {e}"), DAMAGED))?;
@@ -44,16 +44,17 @@ pub(crate) fn read(path: &Path) -> Result<Arrays, Error> {
         Ok(true) => return Err(Error::file(path, "an archive whose entries overlap", DAMAGED)),
         Err(e) => return Err(Error::file(path, format!("unreadable: {e}"), DAMAGED)),
     }
-    let mut arrays = Arrays::new();
+    let mut arrays = Arrays::default();
     let mut memory = IN_MEMORY;
     for index in 0..archive.len() {
         let name =
             archive.by_index_raw(index).and_then(|entry| entry.name().map(|n| n.to_string()));
         let name = name.map_err(|e| Error::file(path, format!("entry {index}: {e}"), DAMAGED))?;
         let Some(array_name) = name.strip_suffix(".npy") else { continue };
-        let array = entry(&file, &mut archive, index, &mut memory)
-            .map_err(|fault| fault.at(path, array_name))?;
-        arrays.insert(array_name.to_string(), array);
+        arrays.note(array_name, wanted, || {
+            entry(&file, &mut archive, index, &mut memory)
+                .map_err(|fault| fault.at(path, array_name))
+        })?;
     }
     Ok(arrays)
 }

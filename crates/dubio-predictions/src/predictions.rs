@@ -1,5 +1,6 @@
 //! What the arrays of a file mean.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -111,10 +112,20 @@ const CLASSIFICATION: [(&str, Form); 3] =
     [("logits", Form::Logits), ("log_probs", Form::LogProbs), ("probs", Form::Probs)];
 const REGRESSION: [&str; 5] = ["mean", "std", "samples", "quantiles", "levels"];
 
+/// Whether an array of this name is part of a predictions file.
+pub(crate) fn means_something(name: &str) -> bool {
+    CLASSIFICATION.iter().any(|(known, _)| *known == name)
+        || REGRESSION.contains(&name)
+        || matches!(name, "labels" | "targets" | "groups")
+        || name.starts_with("groups.")
+}
+
 /// Takes a file's arrays one by one, and names the file when one is not as it must be.
 struct Taker<'a> {
     path: &'a Path,
-    arrays: Arrays,
+    arrays: BTreeMap<String, Array>,
+    /// Arrays that mean nothing.
+    unread: Vec<String>,
 }
 
 impl Taker<'_> {
@@ -124,8 +135,7 @@ impl Taker<'_> {
 
     fn take(&mut self, name: &str) -> Result<Array, Error> {
         self.arrays.remove(name).ok_or_else(|| {
-            let there: Vec<&str> = self.arrays.keys().map(|k| &k[..]).collect();
-            let advice = format!("the file holds: {}", there.join(", "));
+            let advice = format!("the file holds: {}", self.names().join(", "));
             Error::file(self.path, format!("there is no array `{name}`"), advice)
         })
     }
@@ -185,15 +195,20 @@ impl Taker<'_> {
         Ok(Groups(groups))
     }
 
+    /// All names, whether they mean something or not.
+    fn names(&self) -> Vec<&str> {
+        self.arrays.keys().chain(&self.unread).map(|name| &name[..]).collect()
+    }
+
     fn rest(self) -> Vec<String> {
-        self.arrays.into_keys().collect()
+        self.arrays.into_keys().chain(self.unread).collect()
     }
 }
 
 impl Predictions {
     /// Finds out what the arrays of a file mean, and whether they fit together.
     pub fn new(path: &Path, arrays: Arrays) -> Result<Self, Error> {
-        let mut taker = Taker { path, arrays };
+        let mut taker = Taker { path, arrays: arrays.read, unread: arrays.unread };
         let classes: Vec<(&str, Form)> =
             CLASSIFICATION.into_iter().filter(|(name, _)| taker.has(name)).collect();
         let regression: Vec<&str> = REGRESSION.into_iter().filter(|name| taker.has(name)).collect();
@@ -204,7 +219,7 @@ impl Predictions {
             ([], [_, ..]) => regressed(&mut taker)
                 .map(|found| Self::Regression(Regression { ignored: taker.rest(), ..found })),
             ([], []) => {
-                let there: Vec<&str> = taker.arrays.keys().map(|k| &k[..]).collect();
+                let there = taker.names();
                 let what = if there.is_empty() {
                     "there is no array in it".to_string()
                 } else {

@@ -11,24 +11,25 @@ use crate::bytes::Bytes;
 use crate::error::{Error, Fault};
 
 /// Maps the tensors of a file.
-pub(crate) fn read(path: &Path) -> Result<Arrays, Error> {
+pub(crate) fn read(path: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Arrays, Error> {
     let file = Bytes::map(path).map_err(|e| Error::io(path, &e))?;
     let (header, metadata) = SafeTensors::read_metadata(file.get()).map_err(|e| {
         Error::file(path, format!("not a readable .safetensors file: {e}"), "write it again")
     })?;
-    let mut arrays = Arrays::new();
+    let mut arrays = Arrays::default();
     for (name, tensor) in metadata.tensors() {
         let data_start = header + 8;
         let (start, end) = tensor.data_offsets;
-        let array = file
-            .slice(data_start + start..data_start + end)
-            .ok_or_else(|| Fault::new("its data reach beyond the file", "write the file again"))
-            .and_then(|bytes| {
-                let shape: Vec<u64> = tensor.shape.iter().map(|&axis| axis as u64).collect();
-                Array::new(bytes, dtype(tensor.dtype)?, &shape, Order::C)
-            })
-            .map_err(|fault| fault.at(path, &name))?;
-        arrays.insert(name, array);
+        let array = || {
+            file.slice(data_start + start..data_start + end)
+                .ok_or_else(|| Fault::new("its data reach beyond the file", "write the file again"))
+                .and_then(|bytes| {
+                    let shape: Vec<u64> = tensor.shape.iter().map(|&axis| axis as u64).collect();
+                    Array::new(bytes, dtype(tensor.dtype)?, &shape, Order::C)
+                })
+                .map_err(|fault| fault.at(path, &name))
+        };
+        arrays.note(&name, wanted, array)?;
     }
     Ok(arrays)
 }

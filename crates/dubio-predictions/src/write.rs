@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use npyz::WriterBuilder;
 use safetensors::tensor::{Dtype, TensorView};
 use zip::CompressionMethod;
 use zip::write::{SimpleFileOptions, ZipWriter};
 
 use crate::error::Error;
+use crate::npy;
 
 /// Class predictions to be written.
 pub struct Output<'a> {
@@ -37,25 +37,34 @@ pub fn write(path: &Path, output: &Output<'_>) -> Result<(), Error> {
     written.map_err(|e| Error::io(path, &e))
 }
 
+/// Temporary files are private by default; this one is to become an ordinary file.
+fn builder() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666)); // less the umask
+    }
+    builder
+}
+
 fn whole(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::Builder::new().prefix(".dubio-").tempfile_in(folder)?;
+    let mut file = builder().prefix(".dubio-").tempfile_in(folder)?;
     fill(file.as_file_mut())?;
     file.persist(path).map(|_| ()).map_err(|e| e.error)
 }
 
-fn npy_floats(to: impl Write, output: &Output<'_>) -> io::Result<()> {
-    let shape = output.shape.map(|axis| axis as u64);
-    let mut npy = npyz::WriteOptions::new().default_dtype().shape(&shape).writer(to).begin_nd()?;
-    npy.extend(output.log_probs.iter().copied())?;
-    npy.finish()
+fn npy_floats(mut to: impl Write, output: &Output<'_>) -> io::Result<()> {
+    to.write_all(&npy::header("<f4", &output.shape))?;
+    output.log_probs.iter().try_for_each(|x| to.write_all(&x.to_le_bytes()))?;
+    to.flush()
 }
 
-fn npy_integers(to: impl Write, values: &[i64]) -> io::Result<()> {
-    let shape = [values.len() as u64];
-    let mut npy = npyz::WriteOptions::new().default_dtype().shape(&shape).writer(to).begin_nd()?;
-    npy.extend(values.iter().copied())?;
-    npy.finish()
+fn npy_integers(mut to: impl Write, values: &[i64]) -> io::Result<()> {
+    to.write_all(&npy::header("<i8", &[values.len()]))?;
+    values.iter().try_for_each(|x| to.write_all(&x.to_le_bytes()))?;
+    to.flush()
 }
 
 fn npz(file: &mut File, output: &Output<'_>) -> io::Result<()> {

@@ -122,6 +122,7 @@ pub(crate) fn nearest(asked: &str, names: &[String]) -> String {
     let mut ranked: Vec<(usize, &String)> =
         names.iter().map(|name| (distance(asked, name), name)).collect();
     ranked.sort();
+    ranked.dedup();
     let best = ranked.first().map_or(0, |(d, _)| *d);
     let close: Vec<String> = ranked
         .iter()

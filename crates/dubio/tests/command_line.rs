@@ -1,5 +1,8 @@
 //! The command line as a user meets it: exit codes, JSON, repeatability, help.
 
+#[allow(dead_code, unused_imports)] // the other tests use the rest of it
+mod npy;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -94,8 +97,11 @@ fn only_the_scores_that_are_asked_for_are_printed() {
 #[test]
 fn a_label_of_probability_zero_makes_the_likelihood_infinite_and_is_counted() {
     let folder = tempfile::tempdir().expect("a folder");
-    write_npy(&folder.path().join("probs.npy"), &[2, 2], &[1.0, 0.0, 0.25, 0.75]);
-    write_labels(&folder.path().join("labels.npy"), &[1, 1]);
+    let write = |name: &str, bytes: Vec<u8>| {
+        std::fs::write(folder.path().join(name), bytes).expect("written");
+    };
+    write("probs.npy", npy::array("<f8", &[2, 2], &[1.0, 0.0, 0.25, 0.75]));
+    write("labels.npy", npy::array("<i8", &[2], &[1.0, 1.0]));
     let path = folder.path().to_str().expect("a path");
     let output = dubio(&["evaluate", path, "--json", "--scores", "nll,brier"]);
     let scores: Value = serde_json::from_slice(&output.stdout).expect("JSON");
@@ -193,31 +199,4 @@ fn curves_are_written_as_json() {
     assert_eq!(last[0], 1.0);
     let error = evaluated(&["--scores", "error", "--no-intervals"])["error"]["value"].as_f64();
     assert!(last[1].as_f64().zip(error).is_some_and(|(a, b)| (a - b).abs() < 1e-12));
-}
-
-fn write_npy(path: &Path, shape: &[u64], values: &[f64]) {
-    use npyz::WriterBuilder;
-    let file = std::fs::File::create(path).expect("a file");
-    let mut npy = npyz::WriteOptions::new()
-        .default_dtype()
-        .shape(shape)
-        .writer(file)
-        .begin_nd()
-        .expect("npy");
-    npy.extend(values.iter().copied()).expect("written");
-    npy.finish().expect("written");
-}
-
-fn write_labels(path: &Path, labels: &[i64]) {
-    use npyz::WriterBuilder;
-    let file = std::fs::File::create(path).expect("a file");
-    let shape = [labels.len() as u64];
-    let mut npy = npyz::WriteOptions::new()
-        .default_dtype()
-        .shape(&shape)
-        .writer(file)
-        .begin_nd()
-        .expect("npy");
-    npy.extend(labels.iter().copied()).expect("written");
-    npy.finish().expect("written");
 }

@@ -23,6 +23,9 @@ pub struct Fit {
     curvature: Vec<f64>,
 }
 
+/// Ten or so are enough when there is an optimum; halving a bracket down to rounding takes fifty.
+const MOST_STEPS: usize = 200;
+
 /// Inverse temperatures that are looked at.
 const REACH: std::ops::Range<f64> = 1e-6..1e9;
 
@@ -43,14 +46,17 @@ pub fn refine(examples: &Examples, start: f64, last_step: f64) -> Result<Fit, Un
     }
     let (mut lo, mut hi) = (0.0_f64, f64::INFINITY);
     let mut beta = start;
-    while REACH.contains(&beta) {
+    for _ in 0..MOST_STEPS {
+        if !REACH.contains(&beta) {
+            break;
+        }
         let fit = at(examples, beta);
         let slope: f64 = fit.slope.iter().sum();
         let curvature: f64 = fit.curvature.iter().sum();
         if slope == 0.0 {
             return Ok(fit); // also where every temperature is as good as any other
         }
-        if examples.label_rank.iter().all(|&rank| rank == 0) {
+        if every_label_is_on_top(examples) {
             return Err(Undefined::because(
                 "every label has the largest probability, so the likelihood grows as T falls to 0",
             ));
@@ -61,8 +67,9 @@ pub fn refine(examples: &Examples, start: f64, last_step: f64) -> Result<Fit, Un
             hi = beta;
         }
         let newton = beta + slope / curvature;
-        if (newton - beta).abs() <= last_step * beta {
-            return Ok(Fit { beta: newton, ..fit });
+        // Where every curvature has underflowed there is no step; the bracket closes by halves.
+        if (newton - beta).abs() <= last_step * beta || hi - lo <= 1e-12 * beta {
+            return Ok(Fit { beta: if newton.is_finite() { newton } else { beta }, ..fit });
         }
         beta = if newton > lo && newton < hi && newton < 4.0 * beta {
             newton
@@ -77,6 +84,14 @@ pub fn refine(examples: &Examples, start: f64, last_step: f64) -> Result<Fit, Un
     } else {
         "the likelihood grows as T falls to 0"
     }))
+}
+
+/// Whether no class of any example is likelier than its label; equals may be.
+fn every_label_is_on_top(examples: &Examples) -> bool {
+    (0..examples.len()).all(|i| {
+        let row = examples.columns.log_row(i);
+        row[examples.labels[i] as usize] >= row[examples.predicted[i] as usize]
+    })
 }
 
 /// Slopes and curvatures at `beta`.

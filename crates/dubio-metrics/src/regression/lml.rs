@@ -39,7 +39,8 @@ impl Statistic for Joint<'_> {
             let weight = wide(weight);
             for (sum, density) in sums.iter_mut().zip(row) {
                 for l in 0..L {
-                    sum[l] += weight[l] * density;
+                    // A resample that leaves an impossible target out does not pay for it.
+                    sum[l] += if weight[l] == 0.0 { 0.0 } else { weight[l] * density };
                 }
             }
         }

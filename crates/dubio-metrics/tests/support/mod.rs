@@ -14,6 +14,7 @@ use dubio_metrics::scorecard::{self, Entry, Scoring, Silent};
 use dubio_metrics::stream::Stream;
 use proptest::collection::vec;
 use proptest::prelude::*;
+use rand::Rng;
 
 /// Classified examples before anything is made of them.
 #[derive(Clone, Debug)]
@@ -378,4 +379,16 @@ pub fn targets(shape: Shape, grid: f64) -> impl Strategy<Value = Targets> {
 /// An order of `0..n`.
 pub fn order(n: usize) -> impl Strategy<Value = Vec<usize>> {
     Just((0..n).collect::<Vec<usize>>()).prop_shuffle()
+}
+
+/// A number in `[0, 1)`.
+pub fn uniform(generator: &mut impl Rng) -> f64 {
+    (generator.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+/// Logits as log probabilities, from the definition.
+pub fn log_softmax(row: &[f64]) -> Vec<f64> {
+    let top = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let log_z = top + row.iter().map(|x| (x - top).exp()).sum::<f64>().ln();
+    row.iter().map(|x| x - log_z).collect()
 }
