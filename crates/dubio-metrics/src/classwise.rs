@@ -13,6 +13,7 @@ use crate::binning::edges::right_closed;
 use crate::binning::equal_mass::{Cuts, key};
 use crate::columns::CHUNK;
 use crate::examples::Examples;
+use crate::remember::remember;
 use crate::score::{Count, LANES, Options, Prepared, total};
 use crate::softmax;
 
@@ -199,7 +200,7 @@ struct ClassCells {
 
 impl<'a> ClassGaps<'a> {
     pub(crate) fn new(examples: &'a Examples, binning: Binning, options: &Options) -> Self {
-        let known = examples.sweep.get_or_init(|| Arc::new(Sweep::new(examples, options)));
+        let known = remember(&examples.sweep, || Arc::new(Sweep::new(examples, options)));
         let same = known.bins == options.bins && known.threshold == options.threshold;
         let sweep = if same { known.clone() } else { Arc::new(Sweep::new(examples, options)) };
         Self { examples, binning, sweep, cells: OnceLock::new() }
@@ -222,8 +223,8 @@ impl<'a> ClassGaps<'a> {
         }
     }
 
-    fn cells(&self) -> &[ClassCells] {
-        self.cells.get_or_init(|| {
+    fn cells(&self) -> &Vec<ClassCells> {
+        remember(&self.cells, || {
             let classes = self.examples.classes;
             let groups = (0..classes).step_by(GROUP).map(|start| start..classes.min(start + GROUP));
             let each = groups.flat_map(|group| {
@@ -232,7 +233,7 @@ impl<'a> ClassGaps<'a> {
                 let sorted = group.into_par_iter().map(|c| self.sort(&turned, c - start, c));
                 sorted.collect::<Vec<ClassCells>>()
             });
-            each.collect()
+            each.collect::<Vec<ClassCells>>()
         })
     }
 
@@ -271,6 +272,10 @@ impl<'a> ClassGaps<'a> {
 }
 
 impl Prepared for ClassGaps<'_> {
+    fn before_sharing(&self) {
+        self.cells();
+    }
+
     fn value(&self, ones: &[[Count; 1]]) -> f64 {
         let gap = self.sweep.gaps[self.binning as usize];
         gap / (total(ones)[0] * self.examples.classes as f64)

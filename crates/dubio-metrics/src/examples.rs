@@ -206,7 +206,7 @@ impl Examples {
 
     /// The examples from largest to smallest total uncertainty.
     pub fn by_total(&self) -> &Ranking {
-        self.by_total.get_or_init(|| Ranking::within(&self.total, ENTROPY_ROUNDING))
+        self.by_total.get_or_init(|| Ranking::by_entropy(&self.total))
     }
 }
 
@@ -230,18 +230,14 @@ pub struct Ranking {
     pub ends: Vec<u32>,
 }
 
-/// How far apart, relatively, two entropies of equal distributions can come out when their terms
-/// are summed in another order. Rows that differ by less are tied.
-pub(crate) const ENTROPY_ROUNDING: f64 = 1e-13;
-
 impl Ranking {
     /// Ranks by a number that is not NaN; equal numbers keep the order of their indices.
     pub fn descending(values: &[f64]) -> Self {
-        Self::within(values, 0.0)
+        Self::within(values, |_| 0.0)
     }
 
-    /// The same, where neighbours that differ by no more than `tolerance`, relatively, are equal.
-    pub fn within(values: &[f64], tolerance: f64) -> Self {
+    /// The same, where neighbours that differ by no more than `tolerance(larger)` are equal.
+    pub fn within(values: &[f64], tolerance: impl Fn(f64) -> f64) -> Self {
         // Keys whose integer order is the descending order of the numbers.
         let key = |v: f64| {
             let bits = (v + 0.0).to_bits();
@@ -255,12 +251,23 @@ impl Ranking {
             .filter(|&i| {
                 let (above, below) = (keyed[i - 1], keyed[i]);
                 let value = |(_, index): (u64, u32)| values[index as usize];
-                above.0 != below.0 && value(above) - value(below) > tolerance * value(above).abs()
+                above.0 != below.0 && value(above) - value(below) > tolerance(value(above))
             })
             .map(|i| i as u32)
             .collect();
         ends.push(keyed.len() as u32);
         Self { order: keyed.into_iter().map(|(_, index)| index).collect(), ends }
+    }
+
+    /// By the entropy of a distribution. Two entropies of equal distributions can come out apart by
+    /// this much, relatively, when their terms are summed in another order; such rows are tied.
+    pub(crate) fn by_entropy(values: &[f64]) -> Self {
+        Self::within(values, |entropy| 1e-13 * entropy)
+    }
+
+    /// By the mutual information, whose error is that of the entropies that it is a difference of.
+    pub(crate) fn by_information(values: &[f64]) -> Self {
+        Self::within(values, |_| 1e-14)
     }
 
     /// The same examples, smallest number first.

@@ -19,6 +19,7 @@ pub mod members;
 pub mod numeric;
 pub mod pool;
 pub mod regression;
+mod remember;
 pub mod score;
 pub mod scorecard;
 mod softmax;

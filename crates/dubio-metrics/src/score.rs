@@ -38,6 +38,8 @@ pub trait Prepared: Send + Sync {
     fn value(&self, ones: &[[Count; 1]]) -> f64;
     /// The scores of [`LANES`] resamples.
     fn replicates(&self, weights: &[[Count; LANES]]) -> [f64; LANES];
+    /// Called once before many threads ask for replicates: whatever they share is made here.
+    fn before_sharing(&self) {}
 }
 
 impl<S: Statistic> Prepared for S {
@@ -73,6 +75,9 @@ pub trait Score<E>: Send + Sync {
     }
     /// Keeps what the score needs of the examples.
     fn prepare<'a>(&self, examples: &'a E, options: &Options) -> Preparation<'a>;
+    /// Called once before many threads prepare scores of the same examples: what several scores
+    /// share, and takes all threads to work out, is made here.
+    fn before_sharing(&self, _examples: &E, _options: &Options) {}
 }
 
 /// Settings of the scores; the defaults are those of the definitions.

@@ -105,6 +105,7 @@ pub fn plain<E: Examined>(
         scores.iter().map(|s| &**s).filter(|s| (scoring.wanted)(&s.name())).collect();
     scoring.progress.start("scores", wanted.len());
     let ones = vec![[1]; examples.count()];
+    wanted.iter().for_each(|score| score.before_sharing(examples, &scoring.options));
     let prepared: Vec<_> = wanted
         .par_iter()
         .map(|score| {
@@ -136,6 +137,7 @@ fn resample(
     statistics: &[&(dyn Prepared + '_)],
 ) -> Vec<Vec<f64>> {
     let Some(bootstrap) = &scoring.bootstrap else { return Vec::new() };
+    statistics.iter().for_each(|statistic| statistic.before_sharing());
     scoring.progress.start("intervals", bootstrap.resamples.div_ceil(LANES));
     bootstrap.replicates(strata, statistics, &|pieces| scoring.progress.advance(pieces))
 }
@@ -251,6 +253,7 @@ fn prepare_fold<'a>(
     scoring: &Scoring<'_>,
 ) -> Vec<Valued<'a>> {
     let ones = vec![[1]; fold.examples.len()];
+    wanted.iter().for_each(|score| score.before_sharing(&fold.examples, &scoring.options));
     let valued = |score: &&dyn Score<Examples>| {
         let prepared = score.prepare(&fold.examples, &scoring.options)?;
         Ok((prepared.value(&ones), prepared))
@@ -272,6 +275,9 @@ fn fold_replicates(
     let defined: Vec<usize> = (0..values.len()).filter(|&s| values[s].is_ok()).collect();
     // Each half on its own: a resample of the whole could leave a half without examples.
     let halves: Vec<usize> = folds.iter().map(|fold| fold.examples.len()).collect();
+    for fold in &prepared {
+        fold.iter().flatten().for_each(|(_, statistic)| statistic.before_sharing());
+    }
     scoring.progress.start("intervals", bootstrap.resamples.div_ceil(LANES));
     let mut replicates =
         bootstrap.map_blocks(&halves, &|pieces| scoring.progress.advance(pieces), |weights| {

@@ -184,9 +184,8 @@ pub(crate) fn log_of_single(
         match form {
             Form::Logits => {
                 // The largest logit's own probability gives the normaliser back without a pass.
-                let top = max(row);
-                let log_z = top - ln(max(p));
-                map_sum::<0>(row, |x| (x - log_z, []));
+                let (top, log_top) = (max(row), ln(max(p)));
+                map_sum::<0>(row, |x| ((x - top) + log_top, []));
             }
             Form::LogProbs => {}
             Form::Probs => {

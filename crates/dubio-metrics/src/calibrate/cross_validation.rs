@@ -20,8 +20,6 @@ const LAST_STEP: f64 = 3e-4;
 
 /// One half of a split, at the temperature of the other.
 pub struct Fold {
-    /// Which examples of the file these are.
-    pub rows: Vec<u32>,
     /// The examples, at the temperature.
     pub examples: Examples,
 }
@@ -44,11 +42,7 @@ pub fn split(
             .map_err(|why| Undefined(format!("on a random half of the examples, {}", why.0)))
     };
     let other = [beta(1)?, beta(0)?];
-    let [first, second] = halves;
-    Ok([
-        Fold { examples: tempered(&parts[0], other[0]), rows: first },
-        Fold { examples: tempered(&parts[1], other[1]), rows: second },
-    ])
+    Ok([0, 1].map(|half| Fold { examples: tempered(&parts[half], other[half]) }))
 }
 
 /// A random half of `0..n`, and the other, each ascending so that rows are read in order.

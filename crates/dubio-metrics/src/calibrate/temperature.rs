@@ -7,6 +7,7 @@
 use rayon::prelude::*;
 
 use crate::examples::Examples;
+use crate::remember::remember;
 use crate::score::{Count, Statistic, Undefined, wide};
 use crate::softmax::{self, Tempered};
 
@@ -31,7 +32,7 @@ const REACH: std::ops::Range<f64> = 1e-6..1e9;
 
 /// Fits the temperature to ten digits or so; the examples remember it.
 pub fn fit(examples: &Examples) -> Result<&Fit, Undefined> {
-    examples.fit.get_or_init(|| refine(examples, 1.0, 1e-6)).as_ref().map_err(Clone::clone)
+    remember(&examples.fit, || refine(examples, 1.0, 1e-6)).as_ref().map_err(Clone::clone)
 }
 
 /// Fits the temperature, starting at `T = 1/start`. A Newton step that is relatively smaller than

@@ -21,6 +21,9 @@ impl Score<Examples> for Tace {
     fn card(&self) -> &'static Card {
         &CARD
     }
+    fn before_sharing(&self, examples: &Examples, options: &Options) {
+        ClassGaps::new(examples, Binning::MassAbove, options);
+    }
     fn prepare<'a>(&self, examples: &'a Examples, options: &Options) -> Preparation<'a> {
         Ok(Box::new(ClassGaps::new(examples, Binning::MassAbove, options)))
     }

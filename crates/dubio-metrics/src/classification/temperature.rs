@@ -21,6 +21,10 @@ impl Score<Examples> for Temperature {
     fn card(&self) -> &'static Card {
         &CARD
     }
+    fn before_sharing(&self, examples: &Examples, _: &Options) {
+        // Kept by the examples, whether there is one or not.
+        let _ = temperature::fit(examples);
+    }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
         Ok(Box::new(temperature::fit(examples)?))
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{Detection, Measure, ONE_MEMBER, Signal};
 use crate::card::Card;
-use crate::examples::{ENTROPY_ROUNDING, Examples, Ranking};
+use crate::examples::{Examples, Ranking};
 use crate::score::{Options, Preparation, Score, Undefined};
 
 /// How well an uncertainty tells the wrong predictions (positives) from the right ones. Not
@@ -25,7 +25,7 @@ impl Score<Examples> for Misclassification {
             Signal::Model => {
                 let members =
                     examples.members.as_ref().ok_or_else(|| Undefined::because(ONE_MEMBER))?;
-                Cow::Owned(Ranking::within(&members.knowledge, ENTROPY_ROUNDING))
+                Cow::Owned(Ranking::by_information(&members.knowledge))
             }
         };
         let positive: Vec<bool> = (0..examples.len()).map(|i| examples.correct(i) == 0.0).collect();

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Detection, Measure, ONE_MEMBER, Signal};
-use crate::examples::{ENTROPY_ROUNDING, Ranking};
+use crate::examples::Ranking;
 use crate::pool::Pooled;
 use crate::score::{Preparation, Undefined};
 
@@ -59,9 +59,12 @@ pub fn prepare(
         return Err(Undefined::because(ONE_MEMBER));
     };
     let values: Vec<f64> = own.iter().chain(foreign).copied().collect();
-    let tolerance = if signal == Signal::Confidence { 0.0 } else { ENTROPY_ROUNDING };
+    let ranking = match signal {
+        Signal::Confidence => Ranking::descending(&values),
+        Signal::Total => Ranking::by_entropy(&values),
+        Signal::Model => Ranking::by_information(&values),
+    };
     let mut positive = vec![false; own.len()];
     positive.resize(values.len(), true);
-    measure
-        .prepare(Detection { ranking: Cow::Owned(Ranking::within(&values, tolerance)), positive })
+    measure.prepare(Detection { ranking: Cow::Owned(ranking), positive })
 }

@@ -11,7 +11,7 @@ const CARD: Card = Card {
     name: "interval_score",
     summary: "Width of the central interval plus a fine for every target outside it.",
     formula: "mean_i (upper_i - lower_i) + 2/(1 - level) distance of y_i from the interval; 40 times the distance at 95 %",
-    range: (0.0, UNBOUNDED),
+    range: (-UNBOUNDED, UNBOUNDED),
     direction: Direction::Lower,
     citation: "Gneiting and Raftery 2007, sec. 6.2",
 };

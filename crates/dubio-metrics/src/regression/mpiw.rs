@@ -10,8 +10,8 @@ pub struct Mpiw;
 const CARD: Card = Card {
     name: "mpiw",
     summary: "Mean width of the central interval (95 % unless set), in the unit of the target.",
-    formula: "mean_i (upper_i - lower_i)",
-    range: (0.0, UNBOUNDED),
+    formula: "mean_i (upper_i - lower_i), negative where predicted quantiles cross",
+    range: (-UNBOUNDED, UNBOUNDED),
     direction: Direction::Lower,
     citation: "Khosravi et al. 2011",
 };
