@@ -392,3 +392,46 @@ pub fn log_softmax(row: &[f64]) -> Vec<f64> {
     let log_z = top + row.iter().map(|x| (x - top).exp()).sum::<f64>().ln();
     row.iter().map(|x| x - log_z).collect()
 }
+
+pub fn defaults() -> Options {
+    Options::default()
+}
+
+/// The part of a name that says which score it is.
+pub fn base(name: &str) -> &str {
+    name.strip_prefix("calibrated.").unwrap_or(name)
+}
+
+/// Roots are compared before the root is taken: near 0 it magnifies rounding.
+pub fn unrooted(name: &str, value: f64) -> f64 {
+    let root = matches!(base(name), "mmce" | "mmce_weighted" | "debiased_ece");
+    if root { value * value } else { value }
+}
+
+pub fn assert_same(name: &str, a: f64, b: f64, tolerance: f64) {
+    let same = close(unrooted(name, a), unrooted(name, b), tolerance);
+    assert!(same, "{name}: {a} became {b}");
+}
+
+pub fn assert_same_entry(a: &Entry, b: &Entry, tolerance: f64) {
+    assert_eq!(a.name, b.name);
+    match (&a.value, &b.value) {
+        (Ok(before), Ok(after)) => assert_same(&a.name, *before, *after, tolerance),
+        (Err(_), Err(_)) => {}
+        (before, after) => panic!("{}: {before:?} became {after:?}", a.name),
+    }
+}
+
+pub fn assert_unchanged(before: &[Entry], after: &[Entry], tolerance: f64) {
+    assert_eq!(before.len(), after.len());
+    before.iter().zip(after).for_each(|(a, b)| assert_same_entry(a, b, tolerance));
+}
+
+/// Rounding of sums in another order, with some room.
+pub const ROUNDING: f64 = 1e-9;
+
+/// What remains of a temperature's last Newton step, where rounding changed the steps before it.
+pub const FITTED: f64 = 1e-7;
+
+/// Gaps between probability and frequency are resampled in single precision.
+pub const SINGLE: f64 = 1e-6;
