@@ -14,10 +14,6 @@ use crate::stream::Stream;
 /// Number of random splits.
 pub const REPEATS: usize = 5;
 
-/// A Newton step that is relatively smaller is the last of a half's fit: far below what the choice
-/// of the half does to its temperature.
-const LAST_STEP: f64 = 3e-4;
-
 /// One half of a split, at the temperature of the other.
 pub struct Fold {
     /// The examples, at the temperature.
@@ -35,14 +31,13 @@ pub fn split(
         return Err(Undefined::because("cross-validation needs two examples"));
     }
     let halves = halves(examples.len(), &stream.nth(repeat));
-    let parts = [examples.subset(&halves[0]), examples.subset(&halves[1])];
     let beta = |half: usize| {
-        temperature::refine(&parts[half], whole.start_for(&halves[half]), LAST_STEP)
-            .map(|fit| fit.beta)
+        whole
+            .refit(examples, &halves[half])
             .map_err(|why| Undefined(format!("on a random half of the examples, {}", why.0)))
     };
     let other = [beta(1)?, beta(0)?];
-    Ok([0, 1].map(|half| Fold { examples: tempered(&parts[half], other[half]) }))
+    Ok([0, 1].map(|half| Fold { examples: tempered(&examples.subset(&halves[half]), other[half]) }))
 }
 
 /// A random half of `0..n`, and the other, each ascending so that rows are read in order.

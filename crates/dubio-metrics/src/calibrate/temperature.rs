@@ -132,11 +132,18 @@ impl Fit {
         1.0 / self.beta
     }
 
-    /// A Newton step from this fit for some of its examples: where to start fitting those.
-    pub fn start_for(&self, rows: &[u32]) -> f64 {
+    /// The inverse temperature of some of its examples. When they are many, one Newton step from
+    /// here is exact to the square of its length; a longer step is only where fitting starts.
+    pub fn refit(&self, examples: &Examples, rows: &[u32]) -> Result<f64, Undefined> {
+        const SHORT: f64 = 5e-3;
         let sum = |values: &[f64]| rows.iter().map(|&i| values[i as usize]).sum::<f64>();
         let beta = self.anchor + sum(&self.slope) / sum(&self.curvature);
-        if beta > 0.5 * self.beta && beta < 2.0 * self.beta { beta } else { self.beta }
+        let step = (beta / self.anchor - 1.0).abs();
+        if step < SHORT {
+            return Ok(beta);
+        }
+        let start = if step < 0.5 { beta } else { self.beta };
+        refine(&examples.subset(rows), start, 3e-4).map(|fit| fit.beta)
     }
 }
 
