@@ -197,22 +197,41 @@ impl Array {
                 "convert it to an integer dtype, for example with .astype('int64')",
             ));
         };
-        let size = self.dtype.size();
-        let whole = |bytes: &[u8]| {
-            let mut wide = [0_u8; 8];
-            for (i, &byte) in bytes.iter().enumerate() {
-                wide[if endian == Endian::Little { i } else { size - 1 - i }] = byte;
+        let whole = |bytes: &[u8]| whole(kind, endian, bytes);
+        Ok(self.bytes.get().chunks_exact(self.dtype.size()).map(whole).collect())
+    }
+
+    /// All elements as f64, the last axis fastest; whole numbers beyond 2^53 are rounded.
+    pub fn to_f64(&self) -> Vec<f64> {
+        let mut one = [0.0];
+        let element = |bytes: &[u8]| match self.dtype {
+            Dtype::Float(..) => {
+                decode(self.dtype, bytes, &mut one);
+                one[0]
             }
-            let unsigned = u64::from_le_bytes(wide);
-            let shift = 64 - 8 * size as u32;
-            match kind {
-                Integer::U8 | Integer::U16 | Integer::U32 | Integer::U64 => i128::from(unsigned),
-                Integer::I8 | Integer::I16 | Integer::I32 | Integer::I64 => {
-                    i128::from(((unsigned << shift) as i64) >> shift)
-                }
-            }
+            Dtype::Integer(kind, endian) => whole(kind, endian, bytes) as f64,
         };
-        Ok(self.bytes.get().chunks_exact(size).map(whole).collect())
+        self.elements().map(element).collect()
+    }
+
+    /// All elements of an array of unsigned bytes, the last axis fastest; `None` for any other.
+    pub fn to_bytes(&self) -> Option<Vec<u8>> {
+        let bytes = matches!(self.dtype, Dtype::Integer(Integer::U8, _));
+        bytes.then(|| self.elements().map(|element| element[0]).collect())
+    }
+
+    /// The bytes of each element, the last axis fastest.
+    fn elements(&self) -> impl Iterator<Item = &[u8]> {
+        let (size, bytes) = (self.dtype.size(), self.bytes.get());
+        (0..bytes.len() / size).map(move |index| {
+            let mut rest = index;
+            let mut at = 0;
+            for (axis, stride) in self.shape.iter().zip(&self.strides).rev() {
+                at += rest % axis * stride;
+                rest /= axis;
+            }
+            &bytes[at * size..(at + 1) * size]
+        })
     }
 
     /// That the elements are floats.
@@ -234,6 +253,23 @@ impl Array {
             format!("shape {:?}, where one axis is needed", self.shape),
             "give one number per example, shape [examples]",
         ))
+    }
+}
+
+/// One whole number from its bytes.
+fn whole(kind: Integer, endian: Endian, bytes: &[u8]) -> i128 {
+    let size = bytes.len();
+    let mut wide = [0_u8; 8];
+    for (i, &byte) in bytes.iter().enumerate() {
+        wide[if endian == Endian::Little { i } else { size - 1 - i }] = byte;
+    }
+    let unsigned = u64::from_le_bytes(wide);
+    let shift = 64 - 8 * size as u32;
+    match kind {
+        Integer::U8 | Integer::U16 | Integer::U32 | Integer::U64 => i128::from(unsigned),
+        Integer::I8 | Integer::I16 | Integer::I32 | Integer::I64 => {
+            i128::from(((unsigned << shift) as i64) >> shift)
+        }
     }
 }
 

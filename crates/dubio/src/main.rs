@@ -1,6 +1,7 @@
 //! `dubio`: does a model know what it does not know?
 
 mod calibrate;
+mod data;
 mod evaluate;
 mod explain;
 mod names;
@@ -21,8 +22,10 @@ use clap::{Parser, Subcommand};
   dubio evaluate preds.npz                       every score, as a table
   dubio evaluate preds.npz --json > scores.json  the same for machines
   dubio explain ece                              what a score is
+  dubio data list                                the data sets it knows
 
-Exit codes: 0 done; 1 done, but a score asked for by name has no value; 2 could not run.")]
+Exit codes: 0 done; 1 done, but a score asked for by name has no value, or a data set that was
+checked is not whole; 2 could not run.")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -34,6 +37,7 @@ enum Command {
     Calibrate(calibrate::Args),
     List(explain::ListArgs),
     Explain(explain::ExplainArgs),
+    Data(data::Args),
 }
 
 /// How a command ended, short of an error.
@@ -41,6 +45,8 @@ enum Outcome {
     Done,
     /// A score asked for by name has no value.
     Undefined,
+    /// A data set that was checked is not whole.
+    NotWhole,
 }
 
 fn main() -> ExitCode {
@@ -49,10 +55,11 @@ fn main() -> ExitCode {
         Command::Calibrate(args) => calibrate::run(&args).map(|()| Outcome::Done),
         Command::List(args) => explain::list(&args).map(|()| Outcome::Done),
         Command::Explain(args) => explain::explain(&args).map(|()| Outcome::Done),
+        Command::Data(args) => data::run(&args),
     };
     match result {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
-        Ok(Outcome::Undefined) => ExitCode::from(1),
+        Ok(Outcome::Undefined | Outcome::NotWhole) => ExitCode::from(1),
         // Whoever reads our output may stop early, as `head` does; that is no failure of ours.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {

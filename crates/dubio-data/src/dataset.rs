@@ -1,0 +1,139 @@
+//! What a data set is once it is read: inputs, answers, groups.
+
+use std::collections::BTreeMap;
+
+/// Pictures of one size, bytes as they lie in the published files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pictures {
+    /// Colours; 1 for grey, 3 for red, green, blue.
+    pub channels: usize,
+    /// Rows of pixels.
+    pub height: usize,
+    /// Pixels in a row.
+    pub width: usize,
+    /// `[pictures, channels, height, width]`.
+    pub pixels: Vec<u8>,
+}
+
+impl Pictures {
+    /// Bytes of one picture.
+    pub fn size(&self) -> usize {
+        self.channels * self.height * self.width
+    }
+
+    /// Number of pictures.
+    pub fn len(&self) -> usize {
+        self.pixels.len() / self.size()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.pixels.is_empty()
+    }
+
+    /// One picture, `[channels, height, width]`.
+    pub fn picture(&self, index: usize) -> &[u8] {
+        &self.pixels[index * self.size()..(index + 1) * self.size()]
+    }
+}
+
+/// What a model is shown.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Inputs {
+    /// Pictures.
+    Pictures(Pictures),
+    /// Rows of numbers, `[examples, width]`.
+    Features {
+        /// Numbers per example.
+        width: usize,
+        /// Row after row.
+        values: Vec<f64>,
+    },
+}
+
+/// What a model is to say.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answers {
+    /// One of some classes.
+    Classes {
+        /// Number of classes.
+        classes: usize,
+        /// True class of each example, below `classes`.
+        labels: Vec<u32>,
+    },
+    /// A number.
+    Targets(Vec<f64>),
+}
+
+/// A part of a data set, in memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dataset {
+    /// What a model is shown.
+    pub inputs: Inputs,
+    /// What it is to say.
+    pub answers: Answers,
+    /// Groups of examples by name: regions, hospitals, reviewers.
+    pub groups: BTreeMap<String, Vec<i64>>,
+}
+
+impl Dataset {
+    /// Number of examples.
+    pub fn len(&self) -> usize {
+        match &self.answers {
+            Answers::Classes { labels, .. } => labels.len(),
+            Answers::Targets(targets) => targets.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Puts the examples of another set behind these; both must be of one kind and one shape.
+    pub(crate) fn append(&mut self, other: Self) {
+        match (&mut self.inputs, other.inputs) {
+            (Inputs::Pictures(all), Inputs::Pictures(more)) => all.pixels.extend(more.pixels),
+            (Inputs::Features { values: all, .. }, Inputs::Features { values, .. }) => {
+                all.extend(values);
+            }
+            _ => unreachable!("parts of one set are of one kind"),
+        }
+        match (&mut self.answers, other.answers) {
+            (Answers::Classes { labels: all, .. }, Answers::Classes { labels, .. }) => {
+                all.extend(labels);
+            }
+            (Answers::Targets(all), Answers::Targets(more)) => all.extend(more),
+            _ => unreachable!("parts of one set are of one kind"),
+        }
+        for (name, more) in other.groups {
+            self.groups.entry(name).or_default().extend(more);
+        }
+    }
+
+    /// The examples with these indices, in this order.
+    pub fn subset(&self, rows: &[u32]) -> Self {
+        fn take<T: Copy>(values: &[T], width: usize, rows: &[u32]) -> Vec<T> {
+            let starts = rows.iter().map(|&row| row as usize * width);
+            starts.flat_map(|start| values[start..start + width].iter().copied()).collect()
+        }
+        let inputs = match &self.inputs {
+            Inputs::Pictures(pictures) => Inputs::Pictures(Pictures {
+                pixels: take(&pictures.pixels, pictures.size(), rows),
+                ..*pictures
+            }),
+            Inputs::Features { width, values } => {
+                Inputs::Features { width: *width, values: take(values, *width, rows) }
+            }
+        };
+        let answers = match &self.answers {
+            Answers::Classes { classes, labels } => {
+                Answers::Classes { classes: *classes, labels: take(labels, 1, rows) }
+            }
+            Answers::Targets(targets) => Answers::Targets(take(targets, 1, rows)),
+        };
+        let groups =
+            self.groups.iter().map(|(name, all)| (name.clone(), take(all, 1, rows))).collect();
+        Self { inputs, answers, groups }
+    }
+}

@@ -1,0 +1,40 @@
+//! What can be wrong with data, said so that it can be mended.
+
+use std::fmt::Display;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Data that cannot be used: which file, what is wrong and where in it, what to do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {what}{}", path.display(),
+    if advice.is_empty() { String::new() } else { format!("\n  {advice}") })]
+pub struct Error {
+    /// The file; for what is not yet a file, the name or the address asked for.
+    pub path: PathBuf,
+    /// What is wrong, with the first bad place.
+    pub what: String,
+    /// What to do about it; may be empty.
+    pub advice: String,
+}
+
+impl Error {
+    /// Something wrong with a file, a name or an address.
+    pub fn new(path: impl AsRef<Path>, what: impl Display, advice: impl Display) -> Self {
+        let path = path.as_ref().to_path_buf();
+        Self { path, what: what.to_string(), advice: advice.to_string() }
+    }
+
+    /// What the system said when it was asked for a file.
+    pub(crate) fn io(path: &Path, error: &io::Error) -> Self {
+        let advice = match error.kind() {
+            io::ErrorKind::NotFound => {
+                "fetch the data set first (`dubio data fetch NAME`), or set DUBIO_DATA to the \
+                 folder that holds it"
+            }
+            io::ErrorKind::PermissionDenied => "check its permissions",
+            io::ErrorKind::StorageFull => "make room, or set DUBIO_DATA to another disk",
+            _ => "",
+        };
+        Self::new(path, error, advice)
+    }
+}

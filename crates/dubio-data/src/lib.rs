@@ -1,0 +1,17 @@
+//! Data sets: formats, sets, transforms and shifts.
+//!
+//! [`sets`] knows them by name and loads a part of one as a [`dataset::Dataset`]; [`formats`] reads
+//! the files, believing no size that they claim; [`fetch`] gets them and [`check`] compares them
+//! with what was published, below the folder that [`folder`] names. Loading never downloads.
+
+pub mod check;
+pub mod dataset;
+mod error;
+pub mod fetch;
+pub mod folder;
+pub mod formats;
+pub mod sets;
+pub mod shifts;
+pub mod transforms;
+
+pub use error::Error;

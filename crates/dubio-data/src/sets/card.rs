@@ -1,0 +1,231 @@
+//! The card of a data set: what it is, whose it is, and which files it is made of.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use crate::dataset::Dataset;
+use crate::error::Error;
+use crate::sets::Part;
+
+/// A data set that is known by name.
+pub struct Set {
+    /// Name, as in suites and on the command line.
+    pub name: &'static str,
+    /// One sentence.
+    pub summary: &'static str,
+    /// What is asked.
+    pub task: Task,
+    /// What is shown.
+    pub shape: Shape,
+    /// How many examples each part has.
+    pub counts: Counts,
+    /// Terms of use, as its authors state them.
+    pub licence: &'static str,
+    /// Whom to cite.
+    pub citation: &'static str,
+    /// Where it is published.
+    pub home: &'static str,
+    /// What else one should know: where checksums are from, what differs from the paper.
+    pub note: &'static str,
+    /// What it is made of.
+    pub files: Files,
+    pub(crate) read: fn(&Set, &Path, Part) -> Result<Dataset, Error>,
+}
+
+/// What a set asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// One of these classes, in the order of their labels.
+    Classification(&'static [&'static str]),
+    /// This quantity.
+    Regression(&'static str),
+}
+
+/// What an example looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Pictures of bytes.
+    Pictures {
+        /// 1 for grey, 3 for red, green, blue.
+        channels: usize,
+        /// Rows of pixels.
+        height: usize,
+        /// Pixels in a row.
+        width: usize,
+        /// The largest value of a pixel: 255, or 16 for the 8 x 8 ones.
+        white: u8,
+    },
+    /// So many numbers.
+    Features(usize),
+}
+
+/// How many examples there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counts {
+    /// One division into parts; 0 for a part that does not exist.
+    Parts {
+        /// Training examples.
+        train: usize,
+        /// Test examples.
+        test: usize,
+    },
+    /// A table that is split many times.
+    Splits {
+        /// Rows of the table.
+        rows: usize,
+        /// Number of random 90/10 splits.
+        standard: usize,
+        /// Number of gap splits, one a feature: the middle third of its values is the test part.
+        gap: usize,
+    },
+}
+
+/// The files of a set.
+#[derive(Clone, Copy)]
+pub enum Files {
+    /// None: it is part of the program.
+    Embedded,
+    /// These, below the data folder.
+    Listed(&'static [File]),
+    /// Those of a table of the UCI benchmark, by its folder there and by its folder at its origin.
+    Uci {
+        /// Folder below `uci/standard` and `uci/gap`.
+        folder: &'static str,
+        /// Folder in the repository of the standard splits.
+        origin: &'static str,
+    },
+}
+
+/// One file of a set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Path below the data folder, with `/`.
+    pub path: Cow<'static, str>,
+    /// What size and checksum are of.
+    pub measured: Measured,
+    /// Length in bytes.
+    pub size: Option<u64>,
+    /// SHA-256 in hexadecimal; `None` where nobody vouches for one.
+    pub sha256: Option<Cow<'static, str>>,
+    /// Where it is got from.
+    pub origin: Origin,
+}
+
+impl File {
+    /// A file that is published by itself.
+    pub(crate) const fn at(
+        path: &'static str,
+        size: u64,
+        sha256: &'static str,
+        url: &'static str,
+    ) -> Self {
+        Self {
+            path: Cow::Borrowed(path),
+            measured: Measured::AsIs,
+            size: Some(size),
+            sha256: Some(Cow::Borrowed(sha256)),
+            origin: Origin::Address(Cow::Borrowed(url)),
+        }
+    }
+
+    /// A file that is published inside an archive.
+    pub(crate) const fn inside(
+        path: &'static str,
+        size: u64,
+        sha256: Option<&'static str>,
+        archive: &'static Archive,
+        member: &'static str,
+    ) -> Self {
+        let sha256 = match sha256 {
+            Some(sum) => Some(Cow::Borrowed(sum)),
+            None => None,
+        };
+        let (path, size) = (Cow::Borrowed(path), Some(size));
+        Self {
+            path,
+            measured: Measured::AsIs,
+            size,
+            sha256,
+            origin: Origin::Member(archive, member),
+        }
+    }
+}
+
+/// What a checksum is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measured {
+    /// The file as it lies on disk.
+    AsIs,
+    /// What comes out of a `.gz`: the same data are in use packed by different programs.
+    Unpacked,
+}
+
+/// Where a file is got from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// This address.
+    Address(Cow<'static, str>),
+    /// This member of an archive.
+    Member(&'static Archive, &'static str),
+    /// No address that can be relied on; how to get it instead.
+    ByHand(&'static str),
+}
+
+/// A `.tar.gz` that holds files of a set.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Archive {
+    /// Its address.
+    pub url: &'static str,
+    /// Length in bytes.
+    pub size: Option<u64>,
+    /// SHA-256 in hexadecimal.
+    pub sha256: Option<&'static str>,
+}
+
+impl Set {
+    /// Reads a part from below the data folder. What is embedded needs no folder.
+    pub fn load(&'static self, root: &Path, part: Part) -> Result<Dataset, Error> {
+        self.has(part)?;
+        (self.read)(self, root, part)
+    }
+
+    /// Whether the set has this part, and if not, which it has.
+    pub fn has(&self, part: Part) -> Result<(), Error> {
+        let there = match (self.counts, part) {
+            (Counts::Parts { train, .. }, Part::Train) => train > 0,
+            (Counts::Parts { test, .. }, Part::Test) => test > 0,
+            (Counts::Splits { .. }, Part::All) => true,
+            (Counts::Splits { standard, gap, .. }, Part::Split { kind, index, .. }) => {
+                index < kind.of(standard, gap)
+            }
+            _ => false,
+        };
+        if there {
+            return Ok(());
+        }
+        let name = format!("{}:{part}", self.name);
+        Err(Error::new(name, "no such part", format!("{} has {}", self.name, self.parts())))
+    }
+
+    /// The names of its parts, in words.
+    pub fn parts(&self) -> String {
+        match self.counts {
+            Counts::Parts { train: 0, .. } => "only `test`".to_string(),
+            Counts::Parts { test: 0, .. } => "only `train`".to_string(),
+            Counts::Parts { .. } => "`train` and `test`".to_string(),
+            Counts::Splits { standard, gap, .. } => format!(
+                "`all`, and `standard/I/train` and `/test` for I = 0 to {}, `gap/I/...` for I = 0 to {}",
+                standard - 1,
+                gap - 1
+            ),
+        }
+    }
+
+    /// Number of classes; `None` for regression.
+    pub fn classes(&self) -> Option<usize> {
+        match self.task {
+            Task::Classification(names) => Some(names.len()),
+            Task::Regression(_) => None,
+        }
+    }
+}

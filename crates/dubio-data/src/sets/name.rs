@@ -1,0 +1,118 @@
+//! Names of sets and of their parts: `mnist`, `cifar-10:test`, `yacht:standard/3/train`.
+
+use std::fmt;
+
+use crate::error::Error;
+use crate::formats::uci::Half;
+use crate::sets::{Set, list};
+
+/// A part of a data set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// Training examples.
+    Train,
+    /// Test examples.
+    Test,
+    /// A whole table.
+    All,
+    /// One half of one of the splits of a table.
+    Split {
+        /// How the splits were made.
+        kind: Kind,
+        /// Which of them, from 0.
+        index: usize,
+        /// Which half of it.
+        half: Half,
+    },
+}
+
+/// How the splits of a table were made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// At random, nine rows in ten for training.
+    Standard,
+    /// Along one feature: the middle third of its values for testing.
+    Gap,
+}
+
+impl Kind {
+    /// `standard` or `gap`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Standard => "standard",
+            Self::Gap => "gap",
+        }
+    }
+
+    pub(crate) fn of<T>(self, standard: T, gap: T) -> T {
+        match self {
+            Self::Standard => standard,
+            Self::Gap => gap,
+        }
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Train => f.write_str("train"),
+            Self::Test => f.write_str("test"),
+            Self::All => f.write_str("all"),
+            Self::Split { kind, index, half } => {
+                write!(f, "{}/{index}/{}", kind.name(), half.name())
+            }
+        }
+    }
+}
+
+/// What a name stands for: a set, and the part of it if one was named.
+#[derive(Clone, Copy)]
+pub struct Name {
+    /// The set.
+    pub set: &'static Set,
+    /// The part, which the set has.
+    pub part: Option<Part>,
+}
+
+impl fmt::Debug for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Name").field("set", &self.set.name).field("part", &self.part).finish()
+    }
+}
+
+/// Reads the name of a set or of a part of one.
+pub fn parse(name: &str) -> Result<Name, Error> {
+    let (set, part) = match name.split_once(':') {
+        Some((set, part)) => (find(set)?, Some(part)),
+        None => (find(name)?, None),
+    };
+    let part = part.map(|text| {
+        let unknown =
+            || Error::new(name, "no such part", format!("{} has {}", set.name, set.parts()));
+        part_of(text).ok_or_else(unknown).and_then(|part| set.has(part).map(|()| part))
+    });
+    Ok(Name { set, part: part.transpose()? })
+}
+
+fn part_of(text: &str) -> Option<Part> {
+    match text {
+        "train" => return Some(Part::Train),
+        "test" => return Some(Part::Test),
+        "all" => return Some(Part::All),
+        _ => {}
+    }
+    let [kind, index, half] = text.split('/').collect::<Vec<_>>()[..] else { return None };
+    let kind = [Kind::Standard, Kind::Gap].into_iter().find(|found| found.name() == kind)?;
+    let half = [Half::Train, Half::Test].into_iter().find(|found| found.name() == half)?;
+    Some(Part::Split { kind, index: index.parse().ok()?, half })
+}
+
+/// The set of this name, or an error that says which names are near.
+pub fn find(name: &str) -> Result<&'static Set, Error> {
+    list().into_iter().find(|set| set.name == name).ok_or_else(|| {
+        let distance = |set: &&Set| strsim::osa_distance(name, set.name);
+        let near = list().into_iter().min_by_key(distance).map_or("mnist", |set| set.name);
+        let advice = format!("did you mean `{near}`? `dubio data list` shows them all");
+        Error::new(name, "no data set has this name", advice)
+    })
+}

@@ -1,0 +1,29 @@
+//! `brightness`: too much light.
+
+use super::imaging::canvas::Canvas;
+use super::imaging::draws::Draws;
+use super::imaging::hsv;
+use super::{Card, Family, HENDRYCKS, Severity, Shift};
+
+/// Value of hue, saturation and value raised by `c`, at most to 1.
+///
+/// `c` = 0.05, 0.10, 0.15, 0.20, 0.30.
+pub struct Brightness;
+
+const CARD: Card = Card {
+    name: "brightness",
+    summary: "Value of hue, saturation, value raised.",
+    family: Family::Weather,
+    severities: "raise 0.05, 0.10, 0.15, 0.20, 0.30",
+    citation: HENDRYCKS,
+};
+
+impl Shift for Brightness {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+    fn corrupt(&self, picture: &Canvas, severity: Severity, _: &mut Draws) -> Canvas {
+        let raise = severity.pick([0.05, 0.10, 0.15, 0.20, 0.30]);
+        hsv::change(picture, |[hue, saturation, value]| [hue, saturation, (value + raise).min(1.0)])
+    }
+}

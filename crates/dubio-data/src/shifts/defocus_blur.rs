@@ -1,0 +1,34 @@
+//! `defocus_blur`: a lens out of focus.
+
+use super::imaging::canvas::Canvas;
+use super::imaging::draws::Draws;
+use super::imaging::kernel::Kernel;
+use super::{Card, Family, HENDRYCKS, Severity, Shift};
+
+/// Each colour correlated with a disk of light, its edge softened by a Gaussian, edges mirrored.
+///
+/// `(radius, softening)` = (0.3, 0.4), (0.4, 0.5), (0.5, 0.6), (1, 0.2), (1.5, 0.1) pixels of 32.
+/// Below radius 1 the disk is one pixel and the softening is all there is; it reaches one pixel of
+/// 32.
+pub struct DefocusBlur;
+
+const CARD: Card = Card {
+    name: "defocus_blur",
+    summary: "Blur by a disk with a soft edge.",
+    family: Family::Blur,
+    severities: "(radius, softening) = (0.3, 0.4), (0.4, 0.5), (0.5, 0.6), (1, 0.2), (1.5, 0.1) pixels of 32",
+    citation: HENDRYCKS,
+};
+
+impl Shift for DefocusBlur {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+    fn corrupt(&self, picture: &Canvas, severity: Severity, _: &mut Draws) -> Canvas {
+        let constants = [(0.3, 0.4), (0.4, 0.5), (0.5, 0.6), (1.0, 0.2), (1.5, 0.1)];
+        let (radius, soften) = severity.pick(constants);
+        let scale = picture.scale();
+        let disk = Kernel::disk(radius * scale, soften * scale, scale.round().max(1.0) as usize);
+        picture.each(|plane| disk.correlate(plane))
+    }
+}

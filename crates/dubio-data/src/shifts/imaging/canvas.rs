@@ -1,0 +1,151 @@
+//! A picture being worked on: planes of numbers, 0 is black and 1 is full.
+
+/// One colour of a picture, row after row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plane {
+    /// Rows.
+    pub height: usize,
+    /// Numbers in a row.
+    pub width: usize,
+    /// `[height, width]`.
+    pub values: Vec<f64>,
+}
+
+impl Plane {
+    /// The plane with `value(row, column)` everywhere, asked for row after row.
+    pub fn from_fn(
+        height: usize,
+        width: usize,
+        mut value: impl FnMut(usize, usize) -> f64,
+    ) -> Self {
+        let mut values = Vec::with_capacity(height * width);
+        for row in 0..height {
+            values.extend((0..width).map(|column| value(row, column)));
+        }
+        Self { height, width, values }
+    }
+
+    /// The number in a place.
+    pub fn at(&self, row: usize, column: usize) -> f64 {
+        self.values[row * self.width + column]
+    }
+
+    /// The plane with every number replaced.
+    pub fn map(&self, new: impl FnMut(f64) -> f64) -> Self {
+        Self { values: self.values.iter().copied().map(new).collect(), ..*self }
+    }
+
+    /// The plane made of this one and another of the same size, number by number.
+    pub fn zip(&self, other: &Self, mut new: impl FnMut(f64, f64) -> f64) -> Self {
+        let pairs = self.values.iter().zip(&other.values);
+        Self { values: pairs.map(|(&a, &b)| new(a, b)).collect(), ..*self }
+    }
+
+    /// The largest number.
+    pub fn max(&self) -> f64 {
+        self.values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// The plane turned by half a turn.
+    pub fn half_turn(&self) -> Self {
+        Self { values: self.values.iter().rev().copied().collect(), ..*self }
+    }
+}
+
+/// A picture being worked on: 1 plane for grey, 3 for red, green, blue.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Canvas {
+    /// The colours.
+    pub planes: Vec<Plane>,
+}
+
+impl Canvas {
+    /// The picture `[channels, height, width]` of bytes, divided by 255.
+    pub fn from_bytes(pixels: &[u8], height: usize, width: usize) -> Self {
+        let plane = |bytes: &[u8]| Plane {
+            height,
+            width,
+            values: bytes.iter().map(|&b| f64::from(b) / 255.0).collect(),
+        };
+        Self { planes: pixels.chunks_exact(height * width).map(plane).collect() }
+    }
+
+    /// Writes the picture as bytes: clipped to `[0, 1]`, times 255, cut off as the published code
+    /// does. Every multiple of 1/255 comes back exactly.
+    pub fn write_bytes(&self, pixels: &mut [u8]) {
+        for (plane, bytes) in
+            self.planes.iter().zip(pixels.chunks_mut(self.height() * self.width()))
+        {
+            for (byte, value) in bytes.iter_mut().zip(&plane.values) {
+                *byte = (value.clamp(0.0, 1.0) * 255.0) as u8;
+            }
+        }
+    }
+
+    /// Rows.
+    pub fn height(&self) -> usize {
+        self.planes[0].height
+    }
+
+    /// Pixels in a row.
+    pub fn width(&self) -> usize {
+        self.planes[0].width
+    }
+
+    /// What lengths in pixels, published for 32 x 32, are multiplied by: shorter side / 32.
+    pub fn scale(&self) -> f64 {
+        self.height().min(self.width()) as f64 / 32.0
+    }
+
+    /// The picture with every plane replaced.
+    pub fn each(&self, new: impl FnMut(&Plane) -> Plane) -> Self {
+        Self { planes: self.planes.iter().map(new).collect() }
+    }
+
+    /// The picture with every number replaced.
+    pub fn map(&self, mut new: impl FnMut(f64) -> f64) -> Self {
+        self.each(|plane| plane.map(&mut new))
+    }
+
+    /// The picture with every number moved to the nearest multiple of 1/255.
+    pub fn rounded(&self) -> Self {
+        self.map(|value| (value.clamp(0.0, 1.0) * 255.0).round() / 255.0)
+    }
+
+    /// Luminance 0.299 R + 0.587 G + 0.114 B; grey stays as it is.
+    pub fn luma(&self) -> Plane {
+        let [red, green, blue] = self.planes.as_slice() else { return self.planes[0].clone() };
+        let part =
+            |i: usize| 0.299 * red.values[i] + 0.587 * green.values[i] + 0.114 * blue.values[i];
+        Plane { values: (0..red.values.len()).map(part).collect(), ..*red }
+    }
+
+    /// Works on the picture as one of three colours. Grey enters as three equal colours and leaves
+    /// as the luminance of the result.
+    pub fn in_colour(&self, work: impl FnOnce([&Plane; 3]) -> [Plane; 3]) -> Self {
+        match self.planes.as_slice() {
+            [red, green, blue] => Self { planes: work([red, green, blue]).into() },
+            [grey, ..] => {
+                let coloured = Self { planes: work([grey, grey, grey]).into() };
+                Self { planes: vec![coloured.luma()] }
+            }
+            [] => self.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_survives_the_way_there_and_back() {
+        let bytes: Vec<u8> = (0..=255).collect();
+        let canvas = Canvas::from_bytes(&bytes, 16, 16);
+        for same in [canvas.clone(), canvas.rounded()] {
+            let mut back = vec![0; 256];
+            same.write_bytes(&mut back);
+            assert_eq!(back, bytes);
+        }
+    }
+}

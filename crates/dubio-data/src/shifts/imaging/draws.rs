@@ -1,0 +1,30 @@
+//! Random numbers for one picture.
+
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, Poisson, StandardNormal};
+
+use super::canvas::Plane;
+
+/// The generator of one picture.
+pub type Draws = ChaCha8Rng;
+
+/// A number in `[low, high)`, all alike.
+pub fn uniform(draws: &mut Draws, low: f64, high: f64) -> f64 {
+    low + (high - low) * draws.random::<f64>()
+}
+
+/// A number from the Gaussian with mean 0 and variance 1.
+pub fn normal(draws: &mut Draws) -> f64 {
+    draws.sample(StandardNormal)
+}
+
+/// A count with this mean; 0 where the mean is 0.
+pub fn poisson(draws: &mut Draws, mean: f64) -> f64 {
+    Poisson::new(mean).map_or(0.0, |counts| counts.sample(draws))
+}
+
+/// A plane of independent Gaussian numbers, mean 0 and variance 1.
+pub fn normals(height: usize, width: usize, draws: &mut Draws) -> Plane {
+    Plane::from_fn(height, width, |_, _| normal(draws))
+}

@@ -1,0 +1,28 @@
+//! `jpeg_compression`: stored in too few bytes.
+
+use super::imaging::canvas::Canvas;
+use super::imaging::draws::Draws;
+use super::imaging::jpeg;
+use super::{Card, Family, HENDRYCKS, Severity, Shift};
+
+/// The picture after an encoder and a decoder of JPEG at quality `q`.
+///
+/// `q` = 80, 65, 58, 50, 40.
+pub struct JpegCompression;
+
+const CARD: Card = Card {
+    name: "jpeg_compression",
+    summary: "Through a JPEG and back.",
+    family: Family::Digital,
+    severities: "quality 80, 65, 58, 50, 40",
+    citation: HENDRYCKS,
+};
+
+impl Shift for JpegCompression {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+    fn corrupt(&self, picture: &Canvas, severity: Severity, _: &mut Draws) -> Canvas {
+        jpeg::round_trip(picture, severity.pick([80, 65, 58, 50, 40]))
+    }
+}

@@ -1,0 +1,28 @@
+//! `speckle_noise`: noise in proportion to the light.
+
+use super::imaging::canvas::Canvas;
+use super::imaging::draws::{Draws, normal};
+use super::{Card, Family, HENDRYCKS, Severity, Shift};
+
+/// `x + c x e`, `e` from the standard Gaussian in every pixel and colour.
+///
+/// `c` = 0.06, 0.10, 0.12, 0.16, 0.20.
+pub struct SpeckleNoise;
+
+const CARD: Card = Card {
+    name: "speckle_noise",
+    summary: "Gaussian noise in proportion to each value.",
+    family: Family::Noise,
+    severities: "deviation 0.06, 0.10, 0.12, 0.16, 0.20 of the value",
+    citation: HENDRYCKS,
+};
+
+impl Shift for SpeckleNoise {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+    fn corrupt(&self, picture: &Canvas, severity: Severity, draws: &mut Draws) -> Canvas {
+        let deviation = severity.pick([0.06, 0.10, 0.12, 0.16, 0.20]);
+        picture.map(|value| value + deviation * value * normal(draws))
+    }
+}

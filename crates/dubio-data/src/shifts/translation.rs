@@ -1,0 +1,48 @@
+//! `translation`: the picture moved to the right.
+
+use rayon::prelude::*;
+
+use super::imaging::canvas::{Canvas, Plane};
+use super::imaging::draws::Draws;
+use super::{Card, Family, Severity, Shift};
+use crate::dataset::Pictures;
+
+/// Moved to the right by 2, 4, 6, 8, 10 pixels of 32, rounded to whole pixels; black comes in from
+/// the left. The five lengths are our choice; [`translate`] moves by any.
+pub struct Translation;
+
+const CARD: Card = Card {
+    name: "translation",
+    summary: "Moved to the right; black comes in.",
+    family: Family::Geometry,
+    severities: "2, 4, 6, 8, 10 pixels of 32",
+    citation: "Ovadia et al. 2019, arXiv:1906.02530 (rotated and translated MNIST)",
+};
+
+impl Shift for Translation {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+    fn corrupt(&self, picture: &Canvas, severity: Severity, _: &mut Draws) -> Canvas {
+        let pixels = severity.pick([2.0, 4.0, 6.0, 8.0, 10.0]) * picture.scale();
+        picture.each(|plane| moved(plane, 0, pixels.round() as isize))
+    }
+}
+
+/// Every picture moved by whole pixels, down and to the right where positive; black comes in.
+pub fn translate(pictures: &Pictures, down: isize, right: isize) -> Pictures {
+    let mut shifted = pictures.clone();
+    shifted.pixels.par_chunks_mut(pictures.size()).for_each(|pixels| {
+        let picture = Canvas::from_bytes(pixels, pictures.height, pictures.width);
+        picture.each(|plane| moved(plane, down, right)).write_bytes(pixels);
+    });
+    shifted
+}
+
+fn moved(plane: &Plane, down: isize, right: isize) -> Plane {
+    Plane::from_fn(plane.height, plane.width, |row, column| {
+        let row = row.checked_add_signed(-down).filter(|&row| row < plane.height);
+        let column = column.checked_add_signed(-right).filter(|&column| column < plane.width);
+        row.zip(column).map_or(0.0, |(row, column)| plane.at(row, column))
+    })
+}

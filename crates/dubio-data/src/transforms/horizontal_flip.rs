@@ -1,0 +1,57 @@
+//! `horizontal_flip`: left becomes right.
+
+use rand::RngExt;
+
+use super::{Draws, Shape, Transform};
+
+/// Mirrored left to right with a chance, one half unless said otherwise.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HorizontalFlip {
+    /// Chance, from 0 to 1.
+    pub chance: f64,
+}
+
+impl Default for HorizontalFlip {
+    fn default() -> Self {
+        Self { chance: 0.5 }
+    }
+}
+
+impl Transform for HorizontalFlip {
+    fn name(&self) -> &'static str {
+        "horizontal_flip"
+    }
+    fn apply(&self, input: &[f32], shape: Shape, draws: &mut Draws, output: &mut [f32]) {
+        output.copy_from_slice(input);
+        if draws.random::<f64>() < self.chance {
+            output.chunks_exact_mut(shape.width).for_each(<[f32]>::reverse);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dubio_metrics::stream::Stream;
+
+    const SHAPE: Shape = Shape { channels: 2, height: 3, width: 4 };
+
+    fn picture() -> Vec<f32> {
+        (1..=24).map(|i| i as f32).collect()
+    }
+
+    fn flip(chance: f64, input: &[f32]) -> Vec<f32> {
+        let mut output = vec![0.0; 24];
+        let mut draws = Stream::root(0).generator();
+        HorizontalFlip { chance }.apply(input, SHAPE, &mut draws, &mut output);
+        output
+    }
+
+    #[test]
+    fn twice_is_the_picture_and_no_chance_is_no_change() {
+        let flipped = flip(1.0, &picture());
+        assert_eq!(flipped[..4], [4.0, 3.0, 2.0, 1.0]);
+        assert_eq!(flip(1.0, &flipped), picture());
+        assert_eq!(flip(0.0, &picture()), picture());
+    }
+}

@@ -1,0 +1,109 @@
+//! `standardise`: every colour to mean 0 and deviation 1.
+
+use super::{Draws, Shape, Transform, gain};
+use crate::dataset::Pictures;
+
+/// `(x - mean) / deviation` of each colour, for `x` from 0 to 1. A colour without deviation becomes
+/// 0.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Standardise {
+    mean: Vec<f64>,
+    deviation: Vec<f64>,
+}
+
+impl Standardise {
+    /// With the mean and the deviation of each colour, of values from 0 to 1.
+    ///
+    /// # Panics
+    ///
+    /// When there are not as many deviations as means.
+    pub fn new(mean: &[f64], deviation: &[f64]) -> Self {
+        let (means, deviations) = (mean.len(), deviation.len());
+        assert!(
+            means == deviations,
+            "standardise needs a deviation per mean, got {deviations} for {means}"
+        );
+        Self { mean: mean.to_vec(), deviation: deviation.to_vec() }
+    }
+
+    /// With the mean and the deviation of each colour over all pixels of these pictures: those to
+    /// train on, never those to test on.
+    pub fn measured(training: &Pictures) -> Self {
+        let area = training.height * training.width;
+        let colour = |channel: usize| {
+            // Counts of bytes are exact and leave 256 numbers to add, in whatever order.
+            let mut counts = [0_u64; 256];
+            for picture in training.pixels.chunks_exact(training.size()) {
+                let plane = &picture[channel * area..][..area];
+                plane.iter().for_each(|&byte| counts[usize::from(byte)] += 1);
+            }
+            moments(&counts)
+        };
+        let (mean, deviation) = (0..training.channels).map(colour).unzip();
+        Self { mean, deviation }
+    }
+
+    /// Mean of each colour.
+    pub fn mean(&self) -> &[f64] {
+        &self.mean
+    }
+
+    /// Deviation of each colour.
+    pub fn deviation(&self) -> &[f64] {
+        &self.deviation
+    }
+}
+
+fn moments(counts: &[u64; 256]) -> (f64, f64) {
+    let total = counts.iter().sum::<u64>().max(1) as f64;
+    let sum = |of: &dyn Fn(f64) -> f64| -> f64 {
+        counts.iter().enumerate().map(|(byte, &n)| n as f64 * of(byte as f64 / 255.0)).sum()
+    };
+    let mean = sum(&|value| value) / total;
+    (mean, (sum(&|value| (value - mean).powi(2)) / total).sqrt())
+}
+
+impl Transform for Standardise {
+    fn name(&self) -> &'static str {
+        "standardise"
+    }
+    fn apply(&self, input: &[f32], shape: Shape, _: &mut Draws, output: &mut [f32]) {
+        let (area, means) = (shape.height * shape.width, self.mean.len());
+        assert_eq!(
+            means, shape.channels,
+            "standardise has {means} means for the picture's colours"
+        );
+        let planes = input.chunks_exact(area).zip(output.chunks_exact_mut(area));
+        for ((from, to), (&mean, &deviation)) in planes.zip(self.mean.iter().zip(&self.deviation)) {
+            let (mean, gain) = (mean as f32, gain(mean, deviation) as f32);
+            to.iter_mut().zip(from).for_each(|(new, &old)| *new = (old - mean) * gain);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dubio_metrics::stream::Stream;
+
+    #[test]
+    fn the_pictures_measured_get_mean_0_and_deviation_1_in_every_colour() {
+        let pixels: Vec<u8> = (0..2 * 2 * 12_u32).map(|i| (i * i % 251) as u8).collect();
+        let pictures = Pictures { channels: 2, height: 3, width: 4, pixels };
+        let standardise = Standardise::measured(&pictures);
+        let shape = Shape { channels: 2, height: 3, width: 4 };
+        let mut colours = [vec![], vec![]];
+        for picture in pictures.pixels.chunks(24) {
+            let input: Vec<f32> = picture.iter().map(|&byte| f32::from(byte) / 255.0).collect();
+            let mut output = vec![0.0; 24];
+            standardise.apply(&input, shape, &mut Stream::root(0).generator(), &mut output);
+            for (colour, plane) in colours.iter_mut().zip(output.chunks(12)) {
+                colour.extend(plane.iter().map(|&value| f64::from(value)));
+            }
+        }
+        for colour in colours {
+            let (mean, deviation) = super::super::mean_and_deviation(colour.into_iter());
+            assert!(mean.abs() < 1e-6 && (deviation - 1.0).abs() < 1e-6, "{mean} {deviation}");
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Targets of a regression to mean 0 and deviation 1, and predictions back to the target's unit.
+
+use super::{gain, mean_and_deviation};
+
+/// `(y - mean) / deviation`, measured on the targets to train on. Targets that were all alike are
+/// only moved to 0, so that there is a way back.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StandardiseTargets {
+    /// Mean of the targets to train on.
+    pub mean: f64,
+    /// Their deviation; 1 where they were all alike.
+    pub deviation: f64,
+}
+
+impl StandardiseTargets {
+    /// Measured on the targets to train on.
+    pub fn measured(training: &[f64]) -> Self {
+        let (mean, deviation) = mean_and_deviation(training.iter().copied());
+        let deviation = if gain(mean, deviation) == 0.0 { 1.0 } else { deviation };
+        Self { mean, deviation }
+    }
+
+    /// A target, standardised.
+    pub fn apply(&self, target: f64) -> f64 {
+        (target - self.mean) / self.deviation
+    }
+
+    /// A standardised target or predicted mean in the target's own unit.
+    pub fn mean_back(&self, mean: f64) -> f64 {
+        mean * self.deviation + self.mean
+    }
+
+    /// A predicted deviation in the target's own unit.
+    pub fn deviation_back(&self, deviation: f64) -> f64 {
+        deviation * self.deviation
+    }
+
+    /// A log-density of a standardised target as one per target's own unit:
+    /// `log p(y) = log p(z) - log(deviation)`.
+    pub fn log_density_back(&self, log_density: f64) -> f64 {
+        log_density - self.deviation.ln()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_and_back_is_the_target() {
+        for targets in [vec![3.0, 5.0, 10.0], vec![4.0, 4.0]] {
+            let standardise = StandardiseTargets::measured(&targets);
+            for target in targets {
+                let back = standardise.mean_back(standardise.apply(target));
+                assert!((back - target).abs() < 1e-12, "{back} {target}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_log_density_moves_as_the_density_of_a_stretched_gaussian() {
+        let standardise = StandardiseTargets { mean: 2.0, deviation: 3.0 };
+        let log_gaussian = |y: f64, mean: f64, deviation: f64| {
+            -0.5 * ((y - mean) / deviation).powi(2)
+                - (deviation * std::f64::consts::TAU.sqrt()).ln()
+        };
+        let (mean, deviation) = (standardise.mean_back(0.1), standardise.deviation_back(0.5));
+        let stretched = log_gaussian(4.0, mean, deviation);
+        let moved = log_gaussian(standardise.apply(4.0), 0.1, 0.5);
+        assert!((standardise.log_density_back(moved) - stretched).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,161 @@
+//! The engine for CPUs.
+
+use std::ops::Range;
+
+use dubio_metrics::stream::Stream;
+use rand::Rng;
+use rayon::prelude::*;
+
+use crate::engine::{Batch, Engine, Slice, Vector};
+use crate::layers::{Mode, Statistics};
+use crate::loss::mean_loss;
+use crate::real::Real;
+use crate::tape::{Tape, Workspace};
+
+/// A flat vector in memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flat<T>(pub Vec<T>);
+
+/// Numbers that share a stream of noise.
+const NOISE_PIECE: usize = 4096;
+
+impl<T: Real> Vector for Flat<T> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+    fn fill(&mut self, value: f64) {
+        self.0.fill(T::of(value));
+    }
+    fn copy_from(&mut self, other: &Self) {
+        self.0.copy_from_slice(&other.0);
+    }
+    fn scale(&mut self, a: f64) {
+        let a = T::of(a);
+        self.0.iter_mut().for_each(|v| *v = *v * a);
+    }
+    fn axpy(&mut self, a: f64, x: &Self) {
+        let a = T::of(a);
+        self.0.iter_mut().zip(&x.0).for_each(|(v, x)| *v = *v + a * *x);
+    }
+    fn add_product(&mut self, a: f64, x: &Self, y: &Self) {
+        let a = T::of(a);
+        self.0.iter_mut().zip(x.0.iter().zip(&y.0)).for_each(|(v, (x, y))| *v = *v + a * *x * *y);
+    }
+    fn dot(&self, other: &Self) -> f64 {
+        // Eight sums side by side, added in a fixed order.
+        let mut lanes = [0.0; 8];
+        for (a, b) in self.0.chunks(8).zip(other.0.chunks(8)) {
+            for (lane, (a, b)) in lanes.iter_mut().zip(a.iter().zip(b)) {
+                *lane += a.wide() * b.wide();
+            }
+        }
+        lanes.iter().sum()
+    }
+    fn add_noise(&mut self, std: f64, stream: &Stream) {
+        self.0.par_chunks_mut(NOISE_PIECE).enumerate().for_each(|(piece, values)| {
+            let mut generator = stream.nth(piece).generator();
+            let mut uniform = || (generator.next_u64() >> 11) as f64 * 2_f64.powi(-53);
+            for pair in values.chunks_mut(2) {
+                let radius = std * (-2.0 * (1.0 - uniform()).ln()).sqrt();
+                let (sin, cos) = (std::f64::consts::TAU * uniform()).sin_cos();
+                pair.iter_mut().zip([cos, sin]).for_each(|(v, z)| *v = *v + T::of(radius * z));
+            }
+        });
+    }
+    fn read(&self, range: Range<usize>) -> Vec<f64> {
+        self.0[range].iter().map(|v| v.wide()).collect()
+    }
+    fn write(&mut self, start: usize, values: &[f64]) {
+        self.0[start..].iter_mut().zip(values).for_each(|(v, x)| *v = T::of(*x));
+    }
+}
+
+/// A network, its buffers and its running statistics.
+pub struct Cpu<T> {
+    /// The network.
+    pub tape: Tape<T>,
+    workspace: Workspace<T>,
+    statistics: Vec<T>,
+    seed: Vec<T>,
+}
+
+impl<T: Real> Cpu<T> {
+    /// With room for batches of up to `capacity` examples.
+    pub fn new(tape: Tape<T>, capacity: usize) -> Self {
+        Self {
+            workspace: Workspace::new(&tape, capacity),
+            statistics: tape.rest(),
+            seed: vec![T::zero(); capacity * tape.output().size()],
+            tape,
+        }
+    }
+
+    /// The buffers of the last batch: activations and gradients of every layer.
+    pub fn workspace(&self) -> &Workspace<T> {
+        &self.workspace
+    }
+}
+
+impl<T: Real> Engine for Cpu<T> {
+    type Number = T;
+    type Vector = Flat<T>;
+
+    fn slices(&self) -> Vec<Slice> {
+        let parameters = self.tape.nodes.iter().flat_map(|node| {
+            node.slices().into_iter().map(|(parameter, range)| Slice {
+                name: format!("{}.{}", node.name, parameter.name),
+                range,
+            })
+        });
+        parameters.collect()
+    }
+
+    fn start(&self, stream: &Stream) -> Flat<T> {
+        Flat(self.tape.start(stream))
+    }
+
+    fn outputs(&self) -> usize {
+        self.tape.output().size()
+    }
+
+    fn loss_and_gradient(
+        &mut self,
+        theta: &Flat<T>,
+        batch: Batch<'_, T>,
+        noise: Option<&Stream>,
+        gradient: &mut Flat<T>,
+    ) -> f64 {
+        let mode = Mode { statistics: Statistics::Batch { momentum: 0.1 }, noise: noise.cloned() };
+        let Self { tape, workspace, statistics, seed } = self;
+        let outputs = workspace.forward(tape, &theta.0, statistics, batch.inputs, &mode);
+        let seed = &mut seed[..outputs.len()];
+        let loss = mean_loss(outputs, batch.answers, seed);
+        gradient.0.fill(T::zero());
+        workspace.backward(tape, &theta.0, batch.inputs, seed, &mode, &mut gradient.0);
+        loss
+    }
+
+    fn predict(&mut self, theta: &Flat<T>, inputs: &[T], noise: Option<&Stream>, out: &mut Vec<T>) {
+        let Self { tape, workspace, statistics, .. } = self;
+        let size = workspace.capacity() * tape.input.size();
+        for (index, part) in inputs.chunks(size).enumerate() {
+            let noise = noise.map(|stream| stream.nth(index));
+            let mode = Mode { statistics: Statistics::Running, noise };
+            out.extend_from_slice(workspace.forward(tape, &theta.0, statistics, part, &mode));
+        }
+    }
+
+    fn statistics(&self) -> Vec<f64> {
+        self.statistics.iter().map(|v| v.wide()).collect()
+    }
+
+    fn set_statistics(&mut self, statistics: &[f64]) {
+        self.statistics.iter_mut().zip(statistics).for_each(|(v, x)| *v = T::of(*x));
+    }
+
+    fn observe(&mut self, theta: &Flat<T>, inputs: &[T], statistics: Statistics) {
+        let mode = Mode { statistics, noise: None };
+        let Self { tape, workspace, statistics, .. } = self;
+        workspace.forward(tape, &theta.0, statistics, inputs, &mode);
+    }
+}

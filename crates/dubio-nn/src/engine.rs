@@ -1,0 +1,95 @@
+//! The whole contract between inference and networks.
+//!
+//! To inference a network is a function of one flat vector: loss and gradient at `theta` on a
+//! batch, predictions at `theta`. Where the vector lives is the engine's business; methods move it
+//! only by the operations below, so that another engine can stand beside this one.
+
+use std::ops::Range;
+
+use dubio_metrics::stream::Stream;
+
+use crate::layers::Statistics;
+use crate::loss::Answers;
+
+/// A vector that an engine holds.
+pub trait Vector: Clone + Send {
+    /// Numbers in it.
+    fn len(&self) -> usize;
+    /// Whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// All numbers become `value`.
+    fn fill(&mut self, value: f64);
+    /// `self = other`.
+    fn copy_from(&mut self, other: &Self);
+    /// `self = a self`.
+    fn scale(&mut self, a: f64);
+    /// `self = self + a x`.
+    fn axpy(&mut self, a: f64, x: &Self);
+    /// `self = self + a x y`, number by number.
+    fn add_product(&mut self, a: f64, x: &Self, y: &Self);
+    /// `sum_i self_i other_i`, in f64.
+    fn dot(&self, other: &Self) -> f64;
+    /// Adds `std` times independent standard normal numbers from a stream.
+    fn add_noise(&mut self, std: f64, stream: &Stream);
+    /// A copy of a stretch.
+    fn read(&self, range: Range<usize>) -> Vec<f64>;
+    /// Overwrites a stretch.
+    fn write(&mut self, start: usize, values: &[f64]);
+}
+
+/// A layer's stretch of the flat vector.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slice {
+    /// Name of the layer and of the parameter: `layer1.0.conv1.weight`.
+    pub name: String,
+    /// Where it lies.
+    pub range: Range<usize>,
+}
+
+/// A batch of examples: inputs `[examples, height, width, channels]`, and what they should give.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch<'a, T> {
+    /// Row after row.
+    pub inputs: &'a [T],
+    /// One for each example.
+    pub answers: Answers<'a>,
+}
+
+/// A network on some device.
+pub trait Engine {
+    /// Type of a single number.
+    type Number;
+    /// Type of the flat vector.
+    type Vector: Vector;
+    /// The parameters' stretches, in their order.
+    fn slices(&self) -> Vec<Slice>;
+    /// A starting point.
+    fn start(&self, stream: &Stream) -> Self::Vector;
+    /// Numbers that the network gives for an example.
+    fn outputs(&self) -> usize;
+    /// Mean loss on a batch at `theta`; its gradient replaces `gradient`. `noise` is where layers
+    /// with noise take theirs from.
+    fn loss_and_gradient(
+        &mut self,
+        theta: &Self::Vector,
+        batch: Batch<'_, Self::Number>,
+        noise: Option<&Stream>,
+        gradient: &mut Self::Vector,
+    ) -> f64;
+    /// Outputs at `theta` for some inputs, `[examples, outputs]`, with or without noise.
+    fn predict(
+        &mut self,
+        theta: &Self::Vector,
+        inputs: &[Self::Number],
+        noise: Option<&Stream>,
+        out: &mut Vec<Self::Number>,
+    );
+    /// The running statistics of normalisation.
+    fn statistics(&self) -> Vec<f64>;
+    /// Sets the running statistics.
+    fn set_statistics(&mut self, statistics: &[f64]);
+    /// Passes inputs through the network to move its running statistics.
+    fn observe(&mut self, theta: &Self::Vector, inputs: &[Self::Number], statistics: Statistics);
+}

@@ -1,0 +1,283 @@
+//! `conv2d`: convolution by products of matrices, a picture at a time.
+//!
+//! The windows of one picture are laid out as rows of a matrix (im2col), which is small enough to
+//! stay in the cache while it is multiplied by the kernels.
+
+use rayon::prelude::*;
+
+use super::{Backward, Forward, Layer, PIECE, Parameter, Start, WORTH_SHARING, each_piece};
+use crate::matrix::{Into, Matrix, multiply};
+use crate::real::Real;
+use crate::shape::Shape;
+
+/// A convolution with square kernels. Weights `[kernel, kernel, channels in, channels out]`, then
+/// biases `[channels out]` if there are any.
+pub struct Conv2d {
+    /// Channels that go out.
+    pub channels: usize,
+    /// Side of the kernel.
+    pub kernel: usize,
+    /// Steps between windows.
+    pub stride: usize,
+    /// Places of zeros around the picture.
+    pub padding: usize,
+    /// Whether there is a bias.
+    pub bias: Bias,
+}
+
+/// Whether a layer adds a constant to each channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bias {
+    /// It does.
+    Yes,
+    /// A normalisation that follows would take it away again.
+    No,
+}
+
+impl Conv2d {
+    /// A convolution without bias that keeps the size of pictures when its stride is 1.
+    pub fn same(channels: usize, kernel: usize, stride: usize) -> Self {
+        Self { channels, kernel, stride, padding: kernel / 2, bias: Bias::No }
+    }
+
+    fn side(&self, length: usize) -> usize {
+        (length + 2 * self.padding - self.kernel) / self.stride + 1
+    }
+
+    fn out(&self, input: Shape) -> Shape {
+        Shape::picture(self.channels, self.side(input.height), self.side(input.width))
+    }
+
+    /// Numbers in a window.
+    fn window(&self, input: Shape) -> usize {
+        self.kernel * self.kernel * input.channels
+    }
+
+    /// Whether the windows of a picture are the picture itself.
+    fn is_plain(&self) -> bool {
+        self.kernel == 1 && self.stride == 1 && self.padding == 0
+    }
+
+    /// Calls `f(place in windows, place in picture, count)` for every run of numbers that a row of
+    /// a window has in common with the picture; what is in no run is padding.
+    #[inline(always)]
+    fn runs(&self, input: Shape, mut f: impl FnMut(usize, usize, usize)) {
+        let (out, channels) = (self.out(input), input.channels);
+        let (window, line) = (self.window(input), self.kernel * channels);
+        for row in 0..out.height {
+            for column in 0..out.width {
+                let start = (row * out.width + column) * window;
+                let left = column * self.stride;
+                // Columns of the window that lie inside the picture.
+                let first = self.padding.saturating_sub(left);
+                let last = self.kernel.min((input.width + self.padding).saturating_sub(left));
+                if first >= last {
+                    continue;
+                }
+                for k in 0..self.kernel {
+                    let r = row * self.stride + k;
+                    if r < self.padding || r >= input.height + self.padding {
+                        continue;
+                    }
+                    let place = (r - self.padding) * input.width + left + first - self.padding;
+                    f(
+                        start + k * line + first * channels,
+                        place * channels,
+                        (last - first) * channels,
+                    );
+                }
+            }
+        }
+    }
+
+    fn windows_of<T: Real>(&self, x: &[T], input: Shape, windows: &mut [T]) {
+        if self.padding > 0 {
+            windows.fill(T::zero());
+        }
+        self.runs(input, |to, from, count| {
+            windows[to..to + count].copy_from_slice(&x[from..from + count]);
+        });
+    }
+
+    fn add_windows<T: Real>(&self, windows: &[T], input: Shape, x: &mut [T]) {
+        x.fill(T::zero());
+        self.runs(input, |from, to, count| {
+            for (sum, w) in x[to..to + count].iter_mut().zip(&windows[from..from + count]) {
+                *sum = *sum + *w;
+            }
+        });
+    }
+
+    fn work(&self, input: Shape, batch: usize) -> usize {
+        2 * batch * self.out(input).size() * self.window(input)
+    }
+
+    /// Gradients of one piece: those of its pictures, and its share of the kernels'.
+    fn piece_backward<T: Real>(
+        &self,
+        pass: &Shared<'_, T>,
+        piece: usize,
+        scratch: &mut [T],
+        mut pictures: Option<&mut [T]>,
+    ) {
+        let (size, out, window) =
+            (pass.shape.size(), self.out(pass.shape), self.window(pass.shape));
+        let (windows, rest) = scratch.split_at_mut(out.places() * window);
+        let (back, sums) = rest.split_at_mut(out.places() * window);
+        let (kernels, biases) = sums.split_at_mut(window * self.channels);
+        biases.fill(T::zero());
+        let first = piece * PIECE;
+        for (index, example) in (first..pass.batch.min(first + PIECE)).enumerate() {
+            let x = &pass.input[example * size..(example + 1) * size];
+            let g = &pass.output_gradient[example * out.size()..(example + 1) * out.size()];
+            let g_matrix = Matrix::new(g, out.places(), self.channels);
+            let x = if self.is_plain() {
+                x
+            } else {
+                self.windows_of(x, pass.shape, windows);
+                &*windows
+            };
+            let into = if index == 0 { Into::Replace } else { Into::Add };
+            let x = Matrix::new(x, out.places(), window).transposed();
+            multiply(x, g_matrix, kernels, into);
+            if self.bias == Bias::Yes {
+                for place in g.chunks_exact(self.channels) {
+                    for (sum, g) in biases.iter_mut().zip(place) {
+                        *sum = *sum + *g;
+                    }
+                }
+            }
+            if let Some(pictures) = &mut pictures {
+                let to = &mut pictures[index * size..(index + 1) * size];
+                let kernels = Matrix::new(pass.theta, window, self.channels).transposed();
+                if self.is_plain() {
+                    multiply(g_matrix, kernels, to, Into::Replace);
+                } else {
+                    multiply(g_matrix, kernels, back, Into::Replace);
+                    self.add_windows(back, pass.shape, to);
+                }
+            }
+        }
+    }
+}
+
+/// What all pieces read on the way back.
+struct Shared<'a, T> {
+    theta: &'a [T],
+    input: &'a [T],
+    output_gradient: &'a [T],
+    batch: usize,
+    shape: Shape,
+}
+
+impl<T: Real> Layer<T> for Conv2d {
+    fn kind(&self) -> &'static str {
+        "conv2d"
+    }
+
+    fn output(&self, input: Shape) -> Shape {
+        self.out(input)
+    }
+
+    fn parameters(&self, input: Shape) -> Vec<Parameter> {
+        let dims = vec![self.kernel, self.kernel, input.channels, self.channels];
+        let fan = self.window(input);
+        let weight = match self.bias {
+            // Followed by a normalisation: He et al. 2015, by outputs, as their networks do.
+            Bias::No => Start::He { fan: self.kernel * self.kernel * self.channels },
+            Bias::Yes => Start::Uniform { fan },
+        };
+        let mut parameters = vec![Parameter { name: "weight", dims, start: weight }];
+        if self.bias == Bias::Yes {
+            let start = Start::Uniform { fan };
+            parameters.push(Parameter { name: "bias", dims: vec![self.channels], start });
+        }
+        parameters
+    }
+
+    fn scratch(&self, input: Shape) -> usize {
+        let windows = self.out(input).places() * self.window(input);
+        2 * windows + (self.window(input) + 1) * self.channels
+    }
+
+    fn macs(&self, input: Shape) -> u64 {
+        (self.out(input).size() * self.window(input)) as u64
+    }
+
+    fn forward(&self, pass: Forward<'_, T>) {
+        let (size, out, window) =
+            (pass.shape.size(), self.out(pass.shape), self.window(pass.shape));
+        let (kernels, bias) = pass.theta.split_at(window * self.channels);
+        let kernels = Matrix::new(kernels, window, self.channels);
+        let work = self.work(pass.shape, pass.batch);
+        let scratch = Layer::<T>::scratch(self, pass.shape);
+        each_piece(
+            work,
+            pass.output,
+            PIECE * out.size(),
+            pass.scratch,
+            scratch,
+            |piece, y, room| {
+                for (index, y) in y.chunks_exact_mut(out.size()).enumerate() {
+                    let example = piece * PIECE + index;
+                    let x = &pass.input[example * size..(example + 1) * size];
+                    let x = if self.is_plain() {
+                        x
+                    } else {
+                        self.windows_of(x, pass.shape, room);
+                        &*room
+                    };
+                    let into = match self.bias {
+                        Bias::No => Into::Replace,
+                        Bias::Yes => {
+                            y.chunks_exact_mut(self.channels).for_each(|p| p.copy_from_slice(bias));
+                            Into::Add
+                        }
+                    };
+                    multiply(Matrix::new(x, out.places(), window), kernels, y, into);
+                }
+            },
+        );
+    }
+
+    fn backward(&self, pass: Backward<'_, T>) {
+        let shared = Shared {
+            theta: pass.theta,
+            input: pass.input,
+            output_gradient: pass.output_gradient,
+            batch: pass.batch,
+            shape: pass.shape,
+        };
+        let scratch = Layer::<T>::scratch(self, pass.shape);
+        let used = pass.batch.div_ceil(PIECE) * scratch;
+        let size = PIECE * pass.shape.size();
+        let apart = self.work(pass.shape, pass.batch) >= WORTH_SHARING;
+        let pieces = &mut pass.scratch[..used];
+        match (pass.input_gradient.is_empty(), apart) {
+            (true, false) => pieces
+                .chunks_mut(scratch)
+                .enumerate()
+                .for_each(|(i, room)| self.piece_backward(&shared, i, room, None)),
+            (true, true) => pieces
+                .par_chunks_mut(scratch)
+                .enumerate()
+                .for_each(|(i, room)| self.piece_backward(&shared, i, room, None)),
+            (false, false) => pieces
+                .chunks_mut(scratch)
+                .zip(pass.input_gradient.chunks_mut(size))
+                .enumerate()
+                .for_each(|(i, (room, x))| self.piece_backward(&shared, i, room, Some(x))),
+            (false, true) => pieces
+                .par_chunks_mut(scratch)
+                .zip(pass.input_gradient.par_chunks_mut(size))
+                .enumerate()
+                .for_each(|(i, (room, x))| self.piece_backward(&shared, i, room, Some(x))),
+        }
+        for room in pass.scratch[..used].chunks_exact(scratch) {
+            let sums = &room[scratch - (self.window(pass.shape) + 1) * self.channels..];
+            for (gradient, sum) in pass.gradient.iter_mut().zip(sums) {
+                *gradient = *gradient + *sum;
+            }
+        }
+    }
+}

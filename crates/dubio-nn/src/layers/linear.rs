@@ -1,0 +1,114 @@
+//! `y = x W^T + b`.
+
+use rayon::prelude::*;
+
+use super::{Backward, Forward, Layer, Parameter, Start, WORTH_SHARING};
+use crate::matrix::{Into, Matrix, multiply};
+use crate::real::Real;
+use crate::shape::Shape;
+
+/// A fully connected layer. Weights `[outputs, inputs]`, then biases `[outputs]`.
+pub struct Linear {
+    /// Number of outputs.
+    pub outputs: usize,
+}
+
+/// Rows of a product that are worked out together.
+const ROWS: usize = 64;
+
+impl Linear {
+    fn split<'a, T>(&self, theta: &'a [T]) -> (&'a [T], &'a [T]) {
+        theta.split_at(theta.len() - self.outputs)
+    }
+}
+
+/// Calls `f(first row, rows of out)` for blocks of rows.
+fn by_rows<T: Real>(
+    work: usize,
+    out: &mut [T],
+    width: usize,
+    f: impl Fn(usize, &mut [T]) + Send + Sync,
+) {
+    if work < WORTH_SHARING {
+        out.chunks_mut(ROWS * width).enumerate().for_each(|(i, rows)| f(i * ROWS, rows));
+    } else {
+        out.par_chunks_mut(ROWS * width).enumerate().for_each(|(i, rows)| f(i * ROWS, rows));
+    }
+}
+
+impl<T: Real> Layer<T> for Linear {
+    fn kind(&self) -> &'static str {
+        "linear"
+    }
+
+    fn output(&self, _input: Shape) -> Shape {
+        Shape::vector(self.outputs)
+    }
+
+    fn parameters(&self, input: Shape) -> Vec<Parameter> {
+        let fan = input.size();
+        vec![
+            Parameter {
+                name: "weight",
+                dims: vec![self.outputs, fan],
+                start: Start::Uniform { fan },
+            },
+            Parameter { name: "bias", dims: vec![self.outputs], start: Start::Uniform { fan } },
+        ]
+    }
+
+    fn macs(&self, input: Shape) -> u64 {
+        (self.outputs * input.size()) as u64
+    }
+
+    fn forward(&self, pass: Forward<'_, T>) {
+        let (inputs, outputs) = (pass.shape.size(), self.outputs);
+        let (weight, bias) = self.split(pass.theta);
+        let weight = Matrix::new(weight, outputs, inputs).transposed();
+        let work = 2 * pass.batch * inputs * outputs;
+        by_rows(work, pass.output, outputs, |first, out| {
+            let rows = out.len() / outputs;
+            out.chunks_exact_mut(outputs).for_each(|row| row.copy_from_slice(bias));
+            let x = Matrix::new(&pass.input[first * inputs..], rows, inputs);
+            multiply(x, weight, out, Into::Add);
+        });
+    }
+
+    fn backward(&self, pass: Backward<'_, T>) {
+        let (inputs, outputs) = (pass.shape.size(), self.outputs);
+        let work = 2 * pass.batch * inputs * outputs;
+        let (weight, _) = self.split(pass.theta);
+        let at = pass.gradient.len() - outputs;
+        let (weight_gradient, bias_gradient) = pass.gradient.split_at_mut(at);
+        for row in pass.output_gradient.chunks_exact(outputs) {
+            for (sum, g) in bias_gradient.iter_mut().zip(row) {
+                *sum = *sum + *g;
+            }
+        }
+        // Blocks of outputs, not of examples: each sum over the batch stays in one piece.
+        let x = Matrix::new(pass.input, pass.batch, inputs);
+        if work < WORTH_SHARING || outputs <= ROWS {
+            let g = Matrix::new(pass.output_gradient, pass.batch, outputs).transposed();
+            multiply(g, x, weight_gradient, Into::Add);
+        } else {
+            weight_gradient.par_chunks_mut(ROWS * inputs).enumerate().for_each(|(block, out)| {
+                let rows = out.len() / inputs;
+                let g = Matrix::columns_of(
+                    pass.output_gradient,
+                    pass.batch,
+                    outputs,
+                    block * ROWS..block * ROWS + rows,
+                );
+                multiply(g.transposed(), x, out, Into::Add);
+            });
+        }
+        let weight = Matrix::new(weight, outputs, inputs);
+        if !pass.input_gradient.is_empty() {
+            by_rows(work, pass.input_gradient, inputs, |first, out| {
+                let rows = out.len() / inputs;
+                let g = Matrix::new(&pass.output_gradient[first * outputs..], rows, outputs);
+                multiply(g, weight, out, Into::Replace);
+            });
+        }
+    }
+}

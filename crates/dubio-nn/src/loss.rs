@@ -1,0 +1,94 @@
+//! Losses: means over a batch, with their gradients at the network's outputs.
+
+use crate::real::Real;
+
+/// What the examples of a batch should have given.
+#[derive(Clone, Copy, Debug)]
+pub enum Answers<'a> {
+    /// Classes.
+    Labels(&'a [u32]),
+    /// Numbers.
+    Targets(&'a [f64]),
+}
+
+impl Answers<'_> {
+    /// Number of examples.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Labels(labels) => labels.len(),
+            Self::Targets(targets) => targets.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// The mean loss of a batch and its gradient at the outputs: cross-entropy of the softmax for
+/// labels; for targets the negative log density of a Gaussian whose mean and log standard
+/// deviation are the two outputs.
+pub fn mean_loss<T: Real>(outputs: &[T], answers: Answers<'_>, gradient: &mut [T]) -> f64 {
+    let batch = answers.len();
+    let width = outputs.len() / batch;
+    let share = 1.0 / batch as f64;
+    let mut sum = 0.0;
+    let rows = outputs.chunks_exact(width).zip(gradient.chunks_exact_mut(width));
+    match answers {
+        Answers::Labels(labels) => {
+            for ((row, gradient), &label) in rows.zip(labels) {
+                sum += cross_entropy(row, label as usize, share, gradient);
+            }
+        }
+        Answers::Targets(targets) => {
+            assert_eq!(width, 2, "a regression has two outputs: mean and log deviation");
+            for ((row, gradient), &target) in rows.zip(targets) {
+                sum += gaussian(row, target, share, gradient);
+            }
+        }
+    }
+    sum * share
+}
+
+fn cross_entropy<T: Real>(row: &[T], label: usize, share: f64, gradient: &mut [T]) -> f64 {
+    let top = row.iter().copied().fold(T::neg_infinity(), T::max);
+    let mut z = T::zero();
+    for (e, x) in gradient.iter_mut().zip(row) {
+        *e = (*x - top).exp();
+        z = z + *e;
+    }
+    let scale = T::of(share) / z;
+    gradient.iter_mut().for_each(|g| *g = *g * scale);
+    gradient[label] = gradient[label] - T::of(share);
+    z.wide().ln() + (top - row[label]).wide()
+}
+
+fn gaussian<T: Real>(row: &[T], target: f64, share: f64, gradient: &mut [T]) -> f64 {
+    let (mean, log_std) = (row[0].wide(), row[1].wide());
+    let z = (target - mean) * (-log_std).exp();
+    gradient[0] = T::of(-share * z * (-log_std).exp());
+    gradient[1] = T::of(share * (1.0 - z * z));
+    0.5 * z * z + log_std + 0.5 * std::f64::consts::TAU.ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_logits_cost_the_logarithm_of_the_number_of_classes() {
+        let mut gradient = [0.0_f64; 8];
+        let loss = mean_loss(&[1.0; 8], Answers::Labels(&[0, 3]), &mut gradient);
+        assert!((loss - 4_f64.ln()).abs() < 1e-15);
+        assert!((gradient[0] + 0.375).abs() < 1e-15 && (gradient[1] - 0.125).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_target_one_deviation_away_costs_half_a_nat_more() {
+        let mut gradient = [0.0_f64; 2];
+        let away = mean_loss(&[0.0, 0.7], Answers::Targets(&[0.7_f64.exp()]), &mut gradient);
+        let there = mean_loss(&[0.0, 0.7], Answers::Targets(&[0.0]), &mut gradient);
+        assert!((away - there - 0.5).abs() < 1e-12);
+    }
+}

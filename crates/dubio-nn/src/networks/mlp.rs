@@ -1,0 +1,37 @@
+//! `mlp`: fully connected layers with ReLU between them.
+
+use super::{Built, Card};
+use crate::layers::flatten::Flatten;
+use crate::layers::linear::Linear;
+use crate::layers::relu::Relu;
+use crate::real::Real;
+use crate::shape::Shape;
+use crate::tape::Tape;
+
+/// 200 and 200 hidden units unless the name says otherwise.
+pub const CARD: Card = Card {
+    name: "mlp-N-N",
+    summary: "Fully connected layers with ReLU between them; `mlp` has 200 and 200 hidden units.",
+    citation: "784-200-200-10: Vadera et al. 2020",
+};
+
+pub(super) fn build<T: Real>(name: &str, thin: usize, input: Shape, outputs: usize) -> Built<T> {
+    let rest = name.strip_prefix("mlp")?;
+    let widths: Vec<usize> = match rest.strip_prefix('-') {
+        None if rest.is_empty() => vec![200, 200],
+        None => return None,
+        Some(widths) => {
+            widths.split('-').map(|w| w.parse().ok().filter(|&w| w > 0)).collect::<Option<_>>()?
+        }
+    };
+    let mut tape = Tape::new(input);
+    if input.places() > 1 {
+        tape.then("flatten", Flatten);
+    }
+    for (index, width) in widths.iter().enumerate() {
+        tape.then(format!("fc{}", index + 1), Linear { outputs: (width / thin).max(1) });
+        tape.then(format!("relu{}", index + 1), Relu);
+    }
+    tape.then(format!("fc{}", widths.len() + 1), Linear { outputs });
+    Some(Ok(tape))
+}

@@ -1,0 +1,34 @@
+//! The shape of one example's activations.
+
+/// Height, width and channels; a plain vector has height and width 1. Stored channels last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// Rows.
+    pub height: usize,
+    /// Columns.
+    pub width: usize,
+    /// Numbers at each place.
+    pub channels: usize,
+}
+
+impl Shape {
+    /// A picture.
+    pub fn picture(channels: usize, height: usize, width: usize) -> Self {
+        Self { height, width, channels }
+    }
+
+    /// A plain vector.
+    pub fn vector(channels: usize) -> Self {
+        Self { height: 1, width: 1, channels }
+    }
+
+    /// Places, without their channels.
+    pub fn places(self) -> usize {
+        self.height * self.width
+    }
+
+    /// Numbers in all.
+    pub fn size(self) -> usize {
+        self.places() * self.channels
+    }
+}

@@ -1,0 +1,333 @@
+//! A network as a list of layers, each fed by an earlier one.
+
+use std::ops::Range;
+
+use dubio_metrics::stream::Stream;
+use rand::Rng;
+
+use crate::layers::{Backward, Forward, Layer, Mode, PIECE, Parameter, Start};
+use crate::real::Real;
+use crate::shape::Shape;
+
+/// Where activations come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum From {
+    /// The network's input.
+    Input,
+    /// An earlier layer.
+    Layer(usize),
+}
+
+/// A layer in its place.
+pub struct Node<T> {
+    /// Path of names, as PyTorch would call it: `layer1.0.conv1`.
+    pub name: String,
+    /// The rule.
+    pub layer: Box<dyn Layer<T>>,
+    /// What feeds it.
+    pub from: From,
+    /// What else feeds it, for a layer that adds.
+    pub other: Option<From>,
+    /// Shape that comes in.
+    pub input: Shape,
+    /// Shape that goes out.
+    pub output: Shape,
+    /// Its stretch of the flat vector.
+    pub parameters: Range<usize>,
+    /// Its stretch of the running statistics.
+    pub statistics: Range<usize>,
+}
+
+impl<T: Real> Node<T> {
+    /// Its parameters with their stretches of the flat vector.
+    pub fn slices(&self) -> Vec<(Parameter, Range<usize>)> {
+        let mut start = self.parameters.start;
+        let each = self.layer.parameters(self.input).into_iter().map(|parameter| {
+            let range = start..start + parameter.size();
+            start = range.end;
+            (parameter, range)
+        });
+        each.collect()
+    }
+}
+
+/// A network: layers in an order in which each comes after what feeds it. The last is the output.
+pub struct Tape<T> {
+    /// Shape of an input.
+    pub input: Shape,
+    /// The layers.
+    pub nodes: Vec<Node<T>>,
+}
+
+impl<T: Real> Tape<T> {
+    /// An empty network for inputs of this shape.
+    pub fn new(input: Shape) -> Self {
+        Self { input, nodes: Vec::new() }
+    }
+
+    /// Where the next layer would be fed from by default: the last layer, or the input.
+    pub fn end(&self) -> From {
+        self.nodes.len().checked_sub(1).map_or(From::Input, From::Layer)
+    }
+
+    /// The shape that comes from there.
+    pub fn shape(&self, from: From) -> Shape {
+        match from {
+            From::Input => self.input,
+            From::Layer(index) => self.nodes[index].output,
+        }
+    }
+
+    /// Adds a layer fed by the last one.
+    pub fn then(&mut self, name: impl Into<String>, layer: impl Layer<T> + 'static) -> From {
+        self.feed(self.end(), name, layer)
+    }
+
+    /// Adds a layer fed from somewhere.
+    pub fn feed(
+        &mut self,
+        from: From,
+        name: impl Into<String>,
+        layer: impl Layer<T> + 'static,
+    ) -> From {
+        self.push(from, None, name.into(), Box::new(layer))
+    }
+
+    /// Adds the sum of two branches, which must have one shape.
+    pub fn add(&mut self, from: From, other: From, name: impl Into<String>) -> From {
+        assert_eq!(self.shape(from), self.shape(other), "branches of different shapes");
+        self.push(from, Some(other), name.into(), Box::new(crate::layers::residual::Residual))
+    }
+
+    fn push(
+        &mut self,
+        from: From,
+        other: Option<From>,
+        name: String,
+        layer: Box<dyn Layer<T>>,
+    ) -> From {
+        let input = self.shape(from);
+        let last = self.nodes.last();
+        let start = last.map_or(0, |node| node.parameters.end);
+        let count: usize = layer.parameters(input).iter().map(Parameter::size).sum();
+        let first = last.map_or(0, |node| node.statistics.end);
+        let statistics = first..first + layer.statistics(input);
+        let output = layer.output(input);
+        let parameters = start..start + count;
+        self.nodes.push(Node { name, layer, from, other, input, output, parameters, statistics });
+        self.end()
+    }
+
+    /// Length of the flat vector.
+    pub fn parameters(&self) -> usize {
+        self.nodes.last().map_or(0, |node| node.parameters.end)
+    }
+
+    /// Number of running statistics.
+    pub fn statistics(&self) -> usize {
+        self.nodes.last().map_or(0, |node| node.statistics.end)
+    }
+
+    /// Shape of an output.
+    pub fn output(&self) -> Shape {
+        self.shape(self.end())
+    }
+
+    /// Multiply-accumulates for one example.
+    pub fn macs(&self) -> u64 {
+        self.nodes.iter().map(|node| node.layer.macs(node.input)).sum()
+    }
+
+    /// A starting point, each parameter from a stream of its own name.
+    pub fn start(&self, stream: &Stream) -> Vec<T> {
+        let mut theta = vec![T::zero(); self.parameters()];
+        for node in &self.nodes {
+            for (parameter, range) in node.slices() {
+                let name = format!("{}.{}", node.name, parameter.name);
+                fill(&mut theta[range], parameter.start, &stream.child(&name));
+            }
+        }
+        theta
+    }
+
+    /// Running statistics of a network that has seen nothing.
+    pub fn rest(&self) -> Vec<T> {
+        let mut statistics = vec![T::zero(); self.statistics()];
+        for node in &self.nodes {
+            node.layer.rest(&mut statistics[node.statistics.clone()]);
+        }
+        statistics
+    }
+}
+
+fn fill<T: Real>(values: &mut [T], start: Start, stream: &Stream) {
+    let mut generator = stream.generator();
+    let mut uniform = || (generator.next_u64() >> 11) as f64 * 2_f64.powi(-53);
+    match start {
+        Start::Constant(value) => values.fill(T::of(value)),
+        Start::Uniform { fan } => {
+            let reach = 1.0 / (fan as f64).sqrt();
+            values.iter_mut().for_each(|v| *v = T::of(reach * (2.0 * uniform() - 1.0)));
+        }
+        Start::He { fan } => {
+            let std = (2.0 / fan as f64).sqrt();
+            // Box and Muller, two at a time.
+            for pair in values.chunks_mut(2) {
+                let radius = std * (-2.0 * (1.0 - uniform()).ln()).sqrt();
+                let angle = std::f64::consts::TAU * uniform();
+                let normals = [radius * angle.cos(), radius * angle.sin()];
+                pair.iter_mut().zip(normals).for_each(|(v, z)| *v = T::of(z));
+            }
+        }
+    }
+}
+
+/// Buffers for batches of up to some size, allocated once.
+pub struct Workspace<T> {
+    capacity: usize,
+    outputs: Vec<Vec<T>>,
+    gradients: Vec<Vec<T>>,
+    saved: Vec<Vec<T>>,
+    scratch: Vec<T>,
+    /// For the second gradient that reaches a layer with two readers.
+    spare: Vec<T>,
+}
+
+impl<T: Real> Workspace<T> {
+    /// Room for `capacity` examples at a time.
+    pub fn new(tape: &Tape<T>, capacity: usize) -> Self {
+        let zeros = |size: usize| vec![T::zero(); size];
+        let pieces = capacity.div_ceil(PIECE);
+        let scratch = tape.nodes.iter().map(|node| node.layer.scratch(node.input)).max();
+        let largest = tape.nodes.iter().map(|node| node.input.size()).max().unwrap_or(0);
+        Self {
+            capacity,
+            outputs: tape.nodes.iter().map(|n| zeros(n.output.size() * capacity)).collect(),
+            gradients: tape.nodes.iter().map(|n| zeros(n.output.size() * capacity)).collect(),
+            saved: tape.nodes.iter().map(|n| zeros(n.layer.saved(n.input, capacity))).collect(),
+            scratch: zeros(scratch.unwrap_or(0) * pieces),
+            spare: zeros(largest * capacity),
+        }
+    }
+
+    /// Examples that fit.
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// What a layer put out for the last batch.
+    pub fn activations(&self, tape: &Tape<T>, node: usize, batch: usize) -> &[T] {
+        &self.outputs[node][..batch * tape.nodes[node].output.size()]
+    }
+
+    /// Gradient of the loss with respect to what a layer put out for the last batch.
+    pub fn output_gradients(&self, tape: &Tape<T>, node: usize, batch: usize) -> &[T] {
+        &self.gradients[node][..batch * tape.nodes[node].output.size()]
+    }
+
+    /// Runs the network on a batch; gives the outputs, `[batch, outputs]`.
+    pub fn forward(
+        &mut self,
+        tape: &Tape<T>,
+        theta: &[T],
+        statistics: &mut [T],
+        input: &[T],
+        mode: &Mode,
+    ) -> &[T] {
+        let batch = input.len() / tape.input.size();
+        assert!(batch <= self.capacity, "a batch larger than the workspace");
+        for (index, node) in tape.nodes.iter().enumerate() {
+            let (before, rest) = self.outputs.split_at_mut(index);
+            let read = |from: From| match from {
+                From::Input => input,
+                From::Layer(i) => &before[i][..batch * tape.nodes[i].output.size()],
+            };
+            let noise = mode.noise.as_ref().map(|stream| stream.child(&node.name));
+            node.layer.forward(Forward {
+                theta: &theta[node.parameters.clone()],
+                input: read(node.from),
+                other: node.other.map_or(&[], read),
+                output: &mut rest[0][..batch * node.output.size()],
+                saved: {
+                    let size = node.layer.saved(node.input, batch);
+                    &mut self.saved[index][..size]
+                },
+                scratch: &mut self.scratch,
+                statistics: &mut statistics[node.statistics.clone()],
+                batch,
+                shape: node.input,
+                mode,
+                noise: noise.as_ref(),
+            });
+        }
+        self.activations(tape, tape.nodes.len() - 1, batch)
+    }
+
+    /// Runs gradients back through the last batch. The gradient of the outputs is taken from
+    /// `seed`; that of the parameters is added to `gradient`.
+    pub fn backward(
+        &mut self,
+        tape: &Tape<T>,
+        theta: &[T],
+        input: &[T],
+        seed: &[T],
+        mode: &Mode,
+        gradient: &mut [T],
+    ) {
+        let batch = input.len() / tape.input.size();
+        let last = tape.nodes.len() - 1;
+        self.gradients[last][..seed.len()].copy_from_slice(seed);
+        let mut reached = vec![false; tape.nodes.len()];
+        reached[last] = true;
+        for (index, node) in tape.nodes.iter().enumerate().rev() {
+            let learns = node.from != From::Input || !node.parameters.is_empty();
+            if !reached[index] || !learns {
+                continue; // nobody needs what would come of it
+            }
+            let (before, rest) = self.gradients.split_at_mut(index);
+            let output_gradient = &rest[0][..batch * node.output.size()];
+            let size = batch * node.input.size();
+            let fresh = match node.from {
+                From::Input => None,
+                From::Layer(i) => Some(!std::mem::replace(&mut reached[i], true)),
+            };
+            let target: &mut [T] = match (node.from, fresh) {
+                (From::Layer(i), Some(true)) => &mut before[i][..size],
+                (From::Layer(_), _) => &mut self.spare[..size],
+                (From::Input, _) => &mut [],
+            };
+            node.layer.backward(Backward {
+                theta: &theta[node.parameters.clone()],
+                input: match node.from {
+                    From::Input => input,
+                    From::Layer(i) => &self.outputs[i][..size],
+                },
+                output: &self.outputs[index][..batch * node.output.size()],
+                output_gradient,
+                input_gradient: target,
+                gradient: &mut gradient[node.parameters.clone()],
+                saved: &self.saved[index][..node.layer.saved(node.input, batch)],
+                scratch: &mut self.scratch,
+                batch,
+                shape: node.input,
+                mode,
+            });
+            if let (From::Layer(i), Some(false)) = (node.from, fresh) {
+                add(&mut before[i][..size], &self.spare[..size]);
+            }
+            if let Some(From::Layer(i)) = node.other {
+                if std::mem::replace(&mut reached[i], true) {
+                    add(&mut before[i][..size], output_gradient);
+                } else {
+                    before[i][..size].copy_from_slice(output_gradient);
+                }
+            }
+        }
+    }
+}
+
+fn add<T: Real>(sums: &mut [T], values: &[T]) {
+    for (sum, value) in sums.iter_mut().zip(values) {
+        *sum = *sum + *value;
+    }
+}

@@ -1,0 +1,148 @@
+//! Gradients of every layer and of every network against finite differences, in f64.
+
+use dubio_metrics::stream::Stream;
+use dubio_nn::cpu::{Cpu, Flat};
+use dubio_nn::engine::{Batch, Engine, Vector};
+use dubio_nn::layers::Layer;
+use dubio_nn::layers::average_pool::AveragePool;
+use dubio_nn::layers::batch_norm::BatchNorm;
+use dubio_nn::layers::conv2d::{Bias, Conv2d};
+use dubio_nn::layers::dropout::Dropout;
+use dubio_nn::layers::elu::Elu;
+use dubio_nn::layers::filter_response_norm::FilterResponseNorm;
+use dubio_nn::layers::flatten::Flatten;
+use dubio_nn::layers::linear::Linear;
+use dubio_nn::layers::max_pool::MaxPool;
+use dubio_nn::layers::relu::Relu;
+use dubio_nn::layers::residual::PaddedShortcut;
+use dubio_nn::layers::swish::Swish;
+use dubio_nn::loss::Answers;
+use dubio_nn::networks;
+use dubio_nn::shape::Shape;
+use dubio_nn::tape::Tape;
+
+/// Smooth numbers that do not repeat, from a named stream.
+fn numbers(count: usize, name: &str) -> Vec<f64> {
+    let mut values = Flat(vec![0.0; count]);
+    values.add_noise(1.0, &Stream::root(3).child(name));
+    values.0
+}
+
+/// Compares the gradient with central differences in random directions and along some axes.
+fn check(tape: Tape<f64>, batch: usize, answers: Answers<'_>) {
+    let inputs = numbers(batch * tape.input.size(), "inputs");
+    let stream = Stream::root(5);
+    let mut engine = Cpu::new(tape, batch);
+    let mut theta = engine.start(&stream.child("start"));
+    theta.add_noise(0.1, &stream.child("away"));
+    let noise = stream.child("masks");
+    let data = Batch { inputs: &inputs, answers };
+    let mut gradient = theta.clone();
+    engine.loss_and_gradient(&theta, data, Some(&noise), &mut gradient);
+    let mut scrap = gradient.clone();
+    let mut directions: Vec<Flat<f64>> = (0..6)
+        .map(|d| {
+            let mut direction = theta.clone();
+            direction.fill(0.0);
+            direction.add_noise(1.0, &stream.child("direction").nth(d));
+            direction
+        })
+        .collect();
+    for slice in engine.slices() {
+        let mut axis = theta.clone();
+        axis.fill(0.0);
+        axis.write((slice.range.start + slice.range.end) / 2, &[1.0]);
+        directions.push(axis);
+    }
+    for direction in directions {
+        let mut at = |step: f64| {
+            let mut moved = theta.clone();
+            moved.axpy(step, &direction);
+            engine.loss_and_gradient(&moved, data, Some(&noise), &mut scrap)
+        };
+        let h = 1e-6 / direction.dot(&direction).sqrt();
+        let numeric = (at(h) - at(-h)) / (2.0 * h);
+        let exact = gradient.dot(&direction);
+        let scale = 1.0 + exact.abs().max(direction.dot(&direction).sqrt());
+        assert!((numeric - exact).abs() < 2e-6 * scale, "{exact} but {numeric} by differences");
+    }
+}
+
+/// A layer between two linear ones, so that gradients pass through it in both senses.
+fn check_layer(input: Shape, layer: impl Layer<f64> + 'static) {
+    let mut tape = Tape::new(Shape::vector(7));
+    tape.then("before", Linear { outputs: input.size() });
+    tape.then("shape", Reshape(input));
+    tape.then("layer", layer);
+    tape.then("flatten", Flatten);
+    tape.then("after", Linear { outputs: 4 });
+    check(tape, 11, Answers::Labels(&[0, 1, 2, 3, 0, 1, 2, 3, 3, 2, 1]));
+}
+
+/// A vector as a picture.
+struct Reshape(Shape);
+
+impl Layer<f64> for Reshape {
+    fn kind(&self) -> &'static str {
+        "reshape"
+    }
+    fn output(&self, _: Shape) -> Shape {
+        self.0
+    }
+    fn forward(&self, pass: dubio_nn::layers::Forward<'_, f64>) {
+        pass.output.copy_from_slice(pass.input);
+    }
+    fn backward(&self, pass: dubio_nn::layers::Backward<'_, f64>) {
+        pass.input_gradient.copy_from_slice(pass.output_gradient);
+    }
+}
+
+#[test]
+fn every_layer_has_the_gradient_of_its_function() {
+    let picture = Shape::picture(4, 6, 5);
+    check_layer(picture, Relu);
+    check_layer(picture, Elu);
+    check_layer(picture, Swish);
+    check_layer(picture, BatchNorm);
+    check_layer(picture, FilterResponseNorm);
+    check_layer(picture, Dropout { rate: 0.3 });
+    check_layer(picture, PaddedShortcut { channels: 8 });
+    check_layer(picture, MaxPool { size: 2, stride: 2, padding: 0 });
+    check_layer(picture, MaxPool { size: 3, stride: 2, padding: 1 });
+    check_layer(picture, AveragePool { size: 2 });
+    check_layer(picture, AveragePool { size: 0 });
+    for (kernel, stride, padding) in
+        [(3, 1, 1), (3, 2, 1), (1, 1, 0), (1, 2, 0), (5, 1, 0), (5, 2, 2)]
+    {
+        for bias in [Bias::Yes, Bias::No] {
+            check_layer(picture, Conv2d { channels: 3, kernel, stride, padding, bias });
+        }
+    }
+}
+
+#[test]
+fn every_network_has_the_gradient_of_its_function() {
+    let labels = [0, 1, 2, 3, 4, 0];
+    for (name, input) in [
+        ("mlp-9-8", Shape::vector(12)),
+        ("mlp", Shape::picture(1, 5, 5)),
+        ("lenet5/4", Shape::picture(1, 28, 28)),
+        ("vgg16/16", Shape::picture(3, 32, 32)),
+        ("resnet20-cifar/8", Shape::picture(3, 8, 8)),
+        ("preresnet20/8", Shape::picture(3, 8, 8)),
+        ("preresnet56/8", Shape::picture(3, 8, 8)),
+        ("resnet20-frn/8", Shape::picture(3, 8, 8)),
+        ("resnet18/16", Shape::picture(3, 32, 32)),
+        ("resnet50/16", Shape::picture(3, 32, 32)),
+        ("wideresnet10x2/8", Shape::picture(3, 8, 8)),
+    ] {
+        let tape = networks::build::<f64>(name, input, 5).expect(name);
+        check(tape, labels.len(), Answers::Labels(&labels));
+    }
+}
+
+#[test]
+fn a_regression_has_the_gradient_of_its_likelihood() {
+    let tape = networks::build::<f64>("mlp-20", Shape::vector(6), 2).expect("a network");
+    check(tape, 5, Answers::Targets(&[0.3, -1.0, 2.0, 0.0, 0.7]));
+}

@@ -1,0 +1,144 @@
+//! Facts about whole networks: sizes, threads, weights, statistics.
+
+use dubio_metrics::stream::Stream;
+use dubio_nn::cpu::{Cpu, Flat};
+use dubio_nn::engine::{Batch, Engine, Vector};
+use dubio_nn::layers::Statistics;
+use dubio_nn::loss::Answers;
+use dubio_nn::shape::Shape;
+use dubio_nn::{networks, weights};
+
+const CIFAR: Shape = Shape { height: 32, width: 32, channels: 3 };
+
+fn inputs(count: usize) -> Vec<f32> {
+    let mut values = Flat(vec![0.0; count]);
+    values.add_noise(1.0, &Stream::root(3).child("inputs"));
+    values.0
+}
+
+/// Published numbers of parameters: He et al. 2016 give 0.27, 0.46, 0.66, 0.85 and 1.7 million;
+/// the exact ones, and those of torchvision and of the wide network, are what PyTorch counts.
+#[test]
+fn networks_have_the_published_numbers_of_parameters() {
+    let count = |name: &str, input: Shape, outputs: usize| {
+        networks::build::<f32>(name, input, outputs).expect(name).parameters()
+    };
+    assert_eq!(count("mlp", Shape::vector(784), 10), 784 * 200 + 200 + 200 * 200 + 200 + 2010);
+    assert_eq!(count("lenet5", Shape::picture(1, 28, 28), 10), 61_706);
+    assert_eq!(count("resnet20-cifar", CIFAR, 10), 269_722);
+    assert_eq!(count("resnet32-cifar", CIFAR, 10), 464_154);
+    assert_eq!(count("resnet44-cifar", CIFAR, 10), 658_586);
+    assert_eq!(count("resnet56-cifar", CIFAR, 10), 853_018);
+    assert_eq!(count("resnet110-cifar", CIFAR, 10), 1_727_962);
+    let imagenet = Shape::picture(3, 224, 224);
+    assert_eq!(count("resnet18", imagenet, 1000), 11_689_512);
+    assert_eq!(count("resnet34", imagenet, 1000), 21_797_672);
+    assert_eq!(count("resnet50", imagenet, 1000), 25_557_032);
+    assert_eq!(count("wideresnet28x10", CIFAR, 10), 36_479_194);
+}
+
+/// By hand: 784 x 200 + 200 x 200 + 200 x 10; published: 41 million for ResNet-20.
+#[test]
+fn networks_have_the_published_numbers_of_multiplications() {
+    let macs = |name: &str, input| networks::build::<f32>(name, input, 10).expect(name).macs();
+    assert_eq!(macs("mlp", Shape::vector(784)), 198_800);
+    assert_eq!(macs("resnet20-cifar", CIFAR) / 1_000_000, 40);
+}
+
+#[test]
+fn one_thread_and_several_give_the_same_bytes() {
+    for name in [
+        "mlp",
+        "lenet5",
+        "vgg16/16",
+        "resnet20-cifar",
+        "preresnet20",
+        "resnet20-frn",
+        "resnet18/8",
+        "wideresnet10x1",
+    ] {
+        let run = |threads: usize| {
+            let pool =
+                rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+            pool.install(|| {
+                let tape = networks::build::<f32>(name, CIFAR, 10).expect(name);
+                let mut engine = Cpu::new(tape, 20);
+                let mut theta = engine.start(&Stream::root(1));
+                let x = inputs(20 * CIFAR.size());
+                let labels: Vec<u32> = (0..20).map(|i| i % 10).collect();
+                let mut gradient = theta.clone();
+                let noise = Stream::root(2);
+                for step in 0..2 {
+                    let batch = Batch { inputs: &x, answers: Answers::Labels(&labels) };
+                    let noise = noise.nth(step);
+                    engine.loss_and_gradient(&theta, batch, Some(&noise), &mut gradient);
+                    theta.axpy(-0.01, &gradient);
+                    theta.add_noise(1e-3, &noise);
+                }
+                let mut out = Vec::new();
+                engine.predict(&theta, &x, None, &mut out);
+                (
+                    theta.0.iter().map(|v| v.to_bits()).collect::<Vec<_>>(),
+                    out.iter().map(|v| v.to_bits()).collect::<Vec<_>>(),
+                )
+            })
+        };
+        assert!(run(1) == run(3), "{name}");
+    }
+}
+
+#[test]
+fn weights_are_read_back_as_they_were_written() {
+    for name in ["mlp-7", "lenet5/4", "preresnet20/8", "resnet20-frn/8"] {
+        let tape = networks::build::<f32>(name, CIFAR, 10).expect(name);
+        let theta = tape.start(&Stream::root(4));
+        let mut statistics = tape.rest();
+        statistics.iter_mut().enumerate().for_each(|(i, v)| *v += i as f32);
+        let bytes = weights::write(&tape, &theta, &statistics);
+        assert_eq!(weights::read(&tape, &bytes), Ok((theta, statistics)), "{name}");
+    }
+}
+
+#[test]
+fn weights_of_another_network_are_refused_by_name() {
+    let tape = networks::build::<f32>("mlp-7", CIFAR, 10).expect("a network");
+    let bytes = weights::write(&tape, &tape.start(&Stream::root(4)), &tape.rest());
+    let why = |name: &str| {
+        let other = networks::build::<f32>(name, CIFAR, 10).expect(name);
+        weights::read(&other, &bytes).expect_err(name).to_string()
+    };
+    assert!(why("mlp-8").contains("`fc1.weight` is F32 [7, 3072]"), "{}", why("mlp-8"));
+    assert!(why("lenet5").contains("no tensor `conv1.weight`"), "{}", why("lenet5"));
+    assert!(weights::read(&tape, &bytes[..20]).is_err());
+}
+
+/// With a running share of 1/k for the k-th batch, running means are the means over all of them.
+#[test]
+fn statistics_of_normalisation_can_be_recomputed_on_given_data() {
+    let tape = networks::build::<f64>("resnet20-cifar/8", CIFAR, 10).expect("a network");
+    let mut engine = Cpu::new(tape, 8);
+    let theta = engine.start(&Stream::root(1));
+    let x: Vec<f64> = inputs(16 * CIFAR.size()).iter().map(|&v| f64::from(v)).collect();
+    for (k, part) in x.chunks(8 * CIFAR.size()).enumerate() {
+        let momentum = 1.0 / (k + 1) as f64;
+        engine.observe(&theta, part, Statistics::Batch { momentum });
+    }
+    // The first normalisation's means are those of the first convolution over all pictures.
+    let mut all =
+        Cpu::new(networks::build::<f64>("resnet20-cifar/8", CIFAR, 10).expect("a network"), 16);
+    all.observe(&theta, &x, Statistics::Batch { momentum: 1.0 });
+    let channels = all.tape.nodes[1].input.channels;
+    for c in 0..channels {
+        assert!((engine.statistics()[c] - all.statistics()[c]).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn an_unknown_name_is_told_which_networks_there_are() {
+    let why = networks::build::<f32>("resnet21-cifar", CIFAR, 10).err().expect("refused");
+    assert!(why.contains("20, 32, 44, 56 or 110"), "{why}");
+    let why = networks::build::<f32>("transformer", CIFAR, 10).err().expect("refused");
+    assert!(why.contains("mlp-N-N, lenet5"), "{why}");
+    let small = Shape::picture(1, 8, 8);
+    assert!(networks::build::<f32>("vgg16", small, 10).err().expect("refused").contains("32x32"));
+}

@@ -1,0 +1,264 @@
+//! `dubio data`: which data sets there are, getting them, and whether they are whole.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::Subcommand;
+use dubio_data::check::{Status, check};
+use dubio_data::fetch::{Downloader, Progress, fetch};
+use dubio_data::folder::data_folder;
+use dubio_data::sets::{self, Counts, File, Files, Origin, Set, Shape, Task};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Value, json};
+
+use crate::Outcome;
+
+/// List, fetch and check data sets.
+///
+/// Files lie below $DUBIO_DATA, or else in the platform's folder for a user's data. Small sets
+/// (`digits`, `fashion8`, and three tables) are part of the program and need no files. Nothing is
+/// downloaded but by `fetch`.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  dubio data list                  every data set, and whether it is here
+  dubio data fetch mnist yacht     download, compare checksums; goes on where it was interrupted
+  dubio data check mnist           compare the files that are here with the published ones")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+    /// Folder of the data sets, instead of $DUBIO_DATA.
+    #[arg(long, global = true, value_name = "FOLDER")]
+    dir: Option<PathBuf>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    List(ListArgs),
+    Fetch(FetchArgs),
+    Check(CheckArgs),
+}
+
+/// List the data sets: shape, size, and whether they are here.
+#[derive(clap::Args)]
+struct ListArgs {
+    /// Print JSON with the whole cards: classes, licence, citation, files and their checksums.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Download data sets.
+///
+/// Files that are here and are as published are left alone; others are replaced. What was
+/// interrupted goes on where it stopped.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  dubio data fetch mnist cifar-10\n  dubio data fetch svhn --dir /data"
+)]
+struct FetchArgs {
+    /// Names of data sets.
+    #[arg(required = true, value_name = "NAME")]
+    names: Vec<String>,
+}
+
+/// Compare the files of data sets with what was published.
+///
+/// Exit code 1 when a file is missing or is not the published one.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  dubio data check mnist\n  dubio data check mnist svhn --json")]
+struct CheckArgs {
+    /// Names of data sets.
+    #[arg(required = true, value_name = "NAME")]
+    names: Vec<String>,
+    /// Print JSON instead of text.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Outcome> {
+    let root = args.dir.clone().map_or_else(data_folder, Ok);
+    match &args.command {
+        Command::List(args) => list(args, &root.unwrap_or_default()).map(|()| Outcome::Done),
+        Command::Fetch(args) => fetch_all(args, &root?).map(|()| Outcome::Done),
+        Command::Check(args) => check_all(args, &root?),
+    }
+}
+
+fn named(names: &[String]) -> Result<Vec<&'static Set>> {
+    Ok(names.iter().map(|name| sets::find(name)).collect::<Result<_, _>>()?)
+}
+
+fn list(args: &ListArgs, root: &Path) -> Result<()> {
+    let mut out = io::stdout().lock();
+    if args.json {
+        let cards: Vec<Value> = sets::list().into_iter().map(|set| card(set, root)).collect();
+        writeln!(out, "{}", serde_json::to_string_pretty(&cards)?)?;
+        return Ok(());
+    }
+    for set in sets::list() {
+        let (name, shape, counts, here) = (set.name, shape(set), counts(set), here(set, root));
+        writeln!(out, "{name:<17} {here:<9} {shape:<12} {counts:<32} {}", set.summary)?;
+    }
+    writeln!(
+        out,
+        "\nIn {}. `--json` has the cards: classes, licence, citation, files.\n\
+         Parts are named `mnist:test`, `yacht:standard/3/train`, `yacht:gap/0/test`.",
+        root.display()
+    )?;
+    Ok(())
+}
+
+fn shape(set: &Set) -> String {
+    match set.shape {
+        Shape::Pictures { channels, height, width, .. } => {
+            format!("{channels} x {height} x {width}")
+        }
+        Shape::Features(width) => format!("{width} numbers"),
+    }
+}
+
+fn counts(set: &Set) -> String {
+    match set.counts {
+        Counts::Parts { train: 0, test } => format!("{test} test"),
+        Counts::Parts { train, test } => format!("{train} train, {test} test"),
+        Counts::Splits { rows, standard, gap } => {
+            format!("{rows} rows, {standard} splits, {gap} gaps")
+        }
+    }
+}
+
+/// Whether the files are there, by their names alone.
+fn here(set: &Set, root: &Path) -> &'static str {
+    let files = set.files();
+    let there = files.iter().filter(|file| root.join(&*file.path).is_file()).count();
+    match there {
+        _ if set.is_embedded() => "embedded",
+        0 => "—",
+        _ if there == files.len() => "here",
+        _ => "partly",
+    }
+}
+
+fn card(set: &Set, root: &Path) -> Value {
+    let counts = match set.counts {
+        Counts::Parts { train, test } => json!({"train": train, "test": test}),
+        Counts::Splits { rows, standard, gap } => {
+            json!({"rows": rows, "standard_splits": standard, "gap_splits": gap})
+        }
+    };
+    let (task, classes, target) = match set.task {
+        Task::Classification(names) => ("classification", json!(names), json!(null)),
+        Task::Regression(target) => ("regression", json!(null), json!(target)),
+    };
+    let shape = match set.shape {
+        Shape::Pictures { channels, height, width, .. } => json!([channels, height, width]),
+        Shape::Features(width) => json!([width]),
+    };
+    json!({
+        "name": set.name,
+        "summary": set.summary,
+        "task": task,
+        "classes": classes,
+        "target": target,
+        "shape": shape,
+        "counts": counts,
+        "licence": set.licence,
+        "citation": set.citation,
+        "home": set.home,
+        "note": set.note,
+        "here": here(set, root),
+        "files": set.files().iter().map(file_card).collect::<Vec<_>>(),
+    })
+}
+
+fn file_card(file: &File) -> Value {
+    let (url, member) = match &file.origin {
+        Origin::Address(url) => (json!(url), json!(null)),
+        Origin::Member(archive, member) => (json!(archive.url), json!(member)),
+        Origin::ByHand(_) => (json!(null), json!(null)),
+    };
+    json!({"path": file.path, "bytes": file.size, "sha256": file.sha256, "url": url, "member": member})
+}
+
+fn fetch_all(args: &FetchArgs, root: &Path) -> Result<()> {
+    let downloader = Downloader::default();
+    for set in named(&args.names)? {
+        if matches!(set.files, Files::Embedded) {
+            eprintln!("{}: part of the program, nothing to fetch", set.name);
+            continue;
+        }
+        let bar = ProgressBar::no_length();
+        let template = "{msg} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta:>4}";
+        bar.set_style(ProgressStyle::with_template(template)?);
+        let fetched = fetch(&downloader, set, root, &mut |now: Progress<'_>| {
+            if bar.message() != now.file {
+                bar.set_message(now.file.to_string());
+                bar.reset();
+            }
+            bar.set_length(now.total.unwrap_or(now.done));
+            bar.set_position(now.done);
+        });
+        bar.finish_and_clear();
+        match fetched? {
+            0 => eprintln!("{}: already here", set.name),
+            count => eprintln!("{}: {count} files in {}", set.name, root.display()),
+        }
+    }
+    Ok(())
+}
+
+fn check_all(args: &CheckArgs, root: &Path) -> Result<Outcome> {
+    let mut out = io::stdout().lock();
+    let mut whole = true;
+    let mut cards = Vec::new();
+    for set in named(&args.names)? {
+        let files = check(set, root);
+        let good = files.iter().filter(|(_, status)| status.is_good()).count();
+        whole &= good == files.len();
+        if args.json {
+            let files: Vec<Value> =
+                files.iter().map(|(file, status)| found(file, status)).collect();
+            cards.push(json!({"name": set.name, "whole": good == files.len(), "files": files}));
+        } else if matches!(set.files, Files::Embedded) {
+            writeln!(out, "{}: part of the program", set.name)?;
+        } else {
+            writeln!(out, "{}: {good} of {} files are as they should be", set.name, files.len())?;
+            let bad = files.iter().filter(|(_, status)| *status != Status::Good);
+            describe(&mut out, &bad.collect::<Vec<_>>())?;
+            if good < files.len() && set.is_embedded() {
+                writeln!(out, "  only gap splits need them: the rest is part of the program")?;
+            }
+        }
+    }
+    if args.json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&cards)?)?;
+    }
+    Ok(if whole { Outcome::Done } else { Outcome::NotWhole })
+}
+
+/// The first files that are not proven good, with the reason.
+fn describe(out: &mut impl Write, files: &[&(File, Status)]) -> io::Result<()> {
+    const SHOWN: usize = 6;
+    for (file, status) in files.iter().take(SHOWN) {
+        writeln!(out, "  {}: {}", file.path, reason(status))?;
+    }
+    if files.len() > SHOWN {
+        writeln!(out, "  and {} more", files.len() - SHOWN)?;
+    }
+    Ok(())
+}
+
+fn reason(status: &Status) -> String {
+    match status {
+        Status::Good => "good".into(),
+        Status::Unproven => "of the right size; no checksum is known".into(),
+        Status::Missing => "missing".into(),
+        Status::Size { found, expected } => format!("{found} bytes, not {expected}"),
+        Status::Altered { found } => format!("not the published file: SHA-256 {found}"),
+        Status::Unreadable(why) => format!("cannot be read: {why}"),
+    }
+}
+
+fn found(file: &File, status: &Status) -> Value {
+    json!({"path": file.path, "good": status.is_good(), "status": reason(status)})
+}
