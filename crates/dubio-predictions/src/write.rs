@@ -13,9 +13,11 @@ use crate::npy;
 
 /// Class predictions to be written.
 pub struct Output<'a> {
+    /// What they are: `logits` or `log_probs`.
+    pub name: &'static str,
     /// `[members, examples, classes]`, row after row.
-    pub log_probs: &'a [f32],
-    /// The shape of `log_probs`.
+    pub values: &'a [f32],
+    /// The shape of the values.
     pub shape: [usize; 3],
     /// Whole-number arrays besides: labels, groups.
     pub integers: Vec<(String, Vec<i64>)>,
@@ -57,7 +59,7 @@ fn whole(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Res
 
 fn npy_floats(mut to: impl Write, output: &Output<'_>) -> io::Result<()> {
     to.write_all(&npy::header("<f4", &output.shape))?;
-    output.log_probs.iter().try_for_each(|x| to.write_all(&x.to_le_bytes()))?;
+    output.values.iter().try_for_each(|x| to.write_all(&x.to_le_bytes()))?;
     to.flush()
 }
 
@@ -72,7 +74,7 @@ fn npz(file: &mut File, output: &Output<'_>) -> io::Result<()> {
     let options =
         SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
     let mut archive = ZipWriter::new(BufWriter::new(file));
-    archive.start_file("log_probs.npy", options)?;
+    archive.start_file(format!("{}.npy", output.name), options)?;
     npy_floats(&mut archive, output)?;
     for (name, values) in &output.integers {
         archive.start_file(format!("{name}.npy"), options)?;
@@ -82,7 +84,7 @@ fn npz(file: &mut File, output: &Output<'_>) -> io::Result<()> {
 }
 
 fn safetensors(file: &mut File, output: &Output<'_>) -> io::Result<()> {
-    let floats: Vec<u8> = output.log_probs.iter().flat_map(|x| x.to_le_bytes()).collect();
+    let floats: Vec<u8> = output.values.iter().flat_map(|x| x.to_le_bytes()).collect();
     let integers: Vec<(&str, Vec<u8>)> = output
         .integers
         .iter()
@@ -90,7 +92,7 @@ fn safetensors(file: &mut File, output: &Output<'_>) -> io::Result<()> {
         .collect();
     let other = |e: safetensors::SafeTensorError| io::Error::other(e.to_string());
     let mut tensors = vec![(
-        "log_probs",
+        output.name,
         TensorView::new(Dtype::F32, output.shape.to_vec(), &floats).map_err(other)?,
     )];
     for (name, bytes) in &integers {
@@ -102,7 +104,9 @@ fn safetensors(file: &mut File, output: &Output<'_>) -> io::Result<()> {
 
 fn folder(path: &Path, output: &Output<'_>) -> io::Result<()> {
     std::fs::create_dir_all(path)?;
-    whole(&path.join("log_probs.npy"), |file| npy_floats(BufWriter::new(file), output))?;
+    whole(&path.join(format!("{}.npy", output.name)), |file| {
+        npy_floats(BufWriter::new(file), output)
+    })?;
     for (name, values) in &output.integers {
         whole(&path.join(format!("{name}.npy")), |file| {
             npy_integers(BufWriter::new(file), values)

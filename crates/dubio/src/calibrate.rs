@@ -153,6 +153,6 @@ fn apply(path: &Path, output: &Path, temperatures: &[f64], per_member: bool) -> 
     }
     integers.extend(file.groups.arrays().map(|(name, groups)| (name, groups.to_vec())));
     let shape = [temperatures.len(), examples, classes];
-    write(output, &Output { log_probs: &log_probs, shape, integers })
+    write(output, &Output { name: "log_probs", values: &log_probs, shape, integers })
         .with_context(|| "the calibrated predictions were not written")
 }

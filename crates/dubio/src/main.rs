@@ -5,6 +5,7 @@ mod data;
 mod evaluate;
 mod explain;
 mod names;
+mod predict;
 mod progress;
 mod render;
 
@@ -38,6 +39,7 @@ enum Command {
     List(explain::ListArgs),
     Explain(explain::ExplainArgs),
     Data(data::Args),
+    Predict(predict::Args),
 }
 
 /// How a command ended, short of an error.
@@ -56,6 +58,7 @@ fn main() -> ExitCode {
         Command::List(args) => explain::list(&args).map(|()| Outcome::Done),
         Command::Explain(args) => explain::explain(&args).map(|()| Outcome::Done),
         Command::Data(args) => data::run(&args),
+        Command::Predict(args) => predict::run(&args).map(|()| Outcome::Done),
     };
     match result {
         Ok(Outcome::Done) => ExitCode::SUCCESS,

@@ -6,6 +6,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use dubio_metrics::members::Members;
+use dubio_predictions::{Predictions, open};
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::Value;
 
@@ -22,7 +24,29 @@ fn main() -> ExitCode {
         Trial::test(format!("golden_values_of_{name}"), move || compare(&file, &golden, &extra))
             .with_ignored_flag(!there)
     };
+    // A network that somebody else trained, on pictures that only a data folder holds.
+    let weights = data.join("weights/resnet20-cifar10.safetensors");
+    let (folder, ready) = match std::env::var_os("DUBIO_DATA").map(PathBuf::from) {
+        Some(folder) if weights.is_file() => {
+            let ready = folder.join("cifar-10/test_batch.bin").is_file();
+            (folder, ready)
+        }
+        _ => (PathBuf::new(), false),
+    };
+    if !ready {
+        eprintln!(
+            "note: no cifar-10 below $DUBIO_DATA: a trained network's logits are not compared"
+        );
+    }
+    let logits = {
+        let published = predictions("resnets-cifar10");
+        Trial::test("logits_of_a_pretrained_resnet20", move || {
+            compare_logits(&folder, &weights, &published)
+        })
+        .with_ignored_flag(!ready)
+    };
     let trials = vec![
+        logits,
         trial("densenet-cifar100", vec![]),
         trial(
             "resnets-cifar10",
@@ -36,6 +60,40 @@ fn main() -> ExitCode {
         trial("features-concrete", vec![]),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+/// The largest difference between our logits and PyTorch's, which are member 0 of the file.
+fn compare_logits(folder: &Path, weights: &Path, published: &Path) -> Result<(), Failed> {
+    let scratch = tempfile::tempdir()?;
+    let ours = scratch.path().join("preds.npz");
+    let output = Command::new(env!("CARGO_BIN_EXE_dubio"))
+        .args(["predict", "--network", "resnet20-cifar", "--data", "cifar-10:test"])
+        .args(["--normalize", "0.485,0.456,0.406/0.229,0.224,0.225"])
+        .arg("--weights")
+        .arg(weights)
+        .arg("--dir")
+        .arg(folder)
+        .arg("-o")
+        .arg(&ours)
+        .output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
+    }
+    let read = |path: &Path| -> Result<Vec<f64>, Failed> {
+        let Predictions::Classification(file) = open(path)? else {
+            return Err("no classes".into());
+        };
+        let mut logits = vec![0.0; file.source.examples() * file.source.width()];
+        file.source.read(0, 0..file.source.examples(), &mut logits);
+        Ok(logits)
+    };
+    let (ours, theirs) = (read(&ours)?, read(published)?);
+    let gap = ours.iter().zip(&theirs).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    if ours.len() == theirs.len() && gap < 1e-4 {
+        Ok(())
+    } else {
+        Err(format!("off by {gap}").into())
+    }
 }
 
 fn compare(file: &PathBuf, golden: &Path, extra: &[String]) -> Result<(), Failed> {

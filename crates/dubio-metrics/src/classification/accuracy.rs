@@ -4,7 +4,7 @@ use crate::card::{Card, Direction};
 use crate::examples::Examples;
 use crate::score::{Options, Preparation, Score, mean_of};
 
-/// mean [yhat_i = y_i]; the lowest index wins a tie
+/// `mean [yhat_i = y_i]`; the lowest index wins a tie.
 pub struct Accuracy;
 
 const CARD: Card = Card {

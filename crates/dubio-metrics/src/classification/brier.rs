@@ -4,7 +4,7 @@ use crate::card::{Card, Direction};
 use crate::examples::Examples;
 use crate::score::{Options, Preparation, Score, mean};
 
-/// mean_i sum_c (p_ic - [y_i = c])^2
+/// `mean_i sum_c (p_ic - [y_i = c])^2`.
 pub struct Brier;
 
 const CARD: Card = Card {

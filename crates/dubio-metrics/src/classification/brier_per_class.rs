@@ -4,7 +4,7 @@ use crate::card::{Card, Direction};
 use crate::examples::Examples;
 use crate::score::{Options, Preparation, Score, mean_of};
 
-/// Brier / C
+/// `brier / C`.
 pub struct BrierPerClass;
 
 const CARD: Card = Card {

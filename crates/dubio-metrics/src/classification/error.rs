@@ -4,7 +4,7 @@ use crate::card::{Card, Direction};
 use crate::examples::Examples;
 use crate::score::{Options, Preparation, Score, mean_of};
 
-/// 1 - accuracy
+/// `1 - accuracy`.
 pub struct Error;
 
 const CARD: Card = Card {

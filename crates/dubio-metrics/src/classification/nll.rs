@@ -4,7 +4,7 @@ use crate::card::{Card, Direction, UNBOUNDED};
 use crate::examples::Examples;
 use crate::score::{Options, Preparation, Score, mean_of};
 
-/// -mean log p_i[y_i]; inf if a label has probability 0, never floored
+/// `-mean log p_i[y_i]`; infinite if a label has probability 0, never floored.
 pub struct Nll;
 
 const CARD: Card = Card {

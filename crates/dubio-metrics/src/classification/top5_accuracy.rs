@@ -4,8 +4,8 @@ use crate::card::{Card, Direction};
 use crate::examples::Examples;
 use crate::score::{Options, Preparation, Score, mean_of};
 
-/// mean [fewer than 5 classes come before y_i]; among equal probabilities the lower index comes
-/// first; 1 with five classes or fewer
+/// Share of examples with fewer than five classes before the label; among equal probabilities the
+/// lower index comes first. 1 with five classes or fewer.
 pub struct Top5Accuracy;
 
 const CARD: Card = Card {

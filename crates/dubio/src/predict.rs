@@ -1,0 +1,217 @@
+//! `dubio predict`: predictions of a trained network on a data set.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
+use clap::builder::ValueParser;
+use dubio_data::dataset::{Answers, Dataset, Inputs, Pictures};
+use dubio_data::folder::data_folder;
+use dubio_data::sets::{self, Part};
+use dubio_data::transforms::horizontal_flip::HorizontalFlip;
+use dubio_data::transforms::pipeline::Pipeline;
+use dubio_data::transforms::random_crop::RandomCrop;
+use dubio_data::transforms::standardise::Standardise;
+use dubio_metrics::scorecard::Progress;
+use dubio_metrics::stream::Stream;
+use dubio_nn::cpu::{Cpu, Flat};
+use dubio_nn::engine::Engine;
+use dubio_nn::shape::Shape;
+use dubio_nn::tape::Tape;
+use dubio_nn::{networks, weights};
+use dubio_predictions::{Output, write};
+
+use crate::progress::Bar;
+
+/// Predict a data set with a trained network.
+///
+/// Weights are `.safetensors` as PyTorch names and lays them out. Several weights make an
+/// ensemble: a member each. With --augment every pass over the data is a member of its own.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  dubio predict --network resnet20-cifar --weights w.safetensors --data cifar-10:test -o preds.npz \\
+      --normalize 0.485,0.456,0.406/0.229,0.224,0.225
+  dubio predict ... --weights a.safetensors --weights b.safetensors     an ensemble of two
+  dubio predict ... --augment crop,flip --passes 10                     test-time augmentation
+
+Networks: mlp or mlp-50-50, lenet5, vgg16, resnetN-cifar, preresnetN, resnet20-frn, resnetN,
+wideresnetDxK.")]
+pub(crate) struct Args {
+    /// Name of the network.
+    #[arg(long)]
+    network: String,
+    /// Its weights; may be given several times.
+    #[arg(long, required = true, value_name = "FILE")]
+    weights: Vec<PathBuf>,
+    /// Data set and part: `cifar-10:test`.
+    #[arg(long, value_name = "NAME:PART")]
+    data: String,
+    /// Where to write the predictions: .npz, .safetensors or a folder.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Means and deviations of the channels, for pixels scaled to [0, 1]; without it they are
+    /// only scaled.
+    #[arg(long, value_name = "MEANS/DEVIATIONS", value_parser = ValueParser::new(normalization))]
+    normalize: Option<Normalization>,
+    /// Random changes of each picture: crop (4 pixels of padding) and flip.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    augment: Vec<Augmentation>,
+    /// Passes over the data with --augment.
+    #[arg(long, default_value_t = 10, requires = "augment", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    passes: u16,
+    /// Folder of the data sets, instead of $DUBIO_DATA.
+    #[arg(long, value_name = "FOLDER")]
+    dir: Option<PathBuf>,
+    /// Examples at a time.
+    #[arg(long, default_value_t = 128, value_parser = clap::value_parser!(u16).range(1..))]
+    batch: u16,
+    /// Seed of the augmentations.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Augmentation {
+    Crop,
+    Flip,
+}
+
+#[derive(Clone)]
+struct Normalization {
+    means: Vec<f64>,
+    deviations: Vec<f64>,
+}
+
+fn normalization(text: &str) -> Result<Normalization, String> {
+    let numbers = |part: &str| -> Result<Vec<f64>, String> {
+        part.split(',')
+            .map(|n| n.trim().parse().map_err(|_| format!("`{n}` is not a number")))
+            .collect()
+    };
+    let (means, deviations) =
+        text.split_once('/').ok_or("give means and deviations: 0.5,0.5,0.5/0.2,0.2,0.2")?;
+    let (means, deviations) = (numbers(means)?, numbers(deviations)?);
+    if means.len() != deviations.len() {
+        return Err(format!("{} means but {} deviations", means.len(), deviations.len()));
+    }
+    if deviations.iter().any(|d| !(*d > 0.0 && d.is_finite())) {
+        return Err("deviations must be above 0".to_string());
+    }
+    Ok(Normalization { means, deviations })
+}
+
+pub(crate) fn run(args: &Args) -> Result<()> {
+    let data = load(args)?;
+    let Answers::Classes { classes, labels } = &data.answers else {
+        bail!(
+            "{}: predictions of regressions are not written yet; give a classification",
+            args.data
+        );
+    };
+    let Inputs::Pictures(pictures) = &data.inputs else {
+        bail!("{}: these networks look at pictures", args.data);
+    };
+    let shape = Shape::picture(pictures.channels, pictures.height, pictures.width);
+    let build =
+        || networks::build::<f32>(&args.network, shape, *classes).map_err(anyhow::Error::msg);
+    let pipeline = pipeline(args, pictures)?;
+    let passes = if args.augment.is_empty() { 1 } else { args.passes.into() };
+    let progress = Bar::new();
+    progress.start("predicting", args.weights.len() * passes * pictures.len());
+    let stream = Stream::root(args.seed).child("augment");
+    let mut logits = Vec::new();
+    for path in &args.weights {
+        let tape = build()?;
+        let (theta, statistics) = read_weights(&tape, path)?;
+        let mut engine = Cpu::new(tape, args.batch.into());
+        engine.set_statistics(&statistics);
+        for pass in 0..passes {
+            predict_all(
+                &mut engine,
+                &theta,
+                pictures,
+                &pipeline,
+                &stream.nth(pass),
+                &mut logits,
+                &progress,
+            );
+        }
+    }
+    drop(progress);
+    let shape = [args.weights.len() * passes, pictures.len(), *classes];
+    let mut integers = vec![("labels".to_string(), labels.iter().map(|&y| i64::from(y)).collect())];
+    integers.extend(data.groups.iter().map(|(name, all)| {
+        let array = if name.is_empty() { "groups".into() } else { format!("groups.{name}") };
+        (array, all.clone())
+    }));
+    write(&args.output, &Output { name: "logits", values: &logits, shape, integers })?;
+    println!(
+        "wrote {}: {} members, {} examples, {} classes",
+        args.output.display(),
+        shape[0],
+        shape[1],
+        shape[2]
+    );
+    Ok(())
+}
+
+fn load(args: &Args) -> Result<Dataset> {
+    let name = sets::parse(&args.data)?;
+    let part = name.part.unwrap_or(Part::Test);
+    let folder = match &args.dir {
+        Some(folder) => folder.clone(),
+        None => data_folder()?,
+    };
+    Ok(name.set.load(&folder, part)?)
+}
+
+fn pipeline(args: &Args, pictures: &Pictures) -> Result<Pipeline> {
+    let mut pipeline = Pipeline::default();
+    // Padding is black before the channels are standardised, as in training.
+    for augmentation in &args.augment {
+        pipeline = match augmentation {
+            Augmentation::Crop => pipeline.then(RandomCrop { padding: 4 }),
+            Augmentation::Flip => pipeline.then(HorizontalFlip { chance: 0.5 }),
+        };
+    }
+    let Some(Normalization { means, deviations }) = &args.normalize else { return Ok(pipeline) };
+    if means.len() != pictures.channels {
+        bail!("--normalize: {} means for pictures of {} channels", means.len(), pictures.channels);
+    }
+    Ok(pipeline.then(Standardise::new(means, deviations)))
+}
+
+fn read_weights(tape: &Tape<f32>, path: &PathBuf) -> Result<(Flat<f32>, Vec<f64>)> {
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let (theta, statistics) = weights::read(tape, &bytes)
+        .with_context(|| format!("{} does not fit the network", path.display()))?;
+    Ok((Flat(theta), statistics.iter().map(|&v| f64::from(v)).collect()))
+}
+
+fn predict_all(
+    engine: &mut Cpu<f32>,
+    theta: &Flat<f32>,
+    pictures: &Pictures,
+    pipeline: &Pipeline,
+    stream: &Stream,
+    logits: &mut Vec<f32>,
+    progress: &Bar,
+) {
+    let batch = 1024;
+    let (size, places) = (pictures.size(), pictures.height * pictures.width);
+    let rows: Vec<u32> = (0..pictures.len() as u32).collect();
+    let mut planes = vec![0.0; batch * size];
+    let mut inputs = vec![0.0; batch * size];
+    for (index, rows) in rows.chunks(batch).enumerate() {
+        let (planes, inputs) = (&mut planes[..rows.len() * size], &mut inputs[..rows.len() * size]);
+        pipeline.batch(pictures, rows, &stream.nth(index), planes);
+        // The engine wants channels last.
+        for (from, to) in planes.chunks_exact(size).zip(inputs.chunks_exact_mut(size)) {
+            for (i, value) in from.iter().enumerate() {
+                to[i % places * pictures.channels + i / places] = *value;
+            }
+        }
+        engine.predict(theta, inputs, None, logits);
+        progress.advance(rows.len());
+    }
+}
