@@ -4,6 +4,8 @@ mod calibrate;
 mod data;
 mod evaluate;
 mod explain;
+#[cfg(target_os = "linux")]
+mod huge_pages;
 mod names;
 mod predict;
 mod progress;
@@ -12,6 +14,10 @@ mod render;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+#[cfg(target_os = "linux")]
+#[global_allocator]
+static ALLOCATOR: huge_pages::HugePages = huge_pages::HugePages;
 
 /// Does a model know what it does not know?
 ///
