@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use dubio_metrics::stream::Stream;
+use multiversion::multiversion;
 use rand::Rng;
 use rayon::prelude::*;
 
@@ -34,8 +35,10 @@ impl<T: Real> Vector for Flat<T> {
         self.0.iter_mut().for_each(|v| *v = *v * a);
     }
     fn axpy(&mut self, a: f64, x: &Self) {
-        let a = T::of(a);
-        self.0.iter_mut().zip(&x.0).for_each(|(v, x)| *v = *v + a * *x);
+        combine(&mut self.0, T::one(), T::of(a), &x.0);
+    }
+    fn combine(&mut self, a: f64, b: f64, x: &Self) {
+        combine(&mut self.0, T::of(a), T::of(b), &x.0);
     }
     fn add_product(&mut self, a: f64, x: &Self, y: &Self) {
         let a = T::of(a);
@@ -67,6 +70,14 @@ impl<T: Real> Vector for Flat<T> {
     }
     fn write(&mut self, start: usize, values: &[f64]) {
         self.0[start..].iter_mut().zip(values).for_each(|(v, x)| *v = T::of(*x));
+    }
+}
+
+/// `values = a values + b x`.
+#[multiversion(targets = "simd")]
+fn combine<T: Real>(values: &mut [T], a: T, b: T, x: &[T]) {
+    for (v, x) in values.iter_mut().zip(x) {
+        *v = a * *v + b * *x;
     }
 }
 

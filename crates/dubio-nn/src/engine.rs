@@ -27,6 +27,8 @@ pub trait Vector: Clone + Send {
     fn scale(&mut self, a: f64);
     /// `self = self + a x`.
     fn axpy(&mut self, a: f64, x: &Self);
+    /// `self = a self + b x`, in one pass.
+    fn combine(&mut self, a: f64, b: f64, x: &Self);
     /// `self = self + a x y`, number by number.
     fn add_product(&mut self, a: f64, x: &Self, y: &Self);
     /// `sum_i self_i other_i`, in f64.
