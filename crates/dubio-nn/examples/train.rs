@@ -1,0 +1,143 @@
+//! Trains a network with plain SGD: `train NETWORK SET EPOCHS RATE [FOLDER]`.
+//!
+//! Momentum 0.9, weight decay 5e-4, batches of 128, a rate that falls to 0 as a cosine; flips and
+//! crops for colour pictures. Prints the mean loss of each epoch and the accuracy on the test part
+//! at the end. FOLDER is the data folder, $DUBIO_DATA when left out.
+//!
+//! `train curve NETWORK SET STEPS RATE FOLDER OUT` trains in the order of the file, without decay
+//! or augmentation, writes the starting weights to OUT and prints the loss of every step, so that
+//! another program can follow (`benches/curve.py`).
+
+use std::path::PathBuf;
+
+use dubio_data::dataset::{Answers as Truth, Dataset, Inputs, Pictures};
+use dubio_data::sets::{self, Part};
+use dubio_data::transforms::horizontal_flip::HorizontalFlip;
+use dubio_data::transforms::pipeline::Pipeline;
+use dubio_data::transforms::random_crop::RandomCrop;
+use dubio_data::transforms::standardise::Standardise;
+use dubio_metrics::stream::Stream;
+use dubio_nn::cpu::Cpu;
+use dubio_nn::engine::{Batch, Engine, Vector};
+use dubio_nn::loss::Answers;
+use dubio_nn::shape::Shape;
+use dubio_nn::{networks, weights};
+use rand::Rng;
+
+const BATCH: usize = 128;
+
+fn parts(data: &Dataset) -> (&Pictures, &[u32], usize) {
+    let (Inputs::Pictures(pictures), Truth::Classes { classes, labels }) =
+        (&data.inputs, &data.answers)
+    else {
+        panic!("a set of pictures with classes")
+    };
+    (pictures, labels, *classes)
+}
+
+/// A batch with its channels last.
+fn batch(pictures: &Pictures, rows: &[u32], pipeline: &Pipeline, stream: &Stream) -> Vec<f32> {
+    let (size, places) = (pictures.size(), pictures.height * pictures.width);
+    let mut planes = vec![0.0; rows.len() * size];
+    pipeline.batch(pictures, rows, stream, &mut planes);
+    let mut inputs = vec![0.0; planes.len()];
+    for (from, to) in planes.chunks_exact(size).zip(inputs.chunks_exact_mut(size)) {
+        for (i, value) in from.iter().enumerate() {
+            to[i % places * pictures.channels + i / places] = *value;
+        }
+    }
+    inputs
+}
+
+fn shuffled(n: usize, stream: &Stream) -> Vec<u32> {
+    let mut generator = stream.generator();
+    let mut rows: Vec<u32> = (0..n as u32).collect();
+    for i in (1..n).rev() {
+        rows.swap(i, (generator.next_u64() % (i as u64 + 1)) as usize);
+    }
+    rows
+}
+
+fn main() {
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let curve = arguments.first().is_some_and(|a| a == "curve");
+    if curve {
+        arguments.remove(0);
+    }
+    let [network, set, count, rate, rest @ ..] = &arguments[..] else {
+        panic!("give NETWORK SET EPOCHS RATE [FOLDER]")
+    };
+    let folder = rest.first().cloned().or_else(|| std::env::var("DUBIO_DATA").ok());
+    let folder = PathBuf::from(folder.expect("a data folder"));
+    let (count, rate): (usize, f64) =
+        (count.parse().expect("a number"), rate.parse().expect("a rate"));
+    let set = sets::find(set).expect("a data set");
+    let train = set.load(&folder, Part::Train).expect("the training part");
+    let (pictures, labels, classes) = parts(&train);
+    let shape = Shape::picture(pictures.channels, pictures.height, pictures.width);
+    let tape = networks::build::<f32>(network, shape, classes).expect("a network");
+    let mut engine = Cpu::new(tape, 1000);
+    let stream = Stream::root(1);
+    let mut theta = engine.start(&stream.child("start"));
+    let (mut gradient, mut velocity) = (theta.clone(), theta.clone());
+    velocity.fill(0.0);
+    let plain = || Pipeline::default().then(Standardise::measured(pictures));
+    let augmented = if curve || shape.channels == 1 {
+        plain()
+    } else {
+        let changes = Pipeline::default().then(RandomCrop { padding: 4 });
+        changes.then(HorizontalFlip { chance: 0.5 }).then(Standardise::measured(pictures))
+    };
+    let steps_per_epoch = labels.len() / BATCH;
+    let (epochs, total) = if curve { (1, count) } else { (count, count * steps_per_epoch) };
+    if curve {
+        let bytes = weights::write(&engine.tape, &theta.0, &engine.tape.rest());
+        std::fs::write(&rest[1], bytes).expect("written");
+    }
+    for epoch in 0..epochs {
+        let order = match curve {
+            true => (0..labels.len() as u32).collect(),
+            false => shuffled(labels.len(), &stream.child("order").nth(epoch)),
+        };
+        let mut sum = 0.0;
+        for step in 0..if curve { total } else { steps_per_epoch } {
+            let first = step % steps_per_epoch * BATCH;
+            let rows = &order[first..first + BATCH];
+            let noise = stream.child("augment").nth(epoch * steps_per_epoch + step);
+            let inputs = batch(pictures, rows, &augmented, &noise);
+            let truth: Vec<u32> = rows.iter().map(|&r| labels[r as usize]).collect();
+            let data = Batch { inputs: &inputs, answers: Answers::Labels(&truth) };
+            let loss = engine.loss_and_gradient(&theta, data, Some(&noise), &mut gradient);
+            let done = (epoch * steps_per_epoch + step) as f64 / total as f64;
+            let now =
+                if curve { rate } else { rate * 0.5 * (1.0 + (std::f64::consts::PI * done).cos()) };
+            if !curve {
+                gradient.axpy(5e-4, &theta);
+            }
+            velocity.combine(0.9, 1.0, &gradient);
+            theta.axpy(-now, &velocity);
+            sum += loss;
+            if curve {
+                println!("{loss:.6}");
+            }
+        }
+        if !curve {
+            println!("epoch {}: loss {:.4}", epoch + 1, sum / steps_per_epoch as f64);
+        }
+    }
+    if !curve {
+        let test = set.load(&folder, Part::Test).expect("the test part");
+        let (pictures, labels, _) = parts(&test);
+        let rows: Vec<u32> = (0..labels.len() as u32).collect();
+        let (mut right, plain) = (0, plain());
+        for rows in rows.chunks(1000) {
+            let mut out = Vec::new();
+            engine.predict(&theta, &batch(pictures, rows, &plain, &stream), None, &mut out);
+            for (row, logits) in rows.iter().zip(out.chunks(classes)) {
+                let best = (0..classes).max_by(|&a, &b| logits[a].total_cmp(&logits[b]));
+                right += usize::from(best == Some(labels[*row as usize] as usize));
+            }
+        }
+        println!("test accuracy {:.4}", right as f64 / labels.len() as f64);
+    }
+}
