@@ -189,8 +189,11 @@ pub struct Workspace<T> {
     gradients: Vec<Vec<T>>,
     saved: Vec<Vec<T>>,
     scratch: Vec<T>,
+    sums: Vec<f64>,
     /// For the second gradient that reaches a layer with two readers.
     spare: Vec<T>,
+    /// Which layers a gradient has reached on the way back.
+    reached: Vec<bool>,
 }
 
 impl<T: Real> Workspace<T> {
@@ -199,6 +202,7 @@ impl<T: Real> Workspace<T> {
         let zeros = |size: usize| vec![T::zero(); size];
         let pieces = capacity.div_ceil(PIECE);
         let scratch = tape.nodes.iter().map(|node| node.layer.scratch(node.input)).max();
+        let sums = tape.nodes.iter().map(|node| node.layer.sums(node.input)).max();
         let largest = tape.nodes.iter().map(|node| node.input.size()).max().unwrap_or(0);
         Self {
             capacity,
@@ -206,7 +210,9 @@ impl<T: Real> Workspace<T> {
             gradients: tape.nodes.iter().map(|n| zeros(n.output.size() * capacity)).collect(),
             saved: tape.nodes.iter().map(|n| zeros(n.layer.saved(n.input, capacity))).collect(),
             scratch: zeros(scratch.unwrap_or(0) * pieces),
+            sums: vec![0.0; sums.unwrap_or(0)],
             spare: zeros(largest * capacity),
+            reached: vec![false; tape.nodes.len()],
         }
     }
 
@@ -242,7 +248,8 @@ impl<T: Real> Workspace<T> {
                 From::Input => input,
                 From::Layer(i) => &before[i][..batch * tape.nodes[i].output.size()],
             };
-            let noise = mode.noise.as_ref().map(|stream| stream.child(&node.name));
+            let noise = mode.noise.as_ref().filter(|_| node.layer.is_noisy());
+            let noise = noise.map(|stream| stream.child(&node.name));
             node.layer.forward(Forward {
                 theta: &theta[node.parameters.clone()],
                 input: read(node.from),
@@ -253,6 +260,7 @@ impl<T: Real> Workspace<T> {
                     &mut self.saved[index][..size]
                 },
                 scratch: &mut self.scratch,
+                sums: &mut self.sums,
                 statistics: &mut statistics[node.statistics.clone()],
                 batch,
                 shape: node.input,
@@ -277,7 +285,8 @@ impl<T: Real> Workspace<T> {
         let batch = input.len() / tape.input.size();
         let last = tape.nodes.len() - 1;
         self.gradients[last][..seed.len()].copy_from_slice(seed);
-        let mut reached = vec![false; tape.nodes.len()];
+        let reached = &mut self.reached;
+        reached.fill(false);
         reached[last] = true;
         for (index, node) in tape.nodes.iter().enumerate().rev() {
             let learns = node.from != From::Input || !node.parameters.is_empty();
@@ -308,6 +317,7 @@ impl<T: Real> Workspace<T> {
                 gradient: &mut gradient[node.parameters.clone()],
                 saved: &self.saved[index][..node.layer.saved(node.input, batch)],
                 scratch: &mut self.scratch,
+                sums: &mut self.sums,
                 batch,
                 shape: node.input,
                 mode,

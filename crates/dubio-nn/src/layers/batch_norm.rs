@@ -16,8 +16,9 @@ fn channel_sums<T: Real>(
     batch: usize,
     shape: Shape,
     scratch: &mut [T],
+    totals: &mut [f64],
     f: impl Fn(usize, &mut [T]) + Send + Sync,
-) -> Vec<f64> {
+) {
     let channels = shape.channels;
     let room = PIECE * channels;
     let used = &mut scratch[..batch * channels];
@@ -27,13 +28,12 @@ fn channel_sums<T: Real>(
             f(piece * PIECE + index, sums);
         }
     });
-    let mut totals = vec![0.0; channels];
+    totals.fill(0.0);
     for sums in used.chunks_exact(channels) {
         for (total, sum) in totals.iter_mut().zip(sums) {
             *total += sum.wide();
         }
     }
-    totals
 }
 
 impl<T: Real> Layer<T> for BatchNorm {
@@ -71,8 +71,13 @@ impl<T: Real> Layer<T> for BatchNorm {
         PIECE * input.channels
     }
 
+    fn sums(&self, input: Shape) -> usize {
+        2 * input.channels
+    }
+
     fn forward(&self, pass: Forward<'_, T>) {
         let (size, channels) = (pass.shape.size(), pass.shape.channels);
+        let (sums, squares) = pass.sums[..2 * channels].split_at_mut(channels);
         let (means, scales) = pass.saved.split_at_mut(channels);
         let (running_means, running_variances) = pass.statistics.split_at_mut(channels);
         match pass.mode.statistics {
@@ -84,21 +89,21 @@ impl<T: Real> Layer<T> for BatchNorm {
                 let picture =
                     |i: usize| pass.input[i * size..(i + 1) * size].chunks_exact(channels);
                 let count = (pass.batch * pass.shape.places()) as f64;
-                let sums = channel_sums(pass.batch, pass.shape, pass.scratch, |i, sums| {
+                channel_sums(pass.batch, pass.shape, pass.scratch, sums, |i, sums| {
                     for place in picture(i) {
                         sums.iter_mut().zip(place).for_each(|(s, x)| *s = *s + *x);
                     }
                 });
-                means.iter_mut().zip(&sums).for_each(|(m, s)| *m = T::of(s / count));
+                means.iter_mut().zip(&*sums).for_each(|(m, s)| *m = T::of(s / count));
                 let means = &*means;
-                let squares = channel_sums(pass.batch, pass.shape, pass.scratch, |i, sums| {
+                channel_sums(pass.batch, pass.shape, pass.scratch, squares, |i, sums| {
                     for place in picture(i) {
                         for ((s, x), m) in sums.iter_mut().zip(place).zip(means) {
                             *s = *s + (*x - *m) * (*x - *m);
                         }
                     }
                 });
-                scales.iter_mut().zip(&squares).for_each(|(v, s)| *v = T::of(s / count));
+                scales.iter_mut().zip(&*squares).for_each(|(v, s)| *v = T::of(s / count));
                 let moved = |old: &mut T, new: f64| {
                     *old = T::of((1.0 - momentum) * old.wide() + momentum * new);
                 };
@@ -128,18 +133,19 @@ impl<T: Real> Layer<T> for BatchNorm {
         let (size, channels) = (pass.shape.size(), pass.shape.channels);
         let (means, scales) = pass.saved.split_at(channels);
         let weight = &pass.theta[..channels];
+        let (normed, plain) = pass.sums[..2 * channels].split_at_mut(channels);
         let rows = |i: usize| {
             let x = pass.input[i * size..(i + 1) * size].chunks_exact(channels);
             x.zip(pass.output_gradient[i * size..(i + 1) * size].chunks_exact(channels))
         };
-        let normed = channel_sums(pass.batch, pass.shape, pass.scratch, |i, sums| {
+        channel_sums(pass.batch, pass.shape, pass.scratch, normed, |i, sums| {
             for (x, g) in rows(i) {
                 for c in 0..channels {
                     sums[c] = sums[c] + g[c] * (x[c] - means[c]) * scales[c];
                 }
             }
         });
-        let plain = channel_sums(pass.batch, pass.shape, pass.scratch, |i, sums| {
+        channel_sums(pass.batch, pass.shape, pass.scratch, plain, |i, sums| {
             for (_, g) in rows(i) {
                 sums.iter_mut().zip(g).for_each(|(s, g)| *s = *s + *g);
             }
@@ -156,8 +162,10 @@ impl<T: Real> Layer<T> for BatchNorm {
             Statistics::Batch { .. } => 1.0 / (pass.batch * pass.shape.places()) as f64,
             Statistics::Running => 0.0,
         };
-        let shift: Vec<T> = plain.iter().map(|s| T::of(s * share)).collect();
-        let tilt: Vec<T> = normed.iter().map(|s| T::of(s * share)).collect();
+        let (shift, tilt) = pass.scratch[..2 * channels].split_at_mut(channels);
+        shift.iter_mut().zip(&*plain).for_each(|(v, s)| *v = T::of(s * share));
+        tilt.iter_mut().zip(&*normed).for_each(|(v, s)| *v = T::of(s * share));
+        let (shift, tilt) = (&*shift, &*tilt);
         let per_piece = PIECE * size;
         each_piece(
             pass.input.len(),

@@ -20,6 +20,9 @@ impl<T: Real> Layer<T> for Dropout {
     fn output(&self, input: Shape) -> Shape {
         input
     }
+    fn is_noisy(&self) -> bool {
+        true
+    }
     fn saved(&self, input: Shape, batch: usize) -> usize {
         input.size() * batch
     }

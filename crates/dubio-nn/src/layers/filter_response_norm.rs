@@ -32,6 +32,14 @@ impl<T: Real> Layer<T> for FilterResponseNorm {
         input.channels * batch
     }
 
+    fn scratch(&self, input: Shape) -> usize {
+        2 * input.channels
+    }
+
+    fn sums(&self, input: Shape) -> usize {
+        2 * input.channels
+    }
+
     fn forward(&self, pass: Forward<'_, T>) {
         let (size, channels, places) =
             (pass.shape.size(), pass.shape.channels, pass.shape.places());
@@ -66,9 +74,10 @@ impl<T: Real> Layer<T> for FilterResponseNorm {
             (pass.shape.size(), pass.shape.channels, pass.shape.places());
         let share = T::of(1.0 / places as f64);
         let weight = &pass.theta[..channels];
-        let mut sums = vec![[0.0, 0.0]; channels];
-        let mut products = vec![T::zero(); channels];
-        let mut plain = vec![T::zero(); channels];
+        let (weight_sums, bias_sums) = pass.sums[..2 * channels].split_at_mut(channels);
+        weight_sums.fill(0.0);
+        bias_sums.fill(0.0);
+        let (products, plain) = pass.scratch[..2 * channels].split_at_mut(channels);
         for example in 0..pass.batch {
             let range = example * size..(example + 1) * size;
             let (x, g) = (&pass.input[range.clone()], &pass.output_gradient[range.clone()]);
@@ -82,8 +91,8 @@ impl<T: Real> Layer<T> for FilterResponseNorm {
                 }
             }
             for c in 0..channels {
-                sums[c][0] += (products[c] * scales[c]).wide();
-                sums[c][1] += plain[c].wide();
+                weight_sums[c] += (products[c] * scales[c]).wide();
+                bias_sums[c] += plain[c].wide();
             }
             if pass.input_gradient.is_empty() {
                 continue;
@@ -98,8 +107,8 @@ impl<T: Real> Layer<T> for FilterResponseNorm {
             }
         }
         for c in 0..channels {
-            pass.gradient[c] = pass.gradient[c] + T::of(sums[c][0]);
-            pass.gradient[channels + c] = pass.gradient[channels + c] + T::of(sums[c][1]);
+            pass.gradient[c] = pass.gradient[c] + T::of(weight_sums[c]);
+            pass.gradient[channels + c] = pass.gradient[channels + c] + T::of(bias_sums[c]);
         }
     }
 }

@@ -116,6 +116,8 @@ pub struct Forward<'a, T> {
     pub saved: &'a mut [T],
     /// Room to work in, [`Layer::scratch`] numbers for each piece.
     pub scratch: &'a mut [T],
+    /// Room for sums in f64, [`Layer::sums`] of them.
+    pub sums: &'a mut [f64],
     /// Its running statistics.
     pub statistics: &'a mut [T],
     /// Number of examples.
@@ -146,6 +148,8 @@ pub struct Backward<'a, T> {
     pub saved: &'a [T],
     /// Room to work in, [`Layer::scratch`] numbers for each piece.
     pub scratch: &'a mut [T],
+    /// Room for sums in f64, [`Layer::sums`] of them.
+    pub sums: &'a mut [f64],
     /// Number of examples.
     pub batch: usize,
     /// Shape of an input.
@@ -177,6 +181,14 @@ pub trait Layer<T: Real>: Send + Sync {
     /// Numbers of room to work in for each piece.
     fn scratch(&self, _input: Shape) -> usize {
         0
+    }
+    /// Numbers of room for sums in f64.
+    fn sums(&self, _input: Shape) -> usize {
+        0
+    }
+    /// Whether it takes random numbers when there are any.
+    fn is_noisy(&self) -> bool {
+        false
     }
     /// Multiply-accumulates for one example.
     fn macs(&self, _input: Shape) -> u64 {
