@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::calibrate::cross_validation::below;
-use crate::score::{Count, LANES, Prepared};
+use crate::score::{Count, LANES, Prepared, in_order};
 use crate::stream::Stream;
 
 /// How to resample.
@@ -23,16 +23,14 @@ impl Bootstrap {
     /// The resamples' values of several statistics, `[statistic][resample]`.
     ///
     /// `strata` are sizes of sets that are resampled each on its own; the statistics see them one
-    /// after the other. `pick` turns the counts of all examples into those that a statistic sees.
+    /// after the other.
     pub fn replicates<'a>(
         &self,
         strata: &[usize],
         statistics: &[&(dyn Prepared + 'a)],
         progress: &(dyn Fn(usize) + Sync),
     ) -> Vec<Vec<f64>> {
-        self.map_blocks(strata, progress, |weights| {
-            statistics.iter().map(|s| s.replicates(weights)).collect()
-        })
+        self.map_blocks(strata, progress, |weights| replicates(statistics, weights))
     }
 
     /// The same, where `values` works out the statistics' values for a block of counts.
@@ -59,23 +57,48 @@ impl Bootstrap {
             .collect()
     }
 
-    /// The counts of one block of resamples.
+    /// The counts of one block of resamples. Each resample is drawn into bytes that lie together,
+    /// which the cache holds for a million examples, and then put beside the others.
     fn block(&self, block: usize, strata: &[usize]) -> Block {
         let mut weights: Block = vec![[0; LANES]; strata.iter().sum()];
+        let mut counts: Vec<Count> = vec![0; weights.len()];
         for lane in 0..LANES {
+            counts.fill(0);
             let mut generator = self.stream.nth(block * LANES + lane).generator();
-            let mut start = 0;
+            let mut rest = &mut counts[..];
             for &size in strata {
+                let (own, others) = rest.split_at_mut(size);
                 for _ in 0..size {
-                    let count =
-                        &mut weights[start + below(&mut generator, size as u64) as usize][lane];
+                    let count = &mut own[below(&mut generator, size as u64) as usize];
                     *count = count.saturating_add(1);
                 }
-                start += size;
+                rest = others;
+            }
+            for (weight, count) in weights.iter_mut().zip(&counts) {
+                weight[lane] = *count;
             }
         }
         weights
     }
+}
+
+/// The values of several statistics for a block of counts, which is put into each order that any
+/// of them asks for once.
+pub(crate) fn replicates<'a>(
+    statistics: &[&(dyn Prepared + 'a)],
+    weights: &[[Count; LANES]],
+) -> Vec<[f64; LANES]> {
+    let mut ordered: Vec<(&[u32], Block)> = Vec::new();
+    let each = statistics.iter().map(|statistic| {
+        let Some(order) = statistic.order() else { return statistic.ordered_replicates(weights) };
+        let known = ordered.iter().position(|(known, _)| std::ptr::eq(*known, order));
+        let known = known.unwrap_or_else(|| {
+            ordered.push((order, in_order(order, weights)));
+            ordered.len() - 1
+        });
+        statistic.ordered_replicates(&ordered[known].1)
+    });
+    each.collect()
 }
 
 /// The central 95 % of the replicates, by linear interpolation. `None` when more than one in

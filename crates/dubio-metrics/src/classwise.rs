@@ -281,7 +281,7 @@ impl Prepared for ClassGaps<'_> {
         gap / (total(ones)[0] * self.examples.classes as f64)
     }
 
-    fn replicates(&self, weights: &[[Count; LANES]]) -> [f64; LANES] {
+    fn ordered_replicates(&self, weights: &[[Count; LANES]]) -> [f64; LANES] {
         let classes = self.examples.classes;
         let mut sum = [0.0; LANES];
         for class in 0..classes {

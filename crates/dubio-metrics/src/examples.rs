@@ -44,6 +44,7 @@ pub struct Examples {
     pub columns: Columns,
     pub(crate) by_confidence: OnceLock<Ranking>,
     pub(crate) by_total: OnceLock<Ranking>,
+    pub(crate) by_doubt: OnceLock<Ranking>,
     pub(crate) sweep: OnceLock<Arc<Sweep>>,
     pub(crate) fit: OnceLock<Result<Fit, Undefined>>,
 }
@@ -55,6 +56,18 @@ pub struct MemberUncertainty {
     pub data: Vec<f64>,
     /// Entropy of the mean minus mean of the entropies.
     pub knowledge: Vec<f64>,
+    ranking: OnceLock<Ranking>,
+}
+
+impl MemberUncertainty {
+    fn new(data: Vec<f64>, knowledge: Vec<f64>) -> Self {
+        Self { data, knowledge, ranking: OnceLock::new() }
+    }
+
+    /// The examples from largest to smallest mutual information.
+    pub fn ranking(&self) -> &Ranking {
+        self.ranking.get_or_init(|| Ranking::by_information(&self.knowledge))
+    }
 }
 
 /// How the predictions compare with reference predictions, a number per example.
@@ -85,7 +98,7 @@ impl Examples {
         let members = pooled
             .knowledge()
             .zip(pooled.data.clone())
-            .map(|(knowledge, data)| MemberUncertainty { data, knowledge });
+            .map(|(knowledge, data)| MemberUncertainty::new(data, knowledge));
         Self {
             classes,
             labels,
@@ -102,6 +115,7 @@ impl Examples {
             columns: Columns::plain(pooled.p, pooled.log_p, classes),
             by_confidence: OnceLock::new(),
             by_total: OnceLock::new(),
+            by_doubt: OnceLock::new(),
             sweep: OnceLock::new(),
             fit: OnceLock::new(),
         }
@@ -143,6 +157,7 @@ impl Examples {
         Self {
             by_confidence: OnceLock::new(),
             by_total: OnceLock::new(),
+            by_doubt: OnceLock::new(),
             sweep: OnceLock::new(),
             fit: OnceLock::new(),
             ..self.clone()
@@ -181,10 +196,10 @@ impl Examples {
             log_likelihood: floats(&self.log_likelihood),
             brier: floats(&self.brier),
             total: floats(&self.total),
-            members: self.members.as_ref().map(|m| MemberUncertainty {
-                data: floats(&m.data),
-                knowledge: floats(&m.knowledge),
-            }),
+            members: self
+                .members
+                .as_ref()
+                .map(|m| MemberUncertainty::new(floats(&m.data), floats(&m.knowledge))),
             costs: self.costs.clone(),
             cost: self.cost.as_deref().map(floats),
             reference: self.reference.as_ref().map(|r| ReferenceGap {
@@ -194,6 +209,7 @@ impl Examples {
             columns: self.columns.subset(rows),
             by_confidence: OnceLock::new(),
             by_total: OnceLock::new(),
+            by_doubt: OnceLock::new(),
             sweep: OnceLock::new(),
             fit: OnceLock::new(),
         }
@@ -202,6 +218,11 @@ impl Examples {
     /// The examples from most to least confident.
     pub fn by_confidence(&self) -> &Ranking {
         self.by_confidence.get_or_init(|| Ranking::descending(&self.confidence))
+    }
+
+    /// The examples from least to most confident.
+    pub fn by_doubt(&self) -> &Ranking {
+        self.by_doubt.get_or_init(|| self.by_confidence().reversed())
     }
 
     /// The examples from largest to smallest total uncertainty.

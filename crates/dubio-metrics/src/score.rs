@@ -30,14 +30,31 @@ pub(crate) fn wide<const L: usize>(counts: &[Count; L]) -> [f64; L] {
 pub trait Statistic: Send + Sync {
     /// The value in each lane; NaN where a resample leaves the score undefined.
     fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L];
+    /// The order of examples in which it wants their weights; `None` for as they lie. Scores of
+    /// ranked examples ask for their ranking, so that the counts are put in order once for all of
+    /// them and are then read one after the other.
+    fn order(&self) -> Option<&[u32]> {
+        None
+    }
 }
 
 /// [`Statistic`] behind a pointer.
 pub trait Prepared: Send + Sync {
     /// The score of the file: every example once.
     fn value(&self, ones: &[[Count; 1]]) -> f64;
-    /// The scores of [`LANES`] resamples.
-    fn replicates(&self, weights: &[[Count; LANES]]) -> [f64; LANES];
+    /// The scores of [`LANES`] resamples, from weights in the order of the examples.
+    fn replicates(&self, weights: &[[Count; LANES]]) -> [f64; LANES] {
+        match self.order() {
+            None => self.ordered_replicates(weights),
+            Some(order) => self.ordered_replicates(&in_order(order, weights)),
+        }
+    }
+    /// The same from weights in the order of [`Prepared::order`].
+    fn ordered_replicates(&self, weights: &[[Count; LANES]]) -> [f64; LANES];
+    /// See [`Statistic::order`].
+    fn order(&self) -> Option<&[u32]> {
+        None
+    }
     /// Called once before many threads ask for replicates: whatever they share is made here.
     fn before_sharing(&self) {}
 }
@@ -46,9 +63,17 @@ impl<S: Statistic> Prepared for S {
     fn value(&self, ones: &[[Count; 1]]) -> f64 {
         self.weighted(ones)[0]
     }
-    fn replicates(&self, weights: &[[Count; LANES]]) -> [f64; LANES] {
+    fn ordered_replicates(&self, weights: &[[Count; LANES]]) -> [f64; LANES] {
         self.weighted(weights)
     }
+    fn order(&self) -> Option<&[u32]> {
+        Statistic::order(self)
+    }
+}
+
+/// Weights in some order of the examples.
+pub(crate) fn in_order(order: &[u32], weights: &[[Count; LANES]]) -> Vec<[Count; LANES]> {
+    order.iter().map(|&i| weights[i as usize]).collect()
 }
 
 /// Why a score has no value for these predictions.
@@ -168,6 +193,9 @@ pub struct Mapped<S, F>(pub S, pub F);
 impl<S: Statistic, F: Fn(f64) -> f64 + Send + Sync> Statistic for Mapped<S, F> {
     fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
         self.0.weighted(weights).map(&self.1)
+    }
+    fn order(&self) -> Option<&[u32]> {
+        self.0.order()
     }
 }
 

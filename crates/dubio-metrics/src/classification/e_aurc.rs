@@ -34,4 +34,7 @@ impl Statistic for Excess<'_> {
         let best = self.0.best(weights);
         std::array::from_fn(|l| (area[l] - best[l]).max(0.0))
     }
+    fn order(&self) -> Option<&[u32]> {
+        self.0.order()
+    }
 }

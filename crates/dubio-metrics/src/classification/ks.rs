@@ -3,8 +3,8 @@
 use multiversion::multiversion;
 
 use crate::card::{Card, Direction};
-use crate::examples::Examples;
-use crate::score::{Count, Options, Preparation, Score, Statistic, total, wide};
+use crate::examples::{Examples, Ranking};
+use crate::score::{Count, Options, Preparation, Score, Statistic, total, weighted_sum, wide};
 
 /// `max_k |sum_{i <= k} (correct_i - c_i)| / n`, sorted by confidence.
 pub struct Ks;
@@ -23,39 +23,42 @@ impl Score<Examples> for Ks {
         &CARD
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
-        Ok(Box::new(Cumulative(examples)))
+        let ranking = examples.by_confidence();
+        let gap = |&i: &u32| examples.correct(i as usize) - examples.confidence[i as usize];
+        Ok(Box::new(Cumulative { ranking, gap: ranking.order.iter().map(gap).collect() }))
     }
 }
 
-struct Cumulative<'a>(&'a Examples);
+struct Cumulative<'a> {
+    ranking: &'a Ranking,
+    /// `correct - confidence`, most confident first.
+    gap: Vec<f64>,
+}
 
 impl Statistic for Cumulative<'_> {
     fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
-        largest_gap(self.0, weights)
+        largest_gap(self, weights)
+    }
+    fn order(&self) -> Option<&[u32]> {
+        Some(&self.ranking.order)
     }
 }
 
 #[multiversion(targets = "simd")]
-fn largest_gap<const L: usize>(examples: &Examples, weights: &[[Count; L]]) -> [f64; L] {
+fn largest_gap<const L: usize>(sums: &Cumulative<'_>, weights: &[[Count; L]]) -> [f64; L] {
     // Walked from the most confident, the sums of the least confident are what is left of all.
-    let mut whole = [0.0; L];
-    for (i, weight) in weights.iter().enumerate() {
-        let weight = wide(weight);
-        let gap = examples.correct(i) - examples.confidence[i];
-        for l in 0..L {
-            whole[l] += weight[l] * gap;
-        }
-    }
+    let whole = weighted_sum(&sums.gap, weights);
     let mut rest = whole;
     let mut largest = whole.map(f64::abs);
-    for run in examples.by_confidence().runs() {
-        for &i in run {
-            let gap = examples.correct(i as usize) - examples.confidence[i as usize];
-            let weight = wide(&weights[i as usize]);
+    let mut start = 0;
+    for &end in &sums.ranking.ends {
+        for place in start..end as usize {
+            let weight = wide(&weights[place]);
             for l in 0..L {
-                rest[l] -= weight[l] * gap;
+                rest[l] -= weight[l] * sums.gap[place];
             }
         }
+        start = end as usize;
         for l in 0..L {
             largest[l] = largest[l].max(rest[l].abs());
         }

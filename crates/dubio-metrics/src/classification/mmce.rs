@@ -32,7 +32,7 @@ impl Score<Examples> for Mmce {
 /// Along sorted values the Laplacian kernel is a product of its steps, `k(a, c) = k(a, b) k(b, c)`,
 /// so all pairs are summed in one sweep that carries `s = sum_{j before i} d_j k(c_j, c_i)`.
 pub(crate) struct KernelSweep<'a> {
-    order: &'a [u32],
+    pub order: &'a [u32],
     /// `correct - confidence`, in that order.
     gap: Vec<f64>,
     /// `k` between an example and the one before it.
@@ -71,8 +71,8 @@ impl<'a> KernelSweep<'a> {
     /// Weights of the correct and of the wrong predictions.
     pub(crate) fn masses<const L: usize>(&self, weights: &[[Count; L]]) -> [[f64; L]; 2] {
         let mut masses = [[0.0; L]; 2];
-        for (&i, &kind) in self.order.iter().zip(&self.kind) {
-            let weight = wide(&weights[i as usize]);
+        for (&kind, weight) in self.kind.iter().zip(weights) {
+            let weight = wide(weight);
             for l in 0..L {
                 masses[usize::from(kind)][l] += weight[l];
             }
@@ -89,9 +89,9 @@ fn quadratic_form<const L: usize>(
 ) -> [f64; L] {
     let mut form = [0.0; L];
     let mut carried = [0.0; L];
-    for (place, &i) in sweep.order.iter().enumerate() {
+    for (place, weight) in weights.iter().enumerate() {
         let (gap, step) = (sweep.gap[place], sweep.step[place]);
-        let weight = wide(&weights[i as usize]);
+        let weight = wide(weight);
         let scale = &scale[usize::from(sweep.kind[place])];
         for l in 0..L {
             let v = weight[l] * gap * scale[l];
@@ -110,5 +110,8 @@ impl Statistic for Unweighted<'_> {
         let whole = total(weights);
         let form = self.0.quadratic_form(weights, [[1.0; L]; 2]);
         std::array::from_fn(|l| form[l].max(0.0).sqrt() / whole[l])
+    }
+    fn order(&self) -> Option<&[u32]> {
+        Some(self.0.order)
     }
 }

@@ -34,4 +34,7 @@ impl Statistic for Balanced<'_> {
         let scale = self.0.masses(weights).map(|mass| mass.map(|m| 1.0 / m.max(1.0)));
         self.0.quadratic_form(weights, scale).map(|form| form.max(0.0).sqrt())
     }
+    fn order(&self) -> Option<&[u32]> {
+        Some(self.0.order)
+    }
 }

@@ -2,12 +2,14 @@
 
 use multiversion::multiversion;
 
-use crate::examples::Examples;
+use crate::examples::{Examples, Ranking};
 use crate::score::{Count, Statistic, total, wide};
 
 /// The risk-coverage curve; as a statistic, the area under it.
 pub struct RiskCoverage<'a> {
-    examples: &'a Examples,
+    ranking: &'a Ranking,
+    /// 1 for a wrong prediction, 0 for a right one, most confident first.
+    error: Vec<f64>,
     harmonic: Harmonic,
 }
 
@@ -45,21 +47,26 @@ impl Harmonic {
 impl<'a> RiskCoverage<'a> {
     /// The curve of these examples.
     pub fn new(examples: &'a Examples) -> Self {
-        Self { examples, harmonic: Harmonic::new(examples.len()) }
+        let ranking = examples.by_confidence();
+        let error = |&i: &u32| 1.0 - examples.correct(i as usize);
+        Self {
+            ranking,
+            error: ranking.order.iter().map(error).collect(),
+            harmonic: Harmonic::new(examples.len()),
+        }
     }
 
     /// `(share kept, error among them)` at the end of every run of equal confidence, most
     /// confident first. Between two points the error is a hyperbola, not a line.
     pub fn points(&self) -> Vec<(f64, f64)> {
-        let n = self.examples.len() as f64;
-        let (mut kept, mut wrong) = (0.0, 0.0);
-        let runs = self.examples.by_confidence().runs();
-        runs.map(|run| {
-            kept += run.len() as f64;
-            wrong += run.iter().map(|&i| 1.0 - self.examples.correct(i as usize)).sum::<f64>();
-            (kept / n, wrong / kept)
-        })
-        .collect()
+        let n = self.error.len() as f64;
+        let (mut start, mut wrong) = (0, 0.0);
+        let points = self.ranking.ends.iter().map(|&end| {
+            wrong += self.error[start..end as usize].iter().sum::<f64>();
+            start = end as usize;
+            (start as f64 / n, wrong / start as f64)
+        });
+        points.collect()
     }
 
     /// `sum_{j=1..m} (wrong + j e)/(kept + j)`, a run of `m` equals with error `e` after `kept`.
@@ -73,14 +80,14 @@ impl<'a> RiskCoverage<'a> {
         run_wrong + (wrong - kept * slope) * tail
     }
 
-    /// The area when all errors come last.
+    /// The area when all errors come last; weights in the order of the ranking.
     pub(crate) fn best<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
         let whole = total(weights);
         let mut wrong = [0.0; L];
-        for (i, weight) in weights.iter().enumerate() {
+        for (error, weight) in self.error.iter().zip(weights) {
             let weight = wide(weight);
             for l in 0..L {
-                wrong[l] += weight[l] * (1.0 - self.examples.correct(i));
+                wrong[l] += weight[l] * error;
             }
         }
         std::array::from_fn(|l| {
@@ -93,20 +100,25 @@ impl Statistic for RiskCoverage<'_> {
     fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
         area(self, weights)
     }
+    fn order(&self) -> Option<&[u32]> {
+        Some(&self.ranking.order)
+    }
 }
 
 #[multiversion(targets = "simd")]
 fn area<const L: usize>(curve: &RiskCoverage<'_>, weights: &[[Count; L]]) -> [f64; L] {
-    let examples = curve.examples;
     let mut kept = [0.0; L];
     let mut wrong = [0.0; L];
     let mut area = [0.0; L];
     let mut harmonic = [0.0; L];
-    for run in examples.by_confidence().runs() {
-        if let &[i] = run {
+    let mut start = 0;
+    for &end in &curve.ranking.ends {
+        let run = start..end as usize;
+        start = run.end;
+        if run.len() == 1 {
             // Nearly every run is one example, all right or all wrong: no need to divide.
-            let error = 1.0 - examples.correct(i as usize);
-            let weight = wide(&weights[i as usize]);
+            let error = curve.error[run.start];
+            let weight = wide(&weights[run.start]);
             for l in 0..L {
                 let next = curve.harmonic.at(kept[l] + weight[l]);
                 area[l] += error * weight[l] + (wrong[l] - error * kept[l]) * (next - harmonic[l]);
@@ -118,12 +130,11 @@ fn area<const L: usize>(curve: &RiskCoverage<'_>, weights: &[[Count; L]]) -> [f6
         }
         let mut size = [0.0; L];
         let mut errors = [0.0; L];
-        for &i in run {
-            let error = 1.0 - examples.correct(i as usize);
-            let weight = wide(&weights[i as usize]);
+        for place in run {
+            let weight = wide(&weights[place]);
             for l in 0..L {
                 size[l] += weight[l];
-                errors[l] += weight[l] * error;
+                errors[l] += weight[l] * curve.error[place];
             }
         }
         for l in 0..L {

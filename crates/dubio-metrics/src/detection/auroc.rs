@@ -22,6 +22,9 @@ impl Statistic for Auroc<'_> {
     fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
         auroc(&self.0, weights)
     }
+    fn order(&self) -> Option<&[u32]> {
+        Some(&self.0.ranking.order)
+    }
 }
 
 #[multiversion(targets = "simd")]

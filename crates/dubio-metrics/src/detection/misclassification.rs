@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{Detection, Measure, ONE_MEMBER, Signal};
 use crate::card::Card;
-use crate::examples::{Examples, Ranking};
+use crate::examples::Examples;
 use crate::score::{Options, Preparation, Score, Undefined};
 
 /// How well an uncertainty tells the wrong predictions (positives) from the right ones. Not
@@ -20,12 +20,12 @@ impl Score<Examples> for Misclassification {
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
         let ranking = match self.1 {
-            Signal::Confidence => Cow::Owned(examples.by_confidence().reversed()),
+            Signal::Confidence => Cow::Borrowed(examples.by_doubt()),
             Signal::Total => Cow::Borrowed(examples.by_total()),
             Signal::Model => {
                 let members =
                     examples.members.as_ref().ok_or_else(|| Undefined::because(ONE_MEMBER))?;
-                Cow::Owned(Ranking::by_information(&members.knowledge))
+                Cow::Borrowed(members.ranking())
             }
         };
         let positive: Vec<bool> = (0..examples.len()).map(|i| examples.correct(i) == 0.0).collect();
@@ -37,6 +37,6 @@ impl Score<Examples> for Misclassification {
                 "every prediction is wrong: there is nothing to tell apart",
             ));
         }
-        self.0.prepare(Detection { ranking, positive })
+        self.0.prepare(Detection::new(ranking, &positive))
     }
 }

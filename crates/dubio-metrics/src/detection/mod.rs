@@ -80,8 +80,17 @@ impl Measure {
 
 /// Examples ranked by an uncertainty, the most uncertain first, and which of them are positive.
 pub(crate) struct Detection<'a> {
-    pub ranking: Cow<'a, Ranking>,
-    pub positive: Vec<bool>,
+    ranking: Cow<'a, Ranking>,
+    /// In the order of the ranking.
+    positive: Vec<bool>,
+}
+
+impl<'a> Detection<'a> {
+    /// From which examples are positive, in their own order.
+    pub(crate) fn new(ranking: Cow<'a, Ranking>, positive: &[bool]) -> Self {
+        let positive = ranking.order.iter().map(|&i| positive[i as usize]).collect();
+        Self { ranking, positive }
+    }
 }
 
 impl Detection<'_> {
@@ -93,15 +102,17 @@ impl Detection<'_> {
         weights: &[[Count; L]],
         mut visit: impl FnMut(&[f64; L], &[f64; L]),
     ) {
-        for run in self.ranking.runs() {
+        let mut start = 0;
+        for &end in &self.ranking.ends {
             let mut mass = [[0.0; L]; 2];
-            for &i in run {
-                let side = &mut mass[usize::from(self.positive[i as usize])];
-                let weight = wide(&weights[i as usize]);
+            for place in start..end as usize {
+                let side = &mut mass[usize::from(self.positive[place])];
+                let weight = wide(&weights[place]);
                 for l in 0..L {
                     side[l] += weight[l];
                 }
             }
+            start = end as usize;
             visit(&mass[1], &mass[0]);
         }
     }

@@ -66,5 +66,5 @@ pub fn prepare(
     };
     let mut positive = vec![false; own.len()];
     positive.resize(values.len(), true);
-    measure.prepare(Detection { ranking: Cow::Owned(ranking), positive })
+    measure.prepare(Detection::new(Cow::Owned(ranking), &positive))
 }

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::{Entry, Scoring};
-use crate::bootstrap::Bootstrap;
+use crate::bootstrap::{Bootstrap, replicates};
 use crate::calibrate::cross_validation::{Fold, REPEATS, split};
 use crate::calibrate::temperature;
 use crate::examples::Examples;
@@ -135,9 +135,10 @@ fn fold_replicates(
             for (&half, prepared) in halves.iter().zip(&prepared) {
                 let (own, others) = weights.split_at(half);
                 weights = others;
-                for (sum, &s) in sums.iter_mut().zip(&defined) {
-                    let Ok((_, statistic)) = &prepared[s] else { continue };
-                    let lanes = statistic.replicates(own);
+                // A score that has a value has one on every half.
+                let valued = defined.iter().flat_map(|&s| &prepared[s]);
+                let statistics: Vec<&(dyn Prepared + '_)> = valued.map(|(_, s)| &**s).collect();
+                for (sum, lanes) in sums.iter_mut().zip(replicates(&statistics, own)) {
                     for l in 0..LANES {
                         sum[l] += lanes[l] / folds.len() as f64;
                     }
