@@ -4,14 +4,18 @@ use std::io::{self, Write};
 
 use anyhow::{Result, bail};
 use clap::ValueEnum;
+use dubio_data::shifts;
 use dubio_metrics::card::Direction;
+use dubio_nn::networks;
 use serde_json::json;
 
 use crate::names::{Known, base, known, nearest};
 
 /// List what there is.
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  dubio list scores\n  dubio list scores --json")]
+#[command(
+    after_help = "Examples:\n  dubio list scores\n  dubio list networks\n  dubio list shifts --json"
+)]
 pub(crate) struct ListArgs {
     /// What to list.
     what: What,
@@ -24,6 +28,10 @@ pub(crate) struct ListArgs {
 enum What {
     /// Every score, with one sentence each.
     Scores,
+    /// Every family of networks.
+    Networks,
+    /// Every shift of pictures.
+    Shifts,
 }
 
 /// Explain a score: formula, range, direction, citation.
@@ -38,7 +46,40 @@ pub(crate) struct ExplainArgs {
 }
 
 pub(crate) fn list(args: &ListArgs) -> Result<()> {
-    let What::Scores = args.what;
+    match args.what {
+        What::Scores => list_scores(args),
+        What::Networks => {
+            let cards = networks::CARDS.iter();
+            list_cards(args, &cards.map(|c| (c.name, c.summary, c.citation)).collect::<Vec<_>>())
+        }
+        What::Shifts => {
+            let cards = shifts::list().into_iter().map(|shift| shift.card());
+            list_cards(args, &cards.map(|c| (c.name, c.summary, c.citation)).collect::<Vec<_>>())
+        }
+    }
+}
+
+/// A line for each name, summary and citation.
+fn list_cards(args: &ListArgs, cards: &[(&str, &str, &str)]) -> Result<()> {
+    let mut out = io::stdout().lock();
+    if args.json {
+        let cards: Vec<_> = cards
+            .iter()
+            .map(|(name, summary, citation)| {
+                json!({ "name": name, "summary": summary, "citation": citation })
+            })
+            .collect();
+        writeln!(out, "{}", serde_json::to_string_pretty(&cards)?)?;
+        return Ok(());
+    }
+    let widest = cards.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
+    for (name, summary, _) in cards {
+        writeln!(out, "{name:<widest$}  {summary}")?;
+    }
+    Ok(())
+}
+
+fn list_scores(args: &ListArgs) -> Result<()> {
     let all = known();
     let mut out = io::stdout().lock();
     if args.json {

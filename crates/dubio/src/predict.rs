@@ -104,7 +104,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let data = load(args)?;
     let Answers::Classes { classes, labels } = &data.answers else {
         bail!(
-            "{}: predictions of regressions are not written yet; give a classification",
+            "{}: a regression cannot be predicted from weights alone, since they do not say how its \
+             training data were scaled; give a classification",
             args.data
         );
     };

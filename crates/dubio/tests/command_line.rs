@@ -182,6 +182,18 @@ fn every_listed_score_can_be_explained() {
 }
 
 #[test]
+fn networks_and_shifts_are_listed_with_their_sources() {
+    for (what, name) in [("networks", "resnetN-cifar"), ("shifts", "jpeg_compression")] {
+        assert!(stdout(&dubio(&["list", what])).contains(name));
+        let cards: Value =
+            serde_json::from_slice(&dubio(&["list", what, "--json"]).stdout).expect("JSON");
+        let cards = cards.as_array().expect("a list");
+        assert!(cards.iter().any(|card| card["name"] == name));
+        assert!(cards.iter().all(|card| card["citation"].as_str().is_some_and(|c| !c.is_empty())));
+    }
+}
+
+#[test]
 fn curves_are_written_as_json() {
     let folder = tempfile::tempdir().expect("a folder");
     let curves = folder.path().join("curves.json");

@@ -90,10 +90,27 @@ impl Conv2d {
         }
     }
 
-    fn windows_of<T: Real>(&self, x: &[T], input: Shape, windows: &mut [T]) {
-        if self.padding > 0 {
-            windows.fill(T::zero());
+    /// Whether a window that starts at this place of a padded line reaches into the padding.
+    fn reaches_out(&self, start: usize, length: usize) -> bool {
+        start < self.padding || start + self.kernel > length + self.padding
+    }
+
+    /// Zeroes the windows that reach into the padding; the others are overwritten whole.
+    fn clear_edges<T: Real>(&self, input: Shape, windows: &mut [T]) {
+        let (out, window) = (self.out(input), self.window(input));
+        for row in 0..out.height {
+            let edge = self.reaches_out(row * self.stride, input.height);
+            for column in 0..out.width {
+                if edge || self.reaches_out(column * self.stride, input.width) {
+                    let start = (row * out.width + column) * window;
+                    windows[start..start + window].fill(T::zero());
+                }
+            }
         }
+    }
+
+    fn windows_of<T: Real>(&self, x: &[T], input: Shape, windows: &mut [T]) {
+        self.clear_edges(input, windows);
         self.runs(input, |to, from, count| {
             windows[to..to + count].copy_from_slice(&x[from..from + count]);
         });
