@@ -53,7 +53,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<()> {
             list_cards(args, &cards.map(|c| (c.name, c.summary, c.citation)).collect::<Vec<_>>())
         }
         What::Shifts => {
-            let cards = shifts::list().into_iter().map(|shift| shift.card());
+            let cards = shifts::list().iter().map(|shift| shift.card());
             list_cards(args, &cards.map(|c| (c.name, c.summary, c.citation)).collect::<Vec<_>>())
         }
     }
