@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use dubio_metrics::stream::Stream;
 use multiversion::multiversion;
-use rand::Rng;
 use rayon::prelude::*;
 
 use crate::engine::{Batch, Engine, Slice, Vector};
 use crate::layers::{Mode, Statistics};
 use crate::loss::mean_loss;
+use crate::normal::add_normals;
 use crate::real::Real;
 use crate::tape::{Tape, Workspace};
 
@@ -56,13 +56,7 @@ impl<T: Real> Vector for Flat<T> {
     }
     fn add_noise(&mut self, std: f64, stream: &Stream) {
         self.0.par_chunks_mut(NOISE_PIECE).enumerate().for_each(|(piece, values)| {
-            let mut generator = stream.nth(piece).generator();
-            let mut uniform = || (generator.next_u64() >> 11) as f64 * 2_f64.powi(-53);
-            for pair in values.chunks_mut(2) {
-                let radius = std * (-2.0 * (1.0 - uniform()).ln()).sqrt();
-                let (sin, cos) = (std::f64::consts::TAU * uniform()).sin_cos();
-                pair.iter_mut().zip([cos, sin]).for_each(|(v, z)| *v = *v + T::of(radius * z));
-            }
+            add_normals(values, std, &mut stream.nth(piece).generator());
         });
     }
     fn read(&self, range: Range<usize>) -> Vec<f64> {

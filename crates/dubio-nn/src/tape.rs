@@ -6,6 +6,7 @@ use dubio_metrics::stream::Stream;
 use rand::Rng;
 
 use crate::layers::{Backward, Forward, Layer, Mode, PIECE, Parameter, Start};
+use crate::normal::add_normals;
 use crate::real::Real;
 use crate::shape::Shape;
 
@@ -162,22 +163,16 @@ impl<T: Real> Tape<T> {
 
 fn fill<T: Real>(values: &mut [T], start: Start, stream: &Stream) {
     let mut generator = stream.generator();
-    let mut uniform = || (generator.next_u64() >> 11) as f64 * 2_f64.powi(-53);
     match start {
         Start::Constant(value) => values.fill(T::of(value)),
         Start::Uniform { fan } => {
             let reach = 1.0 / (fan as f64).sqrt();
+            let mut uniform = || (generator.next_u64() >> 11) as f64 * 2_f64.powi(-53);
             values.iter_mut().for_each(|v| *v = T::of(reach * (2.0 * uniform() - 1.0)));
         }
         Start::He { fan } => {
-            let std = (2.0 / fan as f64).sqrt();
-            // Box and Muller, two at a time.
-            for pair in values.chunks_mut(2) {
-                let radius = std * (-2.0 * (1.0 - uniform()).ln()).sqrt();
-                let angle = std::f64::consts::TAU * uniform();
-                let normals = [radius * angle.cos(), radius * angle.sin()];
-                pair.iter_mut().zip(normals).for_each(|(v, z)| *v = T::of(z));
-            }
+            values.fill(T::zero());
+            add_normals(values, (2.0 / fan as f64).sqrt(), &mut generator);
         }
     }
 }

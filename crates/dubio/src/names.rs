@@ -120,7 +120,7 @@ pub(crate) fn base(name: &str) -> &str {
 /// The closest of some names, by the number of letters to change.
 pub(crate) fn nearest(asked: &str, names: &[String]) -> String {
     let mut ranked: Vec<(usize, &String)> =
-        names.iter().map(|name| (distance(asked, name), name)).collect();
+        names.iter().map(|name| (strsim::levenshtein(asked, name), name)).collect();
     ranked.sort();
     ranked.dedup();
     let best = ranked.first().map_or(0, |(d, _)| *d);
@@ -131,21 +131,6 @@ pub(crate) fn nearest(asked: &str, names: &[String]) -> String {
         .map(|(_, n)| format!("`{n}`"))
         .collect();
     close.join(" or ")
-}
-
-/// Levenshtein's distance.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]
