@@ -6,8 +6,6 @@ use anyhow::{Context, Result, bail};
 use clap::builder::ValueParser;
 use dubio_metrics::binning::Edges;
 use dubio_metrics::bootstrap::Bootstrap;
-use dubio_metrics::costs::Costs;
-use dubio_metrics::curves::{reliability::reliability, risk_coverage::RiskCoverage};
 use dubio_metrics::detection::ood::Uncertainties;
 use dubio_metrics::examples::Examples;
 use dubio_metrics::members::Members;
@@ -21,6 +19,8 @@ use dubio_predictions::{
     Classification, Error, Groups, Predictions, Regression, RegressionKind, open,
 };
 
+use crate::costs::read_costs;
+use crate::curves::write_curves;
 use crate::names::{Selection, base};
 use crate::progress::Bar;
 use crate::{Outcome, render};
@@ -294,39 +294,6 @@ fn grouping<'a>(path: &Path, groups: &'a Groups, name: &str) -> Result<&'a [i64]
     })
 }
 
-fn read_costs(path: &Path, classes: usize) -> Result<Costs> {
-    let place = |line: usize| format!("{}, line {line}", path.display());
-    let mut reader = csv::ReaderBuilder::new()
-        .has_headers(false)
-        .trim(csv::Trim::All)
-        .flexible(true)
-        .from_path(path)
-        .with_context(|| format!("cannot read the cost matrix {}", path.display()))?;
-    let mut rows = Vec::new();
-    for (line, record) in reader.records().enumerate() {
-        let record = record.with_context(|| place(line + 1))?;
-        let row = record.iter().enumerate().map(|(column, field)| {
-            field.parse::<f64>().map_err(|_| {
-                anyhow::anyhow!(
-                    "{}, column {}: `{field}` is not a number",
-                    place(line + 1),
-                    column + 1
-                )
-            })
-        });
-        rows.push(row.collect::<Result<Vec<f64>>>()?);
-    }
-    let costs = Costs::new(rows).map_err(|e| anyhow::anyhow!("{}: {e}", path.display()))?;
-    if costs.classes() != classes {
-        bail!(
-            "{}: {} columns for {classes} classes; give a column per true class",
-            path.display(),
-            costs.classes()
-        );
-    }
-    Ok(costs)
-}
-
 fn regressed(args: &Args, file: &Regression, scoring: &Scoring<'_>) -> Result<Vec<Entry>> {
     note_ignored(&file.path, &file.ignored);
     for (flag, given) in [
@@ -370,19 +337,4 @@ fn note_ignored(path: &Path, ignored: &[String]) {
     if !ignored.is_empty() {
         eprintln!("note: {}: not used: {}", path.display(), ignored.join(", "));
     }
-}
-
-fn write_curves(path: &Path, examples: &Examples, bins: usize) -> Result<()> {
-    let bins: Vec<serde_json::Value> = reliability(examples, bins)
-        .iter()
-        .map(|bin| {
-            serde_json::json!({
-                "count": bin.count, "confidence": bin.confidence, "accuracy": bin.accuracy,
-            })
-        })
-        .collect();
-    let points: Vec<[f64; 2]> =
-        RiskCoverage::new(examples).points().into_iter().map(|(c, r)| [c, r]).collect();
-    let text = serde_json::json!({ "reliability": bins, "risk_coverage": points }).to_string();
-    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }

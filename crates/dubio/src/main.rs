@@ -1,6 +1,8 @@
 //! `dubio`: does a model know what it does not know?
 
 mod calibrate;
+mod costs;
+mod curves;
 mod data;
 mod evaluate;
 mod explain;

@@ -1,0 +1,40 @@
+//! The cost matrix of `dubio evaluate --costs`.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use dubio_metrics::costs::Costs;
+
+/// Reads a CSV without a head: a row per decision, a column per true class.
+pub(crate) fn read_costs(path: &Path, classes: usize) -> Result<Costs> {
+    let place = |line: usize| format!("{}, line {line}", path.display());
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .trim(csv::Trim::All)
+        .flexible(true)
+        .from_path(path)
+        .with_context(|| format!("cannot read the cost matrix {}", path.display()))?;
+    let mut rows = Vec::new();
+    for (line, record) in reader.records().enumerate() {
+        let record = record.with_context(|| place(line + 1))?;
+        let row = record.iter().enumerate().map(|(column, field)| {
+            field.parse::<f64>().map_err(|_| {
+                anyhow::anyhow!(
+                    "{}, column {}: `{field}` is not a number",
+                    place(line + 1),
+                    column + 1
+                )
+            })
+        });
+        rows.push(row.collect::<Result<Vec<f64>>>()?);
+    }
+    let costs = Costs::new(rows).map_err(|e| anyhow::anyhow!("{}: {e}", path.display()))?;
+    if costs.classes() != classes {
+        bail!(
+            "{}: {} columns for {classes} classes; give a column per true class",
+            path.display(),
+            costs.classes()
+        );
+    }
+    Ok(costs)
+}
