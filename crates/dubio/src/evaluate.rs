@@ -11,8 +11,8 @@ use dubio_metrics::examples::Examples;
 use dubio_metrics::members::Members;
 use dubio_metrics::pool::{Pooled, pool};
 use dubio_metrics::regression::Outcomes;
-use dubio_metrics::score::Options;
-use dubio_metrics::scorecard::{self, Entry, Progress, Scoring};
+use dubio_metrics::score::{Options, Score};
+use dubio_metrics::scorecard::{self, Entry, Examined, Progress, Scoring};
 use dubio_metrics::stream::Stream;
 use dubio_metrics::{classification, regression};
 use dubio_predictions::{
@@ -136,12 +136,12 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     };
     let entries = match open(&args.file)? {
         Predictions::Classification(file) => classified(args, &file, &scoring, &selection)?,
-        Predictions::Regression(file) => regressed(args, &file, &scoring)?,
+        Predictions::Regression(file) => regressed(args, &file, &scoring, &selection)?,
     };
     drop(progress);
     let names: Vec<&str> = entries.iter().map(|e| &e.name[..]).collect();
     if let Some(name) = selection.missing(&names).first() {
-        bail!("`{name}` is not a score of this file: {}", why_missing(name));
+        bail!("`{name}` is not a score of this file: {}", why_missing(name, args));
     }
     if args.json {
         render::json(&entries)?
@@ -152,10 +152,14 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     Ok(if undefined { Outcome::Undefined } else { Outcome::Done })
 }
 
-fn why_missing(name: &str) -> &'static str {
+fn why_missing(name: &str, args: &Args) -> &'static str {
     match name.split('.').next().unwrap_or_default() {
         "ood" => "give that set with --ood NAME=FILE",
-        "group" | "worst_group" | "p10_group" => "give groups with --groups",
+        "group" if args.groups.is_some() => "no example has this group",
+        "group" | "worst_group" | "p10_group" if args.groups.is_none() => {
+            "give groups with --groups"
+        }
+        "worst_group" => "neither of its ends is worse",
         "calibrated" => "it has no calibrated form",
         _ => "it belongs to the other kind of predictions (classification or regression)",
     }
@@ -197,13 +201,7 @@ fn classified(
     let mut entries = scorecard::plain(&examples, &scores, &plain);
     entries.extend(scorecard::calibrated(&examples, &scores, &plain));
     if let Some(groups) = groups {
-        let wanted = |name: &str| given(name) && wants_grouped(selection, name);
-        entries.extend(scorecard::grouped(
-            &examples,
-            &scores,
-            groups,
-            &Scoring { wanted: &wanted, ..clone(scoring) },
-        ));
+        entries.extend(grouped(&examples, &scores, groups, scoring, selection, &given));
     }
     for (name, path) in &args.ood {
         let outside = match open(path)? {
@@ -222,12 +220,20 @@ fn classified(
     Ok(entries)
 }
 
-/// With `--groups`, a plain score's name asks for its values per group too.
-fn wants_grouped(selection: &Selection, name: &str) -> bool {
-    ["", "group.0.", "worst_group.", "p10_group."]
-        .iter()
-        .any(|kind| selection.wants(&format!("{kind}{name}")))
-        || selection.wants(base(name))
+/// The scores over groups. A plain score's name asks for its values over groups too.
+fn grouped<E: Examined>(
+    examples: &E,
+    scores: &[Box<dyn Score<E>>],
+    groups: &[i64],
+    scoring: &Scoring<'_>,
+    selection: &Selection,
+    given: &(dyn Fn(&str) -> bool + Sync),
+) -> Vec<Entry> {
+    let wanted = |name: &str| given(name) && selection.wants_grouped(name);
+    let scoring = Scoring { wanted: &wanted, ..clone(scoring) };
+    let mut entries = scorecard::grouped(examples, scores, groups, &scoring);
+    entries.retain(|e| selection.wants(&e.name) || selection.wants(base(&e.name)));
+    entries
 }
 
 fn clone<'a>(scoring: &Scoring<'a>) -> Scoring<'a> {
@@ -294,7 +300,12 @@ fn grouping<'a>(path: &Path, groups: &'a Groups, name: &str) -> Result<&'a [i64]
     })
 }
 
-fn regressed(args: &Args, file: &Regression, scoring: &Scoring<'_>) -> Result<Vec<Entry>> {
+fn regressed(
+    args: &Args,
+    file: &Regression,
+    scoring: &Scoring<'_>,
+    selection: &Selection,
+) -> Result<Vec<Entry>> {
     note_ignored(&file.path, &file.ignored);
     for (flag, given) in [
         ("--ood", !args.ood.is_empty()),
@@ -320,15 +331,14 @@ fn regressed(args: &Args, file: &Regression, scoring: &Scoring<'_>) -> Result<Ve
     })?;
     let scores = regression::scores();
     // Pinball loss belongs to quantiles; elsewhere it is only worth a line when asked for.
-    let wanted = |name: &str| {
-        (scoring.wanted)(name)
-            && (name != "pinball" || outcomes.quantiles.is_some() || !args.scores.is_empty())
-    };
-    let scoring = Scoring { wanted: &wanted, ..clone(scoring) };
-    let mut entries = scorecard::plain(&outcomes, &scores, &scoring);
+    let given =
+        |name: &str| name != "pinball" || outcomes.quantiles.is_some() || !args.scores.is_empty();
+    let wanted = |name: &str| (scoring.wanted)(name) && given(name);
+    let plain = Scoring { wanted: &wanted, ..clone(scoring) };
+    let mut entries = scorecard::plain(&outcomes, &scores, &plain);
     if let Some(name) = &args.groups {
         let groups = grouping(&file.path, &file.groups, name)?;
-        entries.extend(scorecard::grouped(&outcomes, &scores, groups, &scoring));
+        entries.extend(grouped(&outcomes, &scores, groups, scoring, selection, &given));
     }
     Ok(entries)
 }

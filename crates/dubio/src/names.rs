@@ -58,6 +58,17 @@ impl Selection {
         asked.iter().any(|a| matches(a, name))
     }
 
+    /// Whether a plain score is to be worked out for groups: it was asked for, or one of its forms
+    /// over groups was.
+    pub(crate) fn wants_grouped(&self, name: &str) -> bool {
+        let Some(asked) = &self.0 else { return true };
+        let over_groups = |a: &str| {
+            a != base(a) && !a.starts_with("calibrated.") && matches(base(a), name)
+                || ["group", "worst_group", "p10_group"].iter().any(|kind| matches(a, kind))
+        };
+        asked.iter().any(|a| matches(a, name) || over_groups(a))
+    }
+
     /// Whether it was named in full.
     pub(crate) fn names(&self, name: &str) -> bool {
         self.0.as_ref().is_some_and(|asked| asked.iter().any(|a| a == name))
@@ -142,6 +153,17 @@ mod tests {
         assert!(matches("misclassification", "misclassification.auroc.total"));
         assert!(matches("calibrated.n*", "calibrated.nll"));
         assert!(!matches("ece", "ece2") && !matches("brier", "brier_per_class"));
+    }
+
+    #[test]
+    fn a_score_over_groups_is_worked_out_when_any_of_its_forms_is_asked_for() {
+        let wants = |asked: &str, name: &str| {
+            Selection::new(&[asked.to_string()]).is_ok_and(|s| s.wants_grouped(name))
+        };
+        for asked in ["ece", "group.3.ece", "worst_group.ece", "p10_group.ece", "worst_group"] {
+            assert!(wants(asked, "ece"), "{asked}");
+        }
+        assert!(!wants("calibrated.ece", "ece") && !wants("group.3.ece", "nll"));
     }
 
     #[test]

@@ -39,7 +39,8 @@ fn why(entry: &Entry) -> Option<&str> {
 
 /// A line per score; families under a heading of their own.
 pub(crate) fn table(entries: &[Entry]) -> Result<()> {
-    let widest = entries.iter().map(|e| short(&e.name).chars().count()).max().unwrap_or(0);
+    let length = |e: &Entry| short(&e.name).len().max(heading(&e.name).len());
+    let widest = entries.iter().map(length).max().unwrap_or(0);
     let with_intervals = entries.iter().any(|e| e.interval.is_some());
     let mut out = io::stdout().lock();
     let mut family = None;
