@@ -13,21 +13,70 @@ const WIDE: usize = 8;
 /// Products with this in place of -inf are 0 and not NaN, because its exponential is 0.
 const FLOOR: f64 = -1e150;
 
+/// `N` sums in lanes. The first, a row's normaliser, is kept with what rounding takes from it, so
+/// that it does not depend on the order of the classes: rows that hold the same numbers in another
+/// order must have the same confidence to the last bit, or their tie would be broken by chance.
+struct Sums<const N: usize> {
+    lanes: [[f64; WIDE]; N],
+    lost: [f64; WIDE],
+}
+
+impl<const N: usize> Sums<N> {
+    #[inline(always)]
+    fn new() -> Self {
+        Self { lanes: [[0.0; WIDE]; N], lost: [0.0; WIDE] }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, lane: usize, terms: [f64; N]) {
+        for n in 0..N {
+            let old = self.lanes[n][lane];
+            let new = old + terms[n];
+            if n == 0 {
+                self.lost[lane] += rounded_away(old, terms[n], new);
+            }
+            self.lanes[n][lane] = new;
+        }
+    }
+
+    #[inline(always)]
+    fn total(self) -> [f64; N] {
+        let mut totals = self.lanes.map(add_lanes);
+        if N > 0 {
+            let (mut sum, mut lost) = (0.0, self.lost.iter().sum::<f64>());
+            for lane in self.lanes[0] {
+                let new = sum + lane;
+                lost += rounded_away(sum, lane, new);
+                sum = new;
+            }
+            totals[0] = sum + lost;
+        }
+        totals
+    }
+}
+
+/// What `sum`, the rounded `a + b`, lacks: Knuth's exact error of an addition.
+#[inline(always)]
+fn rounded_away(a: f64, b: f64, sum: f64) -> f64 {
+    let part = sum - a;
+    (a - (sum - part)) + (b - part)
+}
+
 /// Maps every element and sums the `N` numbers that each gives.
 #[inline(always)]
 fn map_sum<const N: usize>(row: &mut [f64], f: impl Fn(f64) -> (f64, [f64; N])) -> [f64; N] {
-    let mut lanes = [[0.0; WIDE]; N];
+    let mut sums = Sums::new();
     let (chunks, rest) = row.as_chunks_mut::<WIDE>();
     for chunk in chunks {
         let input = *chunk;
-        add_mapped(&input, chunk, &mut lanes, &f);
+        add_mapped(&input, chunk, &mut sums, &f);
     }
     for (lane, x) in rest.iter_mut().enumerate() {
         let (mapped, terms) = f(*x);
         *x = mapped;
-        (0..N).for_each(|n| lanes[n][lane] += terms[n]);
+        sums.add(lane, terms);
     }
-    lanes.map(add_lanes)
+    sums.total()
 }
 
 /// The same from one row into another.
@@ -37,33 +86,31 @@ fn map_sum_into<const N: usize>(
     out: &mut [f64],
     f: impl Fn(f64) -> (f64, [f64; N]),
 ) -> [f64; N] {
-    let mut lanes = [[0.0; WIDE]; N];
+    let mut sums = Sums::new();
     let (chunks, rest) = row.as_chunks::<WIDE>();
     let (out_chunks, out_rest) = out.as_chunks_mut::<WIDE>();
     for (chunk, out) in chunks.iter().zip(out_chunks) {
-        add_mapped(chunk, out, &mut lanes, &f);
+        add_mapped(chunk, out, &mut sums, &f);
     }
     for (lane, (x, out)) in rest.iter().zip(out_rest).enumerate() {
         let (mapped, terms) = f(*x);
         *out = mapped;
-        (0..N).for_each(|n| lanes[n][lane] += terms[n]);
+        sums.add(lane, terms);
     }
-    lanes.map(add_lanes)
+    sums.total()
 }
 
 #[inline(always)]
 fn add_mapped<const N: usize>(
     input: &[f64; WIDE],
     out: &mut [f64; WIDE],
-    lanes: &mut [[f64; WIDE]; N],
+    sums: &mut Sums<N>,
     f: &impl Fn(f64) -> (f64, [f64; N]),
 ) {
     for lane in 0..WIDE {
         let (mapped, terms) = f(input[lane]);
         out[lane] = mapped;
-        for n in 0..N {
-            lanes[n][lane] += terms[n];
-        }
+        sums.add(lane, terms);
     }
 }
 

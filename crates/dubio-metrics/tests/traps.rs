@@ -297,6 +297,41 @@ mod ranking {
         Data::confident(&[0.6, 0.6, 0.8, 0.9], &[1, 0, 0, 1])
     }
 
+    /// The same whole-number logits in every row, each time in another order.
+    fn shuffled_rows(n: usize, classes: usize, member: f64) -> Vec<Vec<f64>> {
+        let row = |i: usize| {
+            let step = (1..).filter(|s| gcd(*s, classes) == 1).nth(i % 3).unwrap_or(1);
+            (0..classes).map(|c| member * (((c + i) * step) % classes) as f64).collect()
+        };
+        (0..n).map(row).collect()
+    }
+
+    fn gcd(a: usize, b: usize) -> usize {
+        if b == 0 { a } else { gcd(b, a % b) }
+    }
+
+    #[test]
+    fn rows_with_the_same_numbers_in_another_order_are_tied_to_the_last_bit() {
+        for classes in [3, 7, 10, 29, 100] {
+            let members = [shuffled_rows(200, classes, 1.0), shuffled_rows(200, classes, 0.37)];
+            // Every third prediction is wrong.
+            let top = |row: &[f64]| row.iter().position(|&x| x == (classes - 1) as f64);
+            let label = |(i, row): (usize, &Vec<f64>)| {
+                (top(row).expect("a largest") + usize::from(i % 3 == 0)) % classes
+            };
+            let labels: Vec<u32> =
+                members[0].iter().enumerate().map(|row| label(row) as u32).collect();
+            for data in [
+                Data::single(Logits, &members[0], &labels),
+                Data::ensemble(Logits, &members, &labels),
+            ] {
+                // Nothing can be told apart: every pair is a tie, every prefix has the mean error.
+                assert_eq!(score(&data, "misclassification.auroc.confidence"), 0.5, "{classes}");
+                assert_is(score(&data, "aurc"), score(&data, "error"));
+            }
+        }
+    }
+
     #[test]
     fn ties_count_one_half_in_the_area_under_the_roc_curve() {
         // Of the pairs wrong-right, 0.6-0.9 and 0.8-0.9 are in order, 0.6-0.6 is tied.
