@@ -9,7 +9,6 @@ use rayon::prelude::*;
 use crate::engine::{Batch, Engine, Slice, Vector};
 use crate::layers::{Mode, Statistics};
 use crate::loss::mean_loss;
-use crate::normal::add_normals;
 use crate::real::Real;
 use crate::tape::{Tape, Workspace};
 
@@ -44,6 +43,16 @@ impl<T: Real> Vector for Flat<T> {
         let a = T::of(a);
         self.0.iter_mut().zip(x.0.iter().zip(&y.0)).for_each(|(v, (x, y))| *v = *v + a * *x * *y);
     }
+    fn add_over_root(&mut self, a: f64, x: &Self, y: &Self, floor: f64) {
+        let (a, floor) = (T::of(a), T::of(floor));
+        let terms = x.0.iter().zip(&y.0).map(|(x, y)| a * *x / (y.sqrt() + floor));
+        self.0.iter_mut().zip(terms).for_each(|(v, term)| *v = *v + term);
+    }
+    fn add_times_root(&mut self, a: f64, x: &Self, y: &Self) {
+        let a = T::of(a);
+        let terms = x.0.iter().zip(&y.0).map(|(x, y)| a * *x * y.max(T::zero()).sqrt());
+        self.0.iter_mut().zip(terms).for_each(|(v, term)| *v = *v + term);
+    }
     fn dot(&self, other: &Self) -> f64 {
         // Eight sums side by side, added in a fixed order.
         let mut lanes = [0.0; 8];
@@ -56,8 +65,17 @@ impl<T: Real> Vector for Flat<T> {
     }
     fn add_noise(&mut self, std: f64, stream: &Stream) {
         self.0.par_chunks_mut(NOISE_PIECE).enumerate().for_each(|(piece, values)| {
-            add_normals(values, std, &mut stream.nth(piece).generator());
+            T::add_normals(values, std, &mut stream.nth(piece).generator());
         });
+    }
+    fn part(&self, range: Range<usize>) -> Self {
+        Self(self.0[range].to_vec())
+    }
+    fn put(&mut self, start: usize, part: &Self) {
+        self.0[start..start + part.0.len()].copy_from_slice(&part.0);
+    }
+    fn bytes_per_number(&self) -> usize {
+        size_of::<T>()
     }
     fn read(&self, range: Range<usize>) -> Vec<f64> {
         self.0[range].iter().map(|v| v.wide()).collect()
@@ -138,6 +156,14 @@ impl<T: Real> Engine for Cpu<T> {
         gradient.0.fill(T::zero());
         workspace.backward(tape, &theta.0, batch.inputs, seed, &mode, &mut gradient.0);
         loss
+    }
+
+    fn loss(&mut self, theta: &Flat<T>, batch: Batch<'_, T>) -> f64 {
+        let Self { tape, workspace, statistics, seed } = self;
+        let mode = Mode::evaluate();
+        let outputs = workspace.forward(tape, &theta.0, statistics, batch.inputs, &mode);
+        let seed = &mut seed[..outputs.len()];
+        mean_loss(outputs, batch.answers, seed)
     }
 
     fn predict(&mut self, theta: &Flat<T>, inputs: &[T], noise: Option<&Stream>, out: &mut Vec<T>) {

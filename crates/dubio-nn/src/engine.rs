@@ -12,7 +12,7 @@ use crate::layers::Statistics;
 use crate::loss::Answers;
 
 /// A vector that an engine holds.
-pub trait Vector: Clone + Send {
+pub trait Vector: Clone + Send + 'static {
     /// Numbers in it.
     fn len(&self) -> usize;
     /// Whether there are none.
@@ -31,10 +31,20 @@ pub trait Vector: Clone + Send {
     fn combine(&mut self, a: f64, b: f64, x: &Self);
     /// `self = self + a x y`, number by number.
     fn add_product(&mut self, a: f64, x: &Self, y: &Self);
+    /// `self = self + a x / (sqrt(y) + floor)`, number by number; no `y` is below 0.
+    fn add_over_root(&mut self, a: f64, x: &Self, y: &Self, floor: f64);
+    /// `self = self + a x sqrt(y)`, number by number; `y` below 0 counts as 0.
+    fn add_times_root(&mut self, a: f64, x: &Self, y: &Self);
     /// `sum_i self_i other_i`, in f64.
     fn dot(&self, other: &Self) -> f64;
     /// Adds `std` times independent standard normal numbers from a stream.
     fn add_noise(&mut self, std: f64, stream: &Stream);
+    /// A stretch, as a vector of its own.
+    fn part(&self, range: Range<usize>) -> Self;
+    /// Overwrites the stretch from `start` on by a whole vector.
+    fn put(&mut self, start: usize, part: &Self);
+    /// Bytes that a number takes, 4 or 8.
+    fn bytes_per_number(&self) -> usize;
     /// A copy of a stretch.
     fn read(&self, range: Range<usize>) -> Vec<f64>;
     /// Overwrites a stretch.
@@ -80,6 +90,8 @@ pub trait Engine {
         noise: Option<&Stream>,
         gradient: &mut Self::Vector,
     ) -> f64;
+    /// Mean loss on a batch at `theta`, as it predicts: running statistics, no noise.
+    fn loss(&mut self, theta: &Self::Vector, batch: Batch<'_, Self::Number>) -> f64;
     /// Outputs at `theta` for some inputs, `[examples, outputs]`, with or without noise.
     fn predict(
         &mut self,

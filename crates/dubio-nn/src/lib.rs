@@ -10,7 +10,7 @@ pub mod layers;
 pub mod loss;
 pub mod matrix;
 pub mod networks;
-mod normal;
+pub mod normal;
 pub mod real;
 pub mod shape;
 pub mod tape;

@@ -2,8 +2,12 @@
 
 use num_traits::Float;
 
+use crate::normal::Normal;
+
 /// f32 or f64.
-pub trait Real: Float + Send + Sync + Default + std::fmt::Debug + std::iter::Sum + 'static {
+pub trait Real:
+    Float + Normal + Send + Sync + Default + std::fmt::Debug + std::iter::Sum + 'static
+{
     /// The nearest number of this type.
     fn of(x: f64) -> Self;
     /// As f64, exactly.

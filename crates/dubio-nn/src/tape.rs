@@ -6,7 +6,6 @@ use dubio_metrics::stream::Stream;
 use rand::Rng;
 
 use crate::layers::{Backward, Forward, Layer, Mode, PIECE, Parameter, Start};
-use crate::normal::add_normals;
 use crate::real::Real;
 use crate::shape::Shape;
 
@@ -100,6 +99,30 @@ impl<T: Real> Tape<T> {
         self.push(from, Some(other), name.into(), Box::new(crate::layers::residual::Residual))
     }
 
+    /// The network with one more layer in front of every linear one but those that read the input
+    /// itself: behind each hidden activation of an `mlp`, before the last layer of a residual
+    /// network. Parameters keep their names and their places in the flat vector.
+    pub fn in_front_of_linear(self, name: &str, layer: impl Fn() -> Box<dyn Layer<T>>) -> Self {
+        let mut tape = Self::new(self.input);
+        // Where the outputs of an old layer are now, and whether they are the input unchanged.
+        let mut moved: Vec<(From, bool)> = Vec::new();
+        for node in self.nodes {
+            let now = |from: From, moved: &[(From, bool)]| match from {
+                From::Input => (From::Input, true),
+                From::Layer(index) => moved[index],
+            };
+            let (mut from, is_input) = now(node.from, &moved);
+            if node.layer.kind() == "linear" && !is_input {
+                let path = format!("{}.{name}", node.name);
+                from = tape.push(from, None, path, layer());
+            }
+            let other = node.other.map(|other| now(other, &moved).0);
+            let stays = is_input && node.layer.kind() == "flatten";
+            moved.push((tape.push(from, other, node.name, node.layer), stays));
+        }
+        tape
+    }
+
     fn push(
         &mut self,
         from: From,
@@ -172,7 +195,7 @@ fn fill<T: Real>(values: &mut [T], start: Start, stream: &Stream) {
         }
         Start::He { fan } => {
             values.fill(T::zero());
-            add_normals(values, (2.0 / fan as f64).sqrt(), &mut generator);
+            T::add_normals(values, (2.0 / fan as f64).sqrt(), &mut generator);
         }
     }
 }

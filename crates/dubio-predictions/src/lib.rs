@@ -17,7 +17,7 @@ mod write;
 pub use array::{Array, Dtype, Float, Integer};
 pub use error::Error;
 pub use predictions::{Classification, Groups, Predictions, Regression, RegressionKind, Source};
-pub use write::{Output, write};
+pub use write::{Floats, Output, write};
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -11,14 +11,20 @@ use zip::write::{SimpleFileOptions, ZipWriter};
 use crate::error::Error;
 use crate::npy;
 
-/// Class predictions to be written.
-pub struct Output<'a> {
-    /// What they are: `logits` or `log_probs`.
+/// An array of numbers to be written.
+pub struct Floats<'a> {
+    /// What they are: `logits`, `log_probs`, `mean`.
     pub name: &'static str,
-    /// `[members, examples, classes]`, row after row.
+    /// The last axis runs fastest.
     pub values: &'a [f32],
-    /// The shape of the values.
-    pub shape: [usize; 3],
+    /// Lengths of the axes.
+    pub shape: Vec<usize>,
+}
+
+/// Predictions to be written.
+pub struct Output<'a> {
+    /// What is predicted.
+    pub floats: Vec<Floats<'a>>,
     /// Whole-number arrays besides: labels, groups.
     pub integers: Vec<(String, Vec<i64>)>,
 }
@@ -57,9 +63,9 @@ fn whole(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Res
     file.persist(path).map(|_| ()).map_err(|e| e.error)
 }
 
-fn npy_floats(mut to: impl Write, output: &Output<'_>) -> io::Result<()> {
-    to.write_all(&npy::header("<f4", &output.shape))?;
-    output.values.iter().try_for_each(|x| to.write_all(&x.to_le_bytes()))?;
+fn npy_floats(mut to: impl Write, array: &Floats<'_>) -> io::Result<()> {
+    to.write_all(&npy::header("<f4", &array.shape))?;
+    array.values.iter().try_for_each(|x| to.write_all(&x.to_le_bytes()))?;
     to.flush()
 }
 
@@ -74,8 +80,10 @@ fn npz(file: &mut File, output: &Output<'_>) -> io::Result<()> {
     let options =
         SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
     let mut archive = ZipWriter::new(BufWriter::new(file));
-    archive.start_file(format!("{}.npy", output.name), options)?;
-    npy_floats(&mut archive, output)?;
+    for array in &output.floats {
+        archive.start_file(format!("{}.npy", array.name), options)?;
+        npy_floats(&mut archive, array)?;
+    }
     for (name, values) in &output.integers {
         archive.start_file(format!("{name}.npy"), options)?;
         npy_integers(&mut archive, values)?;
@@ -84,29 +92,30 @@ fn npz(file: &mut File, output: &Output<'_>) -> io::Result<()> {
 }
 
 fn safetensors(file: &mut File, output: &Output<'_>) -> io::Result<()> {
-    let floats: Vec<u8> = output.values.iter().flat_map(|x| x.to_le_bytes()).collect();
-    let integers: Vec<(&str, Vec<u8>)> = output
-        .integers
-        .iter()
-        .map(|(name, values)| (&name[..], values.iter().flat_map(|x| x.to_le_bytes()).collect()))
-        .collect();
+    let floats = output.floats.iter().map(|array| {
+        let bytes: Vec<u8> = array.values.iter().flat_map(|x| x.to_le_bytes()).collect();
+        (array.name, Dtype::F32, array.shape.clone(), bytes)
+    });
+    let integers = output.integers.iter().map(|(name, values)| {
+        let bytes = values.iter().flat_map(|x| x.to_le_bytes()).collect();
+        (&name[..], Dtype::I64, vec![values.len()], bytes)
+    });
+    let arrays: Vec<_> = floats.chain(integers).collect();
     let other = |e: safetensors::SafeTensorError| io::Error::other(e.to_string());
-    let mut tensors = vec![(
-        output.name,
-        TensorView::new(Dtype::F32, output.shape.to_vec(), &floats).map_err(other)?,
-    )];
-    for (name, bytes) in &integers {
-        let view = TensorView::new(Dtype::I64, vec![bytes.len() / 8], bytes).map_err(other)?;
-        tensors.push((name, view));
-    }
+    let tensors = arrays.iter().map(|(name, dtype, shape, bytes)| {
+        Ok((*name, TensorView::new(*dtype, shape.clone(), bytes).map_err(other)?))
+    });
+    let tensors = tensors.collect::<io::Result<Vec<_>>>()?;
     file.write_all(&safetensors::serialize(tensors, None).map_err(other)?)
 }
 
 fn folder(path: &Path, output: &Output<'_>) -> io::Result<()> {
     std::fs::create_dir_all(path)?;
-    whole(&path.join(format!("{}.npy", output.name)), |file| {
-        npy_floats(BufWriter::new(file), output)
-    })?;
+    for array in &output.floats {
+        whole(&path.join(format!("{}.npy", array.name)), |file| {
+            npy_floats(BufWriter::new(file), array)
+        })?;
+    }
     for (name, values) in &output.integers {
         whole(&path.join(format!("{name}.npy")), |file| {
             npy_integers(BufWriter::new(file), values)

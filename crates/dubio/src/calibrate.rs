@@ -8,7 +8,7 @@ use dubio_metrics::examples::Examples;
 use dubio_metrics::members::Members;
 use dubio_metrics::numeric::transcendental::logsumexp;
 use dubio_metrics::pool::pool;
-use dubio_predictions::{Classification, Error, Output, Predictions, open, write};
+use dubio_predictions::{Classification, Error, Floats, Output, Predictions, open, write};
 use serde_json::json;
 
 /// Fit a temperature on validation predictions and apply it to others.
@@ -153,6 +153,7 @@ fn apply(path: &Path, output: &Path, temperatures: &[f64], per_member: bool) -> 
     }
     integers.extend(file.groups.arrays().map(|(name, groups)| (name, groups.to_vec())));
     let shape = [temperatures.len(), examples, classes];
-    write(output, &Output { name: "log_probs", values: &log_probs, shape, integers })
+    let floats = vec![Floats { name: "log_probs", values: &log_probs, shape: shape.to_vec() }];
+    write(output, &Output { floats, integers })
         .with_context(|| "the calibrated predictions were not written")
 }

@@ -5,6 +5,8 @@ use std::io::{self, Write};
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 use dubio_data::shifts;
+use dubio_infer::methods;
+use dubio_infer::recipe::Recipe;
 use dubio_metrics::card::Direction;
 use dubio_nn::networks;
 use serde_json::json;
@@ -28,17 +30,22 @@ pub(crate) struct ListArgs {
 enum What {
     /// Every score, with one sentence each.
     Scores,
+    /// Every method of inference.
+    Methods,
     /// Every family of networks.
     Networks,
     /// Every shift of pictures.
     Shifts,
 }
 
-/// Explain a score: formula, range, direction, citation.
+/// Explain a score or a method: formula or rule, range or settings, citation.
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  dubio explain ece\n  dubio explain calibrated.nll")]
+#[command(after_help = "Examples:
+  dubio explain ece
+  dubio explain calibrated.nll
+  dubio explain sghmc")]
 pub(crate) struct ExplainArgs {
-    /// Name of the score.
+    /// Name of the score or of the method.
     name: String,
     /// Print JSON instead of text.
     #[arg(long)]
@@ -48,6 +55,10 @@ pub(crate) struct ExplainArgs {
 pub(crate) fn list(args: &ListArgs) -> Result<()> {
     match args.what {
         What::Scores => list_scores(args),
+        What::Methods => {
+            let cards = methods::CARDS.iter();
+            list_cards(args, &cards.map(|c| (c.name, c.summary, c.citation)).collect::<Vec<_>>())
+        }
         What::Networks => {
             let cards = networks::CARDS.iter();
             list_cards(args, &cards.map(|c| (c.name, c.summary, c.citation)).collect::<Vec<_>>())
@@ -129,13 +140,17 @@ fn better(direction: Direction) -> &'static str {
 }
 
 pub(crate) fn explain(args: &ExplainArgs) -> Result<()> {
+    if let Some(card) = methods::CARDS.iter().find(|card| card.name == args.name) {
+        return explain_method(args, card);
+    }
     let all = known();
     let name = generic(&args.name);
     let found: Vec<&Known> = all.iter().filter(|score| score.name == base(&name)).collect();
     if found.is_empty() {
-        let names: Vec<String> = all.iter().map(|k| k.name.clone()).collect();
+        let mut names: Vec<String> = all.iter().map(|k| k.name.clone()).collect();
+        names.extend(methods::CARDS.iter().map(|card| card.name.to_string()));
         let near = nearest(base(&name), &names);
-        bail!("no score is called `{}`; did you mean {near}?", args.name);
+        bail!("no score or method is called `{}`; did you mean {near}?", args.name);
     }
     let mut out = io::stdout().lock();
     if args.json {
@@ -165,6 +180,43 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<()> {
     }
     if let Some(line) = derived(&args.name) {
         writeln!(out, "\n  {line}")?;
+    }
+    Ok(())
+}
+
+fn explain_method(args: &ExplainArgs, card: &methods::Card) -> Result<()> {
+    let recipe = Recipe::named(card.name)?;
+    let mut settings = serde_json::to_value(&recipe.method)?;
+    if let Some(table) = settings.as_object_mut() {
+        table.shift_remove("method");
+    }
+    let mut out = io::stdout().lock();
+    if args.json {
+        let card = json!({
+            "name": card.name, "summary": card.summary, "rule": card.rule,
+            "citation": card.citation, "settings": settings, "setup": recipe.setup,
+        });
+        writeln!(out, "{}", serde_json::to_string_pretty(&card)?)?;
+        return Ok(());
+    }
+    writeln!(out, "{} (method)\n  {}\n", card.name, card.summary)?;
+    writeln!(out, "  rule      {}", card.rule)?;
+    writeln!(out, "  source    {}", card.citation)?;
+    for (head, table) in
+        [("settings", settings), ("settings of every method", serde_json::to_value(&recipe.setup)?)]
+    {
+        writeln!(out, "\n  {head}, with their defaults")?;
+        for (name, value) in table.as_object().into_iter().flatten() {
+            let value = match value {
+                serde_json::Value::Null => match &name[..] {
+                    "members" => json!(recipe.members()),
+                    "weight_decay" => json!(recipe.setup.prior_precision(1)),
+                    _ => json!("see weight_decay"),
+                },
+                value => value.clone(),
+            };
+            writeln!(out, "    {name:<18} {value}")?;
+        }
     }
     Ok(())
 }

@@ -12,6 +12,7 @@ mod names;
 mod predict;
 mod progress;
 mod render;
+mod train;
 
 use std::process::ExitCode;
 
@@ -31,6 +32,7 @@ static ALLOCATOR: huge_pages::HugePages = huge_pages::HugePages;
   dubio evaluate preds.npz                       every score, as a table
   dubio evaluate preds.npz --json > scores.json  the same for machines
   dubio explain ece                              what a score is
+  dubio train sgld --data digits -o preds.npz    train, sample, predict
   dubio data list                                the data sets it knows
 
 Exit codes: 0 done; 1 done, but a score asked for by name has no value, or a data set that was
@@ -48,6 +50,7 @@ enum Command {
     Explain(explain::ExplainArgs),
     Data(data::Args),
     Predict(predict::Args),
+    Train(train::Args),
 }
 
 /// How a command ended, short of an error.
@@ -67,6 +70,7 @@ fn main() -> ExitCode {
         Command::Explain(args) => explain::explain(&args).map(|()| Outcome::Done),
         Command::Data(args) => data::run(&args),
         Command::Predict(args) => predict::run(&args).map(|()| Outcome::Done),
+        Command::Train(args) => train::run(&args).map(|()| Outcome::Done),
     };
     match result {
         Ok(Outcome::Done) => ExitCode::SUCCESS,

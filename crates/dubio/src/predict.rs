@@ -19,7 +19,7 @@ use dubio_nn::engine::Engine;
 use dubio_nn::shape::Shape;
 use dubio_nn::tape::Tape;
 use dubio_nn::{networks, weights};
-use dubio_predictions::{Output, write};
+use dubio_predictions::{Floats, Output, write};
 
 use crate::progress::Bar;
 
@@ -145,7 +145,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         let array = if name.is_empty() { "groups".into() } else { format!("groups.{name}") };
         (array, all.clone())
     }));
-    write(&args.output, &Output { name: "logits", values: &logits, shape, integers })?;
+    let floats = vec![Floats { name: "logits", values: &logits, shape: shape.to_vec() }];
+    write(&args.output, &Output { floats, integers })?;
     println!(
         "wrote {}: {} members, {} examples, {} classes",
         args.output.display(),

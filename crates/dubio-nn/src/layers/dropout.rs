@@ -1,4 +1,4 @@
-//! `dropout`: numbers left out, or multiplied by noise.
+//! `dropout`: numbers left out.
 
 use rand::Rng;
 

@@ -16,6 +16,7 @@ pub mod dropout;
 pub mod elu;
 pub mod filter_response_norm;
 pub mod flatten;
+pub mod gaussian_dropout;
 pub mod linear;
 pub mod max_pool;
 pub mod relu;

@@ -1,0 +1,69 @@
+//! What can go wrong, and what to do about it.
+
+use std::path::{Path, PathBuf};
+
+/// Why inference could not begin or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The loss is no longer a number.
+    #[error(
+        "the loss became {loss} in epoch {epoch}, step {step}; take a smaller learning rate \
+         (`lr`, now {rate:.3e} at this step) or a narrower prior"
+    )]
+    Diverged {
+        /// What it became.
+        loss: f64,
+        /// Counted from 1.
+        epoch: usize,
+        /// Counted from 1 inside the epoch.
+        step: usize,
+        /// The learning rate of the step.
+        rate: f64,
+    },
+    /// A sampler's chain went where the potential is no number.
+    #[error("{0}")]
+    Chain(String),
+    /// More examples asked for in a batch than there are.
+    #[error(
+        "`batch` is {batch}, but there are only {examples} training examples; give at most {examples}"
+    )]
+    BatchTooLarge {
+        /// Asked for.
+        batch: usize,
+        /// There are.
+        examples: usize,
+    },
+    /// A class that nothing can be learnt about.
+    #[error(
+        "class {class} of {classes} has no training example; keep at least one, or number the \
+         classes anew without it"
+    )]
+    EmptyClass {
+        /// The first such class.
+        class: usize,
+        /// How many classes there are.
+        classes: usize,
+    },
+    /// A setting that cannot be.
+    #[error("{0}")]
+    Setting(String),
+    /// A file that cannot be read or written.
+    #[error("{path}: {what}; {advice}")]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// What happened.
+        what: String,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// Somebody asked for a stop.
+    #[error("stopped")]
+    Stopped,
+}
+
+impl Error {
+    pub(crate) fn file(path: &Path, what: impl ToString, advice: &'static str) -> Self {
+        Self::File { path: path.to_path_buf(), what: what.to_string(), advice }
+    }
+}

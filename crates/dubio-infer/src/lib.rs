@@ -1,0 +1,24 @@
+//! Approximate Bayesian inference for networks.
+//!
+//! A method ([`methods`]) is a rule on one flat vector; [`fit::fit`] is the one loop that runs it,
+//! [`problem::Problem`] makes a network and its data a [`target::Target`], [`recipe::Recipe`] is what
+//! a user writes, and [`predict`] turns a [`posterior::Posterior`] into a predictions file.
+
+pub mod augment;
+mod checkpoint;
+mod draws;
+mod error;
+pub mod fit;
+pub mod layers;
+pub mod methods;
+pub mod optimisers;
+pub mod posterior;
+pub mod predict;
+pub mod problem;
+pub mod recipe;
+pub mod rule;
+pub mod schedule;
+pub mod target;
+pub mod training;
+
+pub use error::Error;

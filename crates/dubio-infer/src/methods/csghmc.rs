@@ -1,0 +1,98 @@
+//! `csghmc`: Hamiltonian dynamics with friction in cycles.
+
+use dubio_nn::engine::Vector;
+use serde::{Deserialize, Serialize};
+
+use super::csgld::Cycle;
+use super::sghmc::{self, at_rest, friction};
+use super::sgld::at_least_cold;
+use super::{Card, Settings, positive};
+use crate::rule::{Keep, Memory, Rule, Step};
+
+/// Settings of `csghmc`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Csghmc {
+    /// Samples in all.
+    pub samples: usize,
+    /// Epochs of a cycle.
+    pub cycle_epochs: usize,
+    /// Epochs with noise, at the end of a cycle; the others explore without it.
+    pub noise_epochs: usize,
+    /// Samples of a cycle, one after each of its last epochs.
+    pub cycle_samples: usize,
+    /// Learning rate at the start of a cycle.
+    pub lr: f64,
+    /// Share of the velocity that a step loses; 1 less the momentum.
+    pub friction: f64,
+    /// 1 for the posterior; below 1 for one that is colder, `p^(1/T)`.
+    pub temperature: f64,
+}
+
+impl Default for Csghmc {
+    fn default() -> Self {
+        Self {
+            samples: 12,
+            cycle_epochs: 50,
+            noise_epochs: 3,
+            cycle_samples: 3,
+            lr: 0.1,
+            friction: 0.1,
+            temperature: 1.0,
+        }
+    }
+}
+
+impl Csghmc {
+    fn cycle(&self) -> Cycle {
+        let Self { samples, cycle_epochs, noise_epochs, cycle_samples, .. } = *self;
+        Cycle { samples, cycle_epochs, noise_epochs, cycle_samples }
+    }
+}
+
+impl Settings for Csghmc {
+    const CARD: Card = Card {
+        name: "csghmc",
+        summary: "Hamiltonian dynamics with friction in cycles: explore without noise, then sample with it.",
+        rule: "sghmc at lr/2 (cos(pi mod(t - 1, c) / c) + 1), noise only in the last epochs of a cycle",
+        citation: "Zhang et al. 2020",
+    };
+
+    fn check(&self) -> Result<(), String> {
+        positive(&[("lr", self.lr)])?;
+        at_least_cold(self.temperature)?;
+        friction(self.friction)?;
+        self.cycle().check()
+    }
+
+    fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>> {
+        Box::new(Flow { settings: self.clone(), velocity: vec![at_rest(like)] })
+    }
+}
+
+struct Flow<V> {
+    settings: Csghmc,
+    /// One vector.
+    velocity: Vec<V>,
+}
+
+impl<V: Vector> Rule<V> for Flow<V> {
+    fn epochs(&self) -> usize {
+        self.settings.cycle().epochs()
+    }
+    fn rate(&self, at: &Step<'_>) -> f64 {
+        self.settings.lr * self.settings.cycle().share(at)
+    }
+    fn step(&mut self, theta: &mut V, gradient: &V, at: &Step<'_>) {
+        let Csghmc { friction, temperature, .. } = self.settings;
+        let temperature = self.settings.cycle().temperature(at.epoch, temperature);
+        let rate = self.rate(at);
+        sghmc::step(theta, &mut self.velocity[0], gradient, at, rate, friction, temperature);
+    }
+    fn after_epoch(&mut self, epoch: usize, _: &V) -> Keep {
+        self.settings.cycle().keep(epoch)
+    }
+    fn memory(&mut self) -> Memory<'_, V> {
+        Memory::none().vectors("velocity", &mut self.velocity)
+    }
+}

@@ -1,0 +1,150 @@
+//! `csgld`: Langevin dynamics in cycles, each of which first looks for a new mode.
+
+use dubio_nn::engine::Vector;
+use serde::{Deserialize, Serialize};
+
+use super::sgld::{self, at_least_cold};
+use super::{Card, Settings, at_least_one, positive};
+use crate::rule::{Keep, Memory, Rule, Step};
+use crate::schedule::cosine_cycle;
+
+/// Settings of `csgld`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Csgld {
+    /// Samples in all.
+    pub samples: usize,
+    /// Epochs of a cycle.
+    pub cycle_epochs: usize,
+    /// Epochs with noise, at the end of a cycle; the others explore without it.
+    pub noise_epochs: usize,
+    /// Samples of a cycle, one after each of its last epochs.
+    pub cycle_samples: usize,
+    /// Learning rate at the start of a cycle.
+    pub lr: f64,
+    /// 1 for the posterior; below 1 for one that is colder, `p^(1/T)`.
+    pub temperature: f64,
+}
+
+impl Default for Csgld {
+    fn default() -> Self {
+        Self {
+            samples: 12,
+            cycle_epochs: 50,
+            noise_epochs: 3,
+            cycle_samples: 3,
+            lr: 0.5,
+            temperature: 1.0,
+        }
+    }
+}
+
+impl Settings for Csgld {
+    const CARD: Card = Card {
+        name: "csgld",
+        summary: "Langevin dynamics in cycles of the learning rate: explore without noise, then sample with it.",
+        rule: "sgld at lr/2 (cos(pi mod(t - 1, c) / c) + 1), noise only in the last epochs of a cycle",
+        citation: "Zhang et al. 2020; Ashukha et al. 2020, eq. 16",
+    };
+
+    fn check(&self) -> Result<(), String> {
+        positive(&[("lr", self.lr)])?;
+        at_least_cold(self.temperature)?;
+        self.cycle().check()
+    }
+
+    fn rule<V: Vector>(&self, _: &V) -> Box<dyn Rule<V>> {
+        Box::new(self.clone())
+    }
+}
+
+impl Csgld {
+    fn cycle(&self) -> Cycle {
+        let Self { samples, cycle_epochs, noise_epochs, cycle_samples, .. } = *self;
+        Cycle { samples, cycle_epochs, noise_epochs, cycle_samples }
+    }
+}
+
+/// The stages of a cycle, counted in whole epochs so that cycles and epochs never drift apart.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cycle {
+    pub(super) samples: usize,
+    pub(super) cycle_epochs: usize,
+    pub(super) noise_epochs: usize,
+    pub(super) cycle_samples: usize,
+}
+
+impl Cycle {
+    pub(super) fn check(self) -> Result<(), String> {
+        at_least_one(&[
+            ("samples", self.samples),
+            ("cycle_epochs", self.cycle_epochs),
+            ("cycle_samples", self.cycle_samples),
+        ])?;
+        let Self { cycle_epochs, noise_epochs, cycle_samples, .. } = self;
+        if noise_epochs > cycle_epochs || cycle_samples > noise_epochs {
+            return Err(format!(
+                "a cycle of {cycle_epochs} epochs has at most as many with noise, and at most one sample for each \
+                 of those; got `noise_epochs` {noise_epochs} and `cycle_samples` {cycle_samples}"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Whole cycles, but no further than the last sample.
+    pub(super) fn epochs(self) -> usize {
+        let (full, rest) = (self.samples / self.cycle_samples, self.samples % self.cycle_samples);
+        let last = if rest == 0 { 0 } else { self.cycle_epochs - self.cycle_samples + rest };
+        full * self.cycle_epochs + last
+    }
+
+    pub(super) fn share(self, at: &Step<'_>) -> f64 {
+        cosine_cycle(at.number(), self.cycle_epochs * at.batches)
+    }
+
+    /// The temperature of an epoch.
+    pub(super) fn temperature(self, epoch: usize, temperature: f64) -> f64 {
+        let samples = epoch % self.cycle_epochs + self.noise_epochs >= self.cycle_epochs;
+        if samples { temperature } else { 0.0 }
+    }
+
+    pub(super) fn keep(self, epoch: usize) -> Keep {
+        Keep::when(epoch % self.cycle_epochs + self.cycle_samples >= self.cycle_epochs)
+    }
+}
+
+impl<V: Vector> Rule<V> for Csgld {
+    fn epochs(&self) -> usize {
+        self.cycle().epochs()
+    }
+    fn rate(&self, at: &Step<'_>) -> f64 {
+        self.lr * self.cycle().share(at)
+    }
+    fn step(&mut self, theta: &mut V, gradient: &V, at: &Step<'_>) {
+        let temperature = self.cycle().temperature(at.epoch, self.temperature);
+        sgld::step(theta, gradient, at, Rule::<V>::rate(self, at), temperature);
+    }
+    fn after_epoch(&mut self, epoch: usize, _: &V) -> Keep {
+        self.cycle().keep(epoch)
+    }
+    fn memory(&mut self) -> Memory<'_, V> {
+        Memory::none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cycle_explores_then_warms_then_samples() {
+        let cycle = Cycle { samples: 10, cycle_epochs: 22, noise_epochs: 5, cycle_samples: 4 };
+        // Two whole cycles give 8; the last 2 come after epochs 19 and 20 of the third.
+        assert_eq!(cycle.epochs(), 44 + 20);
+        let kept: Vec<usize> =
+            (0..cycle.epochs()).filter(|&e| cycle.keep(e) == Keep::Sample).collect();
+        assert_eq!(kept, [18, 19, 20, 21, 40, 41, 42, 43, 62, 63]);
+        let noisy: Vec<usize> = (0..44).filter(|&e| cycle.temperature(e, 1.0) > 0.0).collect();
+        assert_eq!(noisy, [17, 18, 19, 20, 21, 39, 40, 41, 42, 43]);
+    }
+}

@@ -1,0 +1,31 @@
+//! `deep-ensemble`: networks trained apart from one another.
+
+use dubio_nn::engine::Vector;
+use serde::{Deserialize, Serialize};
+
+use super::sgd::Sgd;
+use super::{Card, Settings};
+use crate::rule::Rule;
+
+/// Settings of `deep-ensemble`: those of [`Sgd`], for each member.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct DeepEnsemble(pub Sgd);
+
+impl Settings for DeepEnsemble {
+    const CARD: Card = Card {
+        name: "deep-ensemble",
+        summary: "Networks trained apart from one another, each from its own start and in its own order.",
+        rule: "sgd, `members` times",
+        citation: "Lakshminarayanan et al. 2017",
+    };
+    const MEMBERS: usize = 5;
+
+    fn check(&self) -> Result<(), String> {
+        self.0.check()
+    }
+
+    fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>> {
+        self.0.rule(like)
+    }
+}

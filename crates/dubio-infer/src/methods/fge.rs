@@ -1,0 +1,114 @@
+//! `fge`: fast geometric ensembling, short cycles around a trained network.
+
+use dubio_nn::engine::Vector;
+use serde::{Deserialize, Serialize};
+
+use super::sgd::{Descent, Sgd};
+use super::{Card, Settings, at_least_one, positive, share};
+use crate::optimisers::Kind;
+use crate::rule::{Keep, Memory, Rule, Step};
+use crate::schedule::{Schedule, triangle_cycle};
+
+/// Settings of `fge`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Fge {
+    /// Epochs of training before the cycles.
+    pub epochs: usize,
+    /// First learning rate of training.
+    pub lr: f64,
+    /// How it falls.
+    pub schedule: Schedule,
+    /// Share of the last step in the next.
+    pub momentum: f64,
+    /// Cycles, each of which gives a sample.
+    pub samples: usize,
+    /// Epochs of a cycle, an even number: the sample is taken in the middle, where the rate is lowest.
+    pub cycle_epochs: usize,
+    /// Highest learning rate of a cycle.
+    pub lr_high: f64,
+    /// Lowest learning rate of a cycle.
+    pub lr_low: f64,
+}
+
+impl Default for Fge {
+    fn default() -> Self {
+        let Sgd { epochs, lr, schedule, momentum, .. } = Sgd::default();
+        Self {
+            epochs,
+            lr,
+            schedule,
+            momentum,
+            samples: 10,
+            cycle_epochs: 4,
+            lr_high: 0.05,
+            lr_low: 5e-4,
+        }
+    }
+}
+
+impl Settings for Fge {
+    const CARD: Card = Card {
+        name: "fge",
+        summary: "Networks along short cycles of the learning rate that begin at a trained network.",
+        rule: "sgd; then sgd at rates that fall from lr_high to lr_low and rise again, a sample at each low",
+        citation: "Garipov et al. 2018; Ashukha et al. 2020, eq. 17",
+    };
+
+    fn check(&self) -> Result<(), String> {
+        at_least_one(&[("samples", self.samples)])?;
+        positive(&[("lr", self.lr), ("lr_high", self.lr_high), ("lr_low", self.lr_low)])?;
+        share("momentum", self.momentum)?;
+        if self.lr_low > self.lr_high {
+            let (low, high) = (self.lr_low, self.lr_high);
+            return Err(format!("`lr_low` must not be above `lr_high`, got {low} and {high}"));
+        }
+        match self.cycle_epochs {
+            even if even >= 2 && even.is_multiple_of(2) => Ok(()),
+            odd => Err(format!("`cycle_epochs` must be 2, 4, 6, ..., got {odd}")),
+        }
+    }
+
+    fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>> {
+        let sgd = Sgd {
+            epochs: self.epochs,
+            lr: self.lr,
+            schedule: self.schedule,
+            momentum: self.momentum,
+            optimiser: Kind::Sgd,
+        };
+        Box::new(Around { settings: self.clone(), descent: Descent::new(&sgd, like) })
+    }
+}
+
+struct Around<V> {
+    settings: Fge,
+    descent: Descent<V>,
+}
+
+impl<V: Vector> Rule<V> for Around<V> {
+    fn epochs(&self) -> usize {
+        // The last cycle ends with its sample.
+        let Fge { epochs, samples, cycle_epochs, .. } = self.settings;
+        epochs + samples * cycle_epochs - cycle_epochs / 2
+    }
+    fn rate(&self, at: &Step<'_>) -> f64 {
+        let Fge { epochs, cycle_epochs, lr_high, lr_low, .. } = self.settings;
+        match at.number().checked_sub(epochs * at.batches) {
+            None => self.descent.rate(at),
+            Some(step) => triangle_cycle(step, cycle_epochs * at.batches, lr_high, lr_low),
+        }
+    }
+    fn step(&mut self, theta: &mut V, gradient: &V, at: &Step<'_>) {
+        let rate = self.rate(at);
+        self.descent.step_at(theta, gradient, at.decay, rate);
+    }
+    fn after_epoch(&mut self, epoch: usize, _: &V) -> Keep {
+        let Fge { epochs, cycle_epochs, .. } = self.settings;
+        let in_cycle = (epoch + 1).checked_sub(epochs).map(|after| after % cycle_epochs);
+        Keep::when(in_cycle == Some(cycle_epochs / 2))
+    }
+    fn memory(&mut self) -> Memory<'_, V> {
+        self.descent.memory()
+    }
+}

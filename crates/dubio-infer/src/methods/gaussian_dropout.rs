@@ -1,0 +1,39 @@
+//! `gaussian-dropout`: dropout with normal noise in place of zeros.
+
+use dubio_nn::engine::Vector;
+use serde::{Deserialize, Serialize};
+
+use super::mc_dropout::McDropout;
+use super::{Card, LayerNoise, Settings};
+use crate::posterior::Noise;
+use crate::rule::Rule;
+
+/// Settings of `gaussian-dropout`: those of [`McDropout`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct GaussianDropout(pub McDropout);
+
+impl Settings for GaussianDropout {
+    const CARD: Card = Card {
+        name: "gaussian-dropout",
+        summary: "Dropout that multiplies by normal noise of the same mean and variance.",
+        rule: "sgd; activations times Normal(1, rate / (1 - rate))",
+        citation: "Srivastava et al. 2014, section 10; Kingma et al. 2015",
+    };
+
+    fn check(&self) -> Result<(), String> {
+        self.0.check()
+    }
+
+    fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>> {
+        self.0.rule(like)
+    }
+
+    fn noise(&self) -> Noise {
+        self.0.noise()
+    }
+
+    fn layer_noise(&self) -> Option<LayerNoise> {
+        Some(LayerNoise::Gaussian(self.0.rate))
+    }
+}

@@ -1,0 +1,73 @@
+//! `mc-dropout`: one network that leaves out random numbers when it predicts, too.
+
+use dubio_nn::engine::Vector;
+use serde::{Deserialize, Serialize};
+
+use super::sgd::Sgd;
+use super::{Card, LayerNoise, Settings, at_least_one, share};
+use crate::optimisers::Kind;
+use crate::posterior::Noise;
+use crate::rule::Rule;
+use crate::schedule::Schedule;
+
+/// Settings of `mc-dropout`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct McDropout {
+    /// Share of the inputs of every linear layer but the first that are left out.
+    pub rate: f64,
+    /// Passes, each of which is a sample.
+    pub samples: usize,
+    /// Passes over the training data.
+    pub epochs: usize,
+    /// First learning rate.
+    pub lr: f64,
+    /// How it falls.
+    pub schedule: Schedule,
+    /// Share of the last step in the next.
+    pub momentum: f64,
+    /// `sgd`, `nesterov`, `adam` or `adamw`.
+    pub optimiser: Kind,
+}
+
+impl Default for McDropout {
+    fn default() -> Self {
+        let Sgd { epochs, lr, schedule, momentum, optimiser } = Sgd::default();
+        Self { rate: 0.1, samples: 50, epochs, lr, schedule, momentum, optimiser }
+    }
+}
+
+impl McDropout {
+    /// The descent behind it.
+    pub(super) fn sgd(&self) -> Sgd {
+        let Self { epochs, lr, schedule, momentum, optimiser, .. } = *self;
+        Sgd { epochs, lr, schedule, momentum, optimiser }
+    }
+}
+
+impl Settings for McDropout {
+    const CARD: Card = Card {
+        name: "mc-dropout",
+        summary: "One network trained with dropout, which it keeps when it predicts: each pass is a sample.",
+        rule: "sgd; activations times Bernoulli(1 - rate) / (1 - rate)",
+        citation: "Gal and Ghahramani 2016",
+    };
+
+    fn check(&self) -> Result<(), String> {
+        share("rate", self.rate)?;
+        at_least_one(&[("samples", self.samples)])?;
+        self.sgd().check()
+    }
+
+    fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>> {
+        self.sgd().rule(like)
+    }
+
+    fn noise(&self) -> Noise {
+        Noise::Passes(self.samples)
+    }
+
+    fn layer_noise(&self) -> Option<LayerNoise> {
+        Some(LayerNoise::Dropout(self.rate))
+    }
+}

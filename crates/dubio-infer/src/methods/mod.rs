@@ -1,0 +1,183 @@
+//! Methods of approximate inference, one file each: settings, card and rule.
+
+pub mod csghmc;
+pub mod csgld;
+pub mod deep_ensemble;
+mod elliptical_slice;
+pub mod fge;
+pub mod gaussian_dropout;
+pub mod hmc;
+pub mod mc_dropout;
+pub mod nuts;
+pub mod sgd;
+pub mod sghmc;
+pub mod sgld;
+pub mod snapshot;
+pub mod subspace;
+pub mod swa;
+pub mod swag;
+mod trajectory;
+
+use dubio_nn::engine::Vector;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::error::Error;
+use crate::posterior::Noise;
+use crate::rule::Rule;
+
+/// What a method says of itself.
+#[derive(Debug)]
+pub struct Card {
+    /// Name.
+    pub name: &'static str,
+    /// One sentence.
+    pub summary: &'static str,
+    /// What one step or draw does.
+    pub rule: &'static str,
+    /// Where it comes from.
+    pub citation: &'static str,
+}
+
+/// Noise that a method wants in a network's layers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LayerNoise {
+    /// Numbers left out.
+    Dropout(f64),
+    /// Numbers multiplied by normal noise of the same strength.
+    Gaussian(f64),
+}
+
+/// A method's settings, every one with a default.
+pub trait Settings: Clone + Default + Serialize + DeserializeOwned {
+    /// What it says of itself.
+    const CARD: Card;
+    /// Independent runs unless asked otherwise.
+    const MEMBERS: usize = 1;
+    /// What cannot be, in words that say what to do.
+    fn check(&self) -> Result<(), String>;
+    /// The method at work on vectors like this one.
+    fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>>;
+    /// How its points predict.
+    fn noise(&self) -> Noise {
+        Noise::Off
+    }
+    /// What it wants in the network's layers.
+    fn layer_noise(&self) -> Option<LayerNoise> {
+        None
+    }
+}
+
+macro_rules! methods {
+    ($($variant:ident in $module:ident),+ $(,)?) => {
+        /// A method with its settings.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "method", rename_all = "kebab-case")]
+        pub enum Method {
+            $(#[doc = concat!("See [`", stringify!($module), "`].")]
+            $variant($module::$variant)),+
+        }
+
+        /// Every method's card.
+        pub const CARDS: &[&Card] = &[$(&$module::$variant::CARD),+];
+
+        impl Method {
+            /// Its card.
+            pub fn card(&self) -> &'static Card {
+                match self { $(Self::$variant(_) => &$module::$variant::CARD),+ }
+            }
+
+            /// The method at work on vectors like this one.
+            pub fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>> {
+                match self { $(Self::$variant(settings) => settings.rule(like)),+ }
+            }
+
+            /// How its points predict.
+            pub fn noise(&self) -> Noise {
+                match self { $(Self::$variant(settings) => settings.noise()),+ }
+            }
+
+            /// What it wants in the network's layers.
+            pub fn layer_noise(&self) -> Option<LayerNoise> {
+                match self { $(Self::$variant(settings) => settings.layer_noise()),+ }
+            }
+
+            /// Independent runs unless asked otherwise.
+            pub fn default_members(&self) -> usize {
+                match self { $(Self::$variant(_) => $module::$variant::MEMBERS),+ }
+            }
+
+            /// A method by name, with settings; those left out have their defaults.
+            pub fn parse(name: &str, settings: Map<String, Value>) -> Result<Self, Error> {
+                $(if name == $module::$variant::CARD.name {
+                    return parsed(settings).map(Self::$variant);
+                })+
+                Err(unknown(name))
+            }
+        }
+    };
+}
+
+methods! {
+    Sgd in sgd,
+    DeepEnsemble in deep_ensemble,
+    Snapshot in snapshot,
+    Fge in fge,
+    Swa in swa,
+    Swag in swag,
+    McDropout in mc_dropout,
+    GaussianDropout in gaussian_dropout,
+    Sgld in sgld,
+    Sghmc in sghmc,
+    Csgld in csgld,
+    Csghmc in csghmc,
+    Hmc in hmc,
+    Nuts in nuts,
+    Subspace in subspace,
+}
+
+fn parsed<S: Settings>(settings: Map<String, Value>) -> Result<S, Error> {
+    let name = S::CARD.name;
+    let settings: S = serde_json::from_value(Value::Object(settings))
+        .map_err(|e| Error::Setting(format!("{name}: {e}")))?;
+    settings.check().map_err(|e| Error::Setting(format!("{name}: {e}")))?;
+    Ok(settings)
+}
+
+fn unknown(name: &str) -> Error {
+    let nearest = CARDS
+        .iter()
+        .map(|card| card.name)
+        .max_by(|a, b| strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name)));
+    let nearest = nearest.expect("there are methods");
+    let names: Vec<&str> = CARDS.iter().map(|card| card.name).collect();
+    Error::Setting(format!(
+        "no method is called `{name}`; did you mean `{nearest}`? There are {}",
+        names.join(", ")
+    ))
+}
+
+/// That a number of settings are positive and finite.
+fn positive(settings: &[(&str, f64)]) -> Result<(), String> {
+    match settings.iter().find(|(_, value)| !(value.is_finite() && *value > 0.0)) {
+        None => Ok(()),
+        Some((name, value)) => Err(format!("`{name}` must be above 0, got {value}")),
+    }
+}
+
+/// That counts are at least 1.
+fn at_least_one(settings: &[(&str, usize)]) -> Result<(), String> {
+    match settings.iter().find(|(_, count)| *count == 0) {
+        None => Ok(()),
+        Some((name, _)) => Err(format!("`{name}` must be at least 1, got 0")),
+    }
+}
+
+/// That a share is in `[0, 1)`.
+fn share(name: &str, value: f64) -> Result<(), String> {
+    if (0.0..1.0).contains(&value) {
+        return Ok(());
+    }
+    Err(format!("`{name}` must be at least 0 and below 1, got {value}"))
+}

@@ -1,0 +1,127 @@
+//! `sghmc`: stochastic gradient Hamiltonian Monte Carlo.
+
+use dubio_nn::engine::Vector;
+use serde::{Deserialize, Serialize};
+
+use super::sgld::{at_least_cold, epochs, samples_after};
+use super::{Card, Settings, at_least_one, positive};
+use crate::rule::{Keep, Memory, Rule, Step};
+use crate::schedule::Schedule;
+
+/// Settings of `sghmc`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Sghmc {
+    /// Epochs before the first sample may be taken.
+    pub burn_in: usize,
+    /// Epochs before the first noise; 0 for noise from the start.
+    pub noise_from: usize,
+    /// Samples.
+    pub samples: usize,
+    /// Epochs from one sample to the next.
+    pub thin: usize,
+    /// First learning rate, which multiplies the gradient of `U / N`.
+    pub lr: f64,
+    /// How it falls.
+    pub schedule: Schedule,
+    /// Share of the velocity that a step loses; 1 less the momentum.
+    pub friction: f64,
+    /// 1 for the posterior; below 1 for one that is colder, `p^(1/T)`.
+    pub temperature: f64,
+}
+
+impl Default for Sghmc {
+    fn default() -> Self {
+        Self {
+            burn_in: 50,
+            noise_from: 0,
+            samples: 50,
+            thin: 1,
+            lr: 0.01,
+            schedule: Schedule::Cosine { end: 0.5 },
+            friction: 0.1,
+            temperature: 1.0,
+        }
+    }
+}
+
+impl Settings for Sghmc {
+    const CARD: Card = Card {
+        name: "sghmc",
+        summary: "Hamiltonian dynamics with friction on mini-batch gradients, and the noise that samples.",
+        rule: "v = (1 - a) v - lr grad U / N + Normal(0, 2 a lr T / N); theta += v",
+        citation: "Chen et al. 2014",
+    };
+
+    fn check(&self) -> Result<(), String> {
+        at_least_one(&[("samples", self.samples), ("thin", self.thin)])?;
+        positive(&[("lr", self.lr)])?;
+        at_least_cold(self.temperature)?;
+        friction(self.friction)
+    }
+
+    fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>> {
+        Box::new(Flow { settings: self.clone(), velocity: vec![at_rest(like)] })
+    }
+}
+
+pub(super) fn friction(friction: f64) -> Result<(), String> {
+    if friction > 0.0 && friction <= 1.0 {
+        return Ok(());
+    }
+    Err(format!("`friction` must be above 0 and at most 1, got {friction}"))
+}
+
+pub(super) fn at_rest<V: Vector>(like: &V) -> V {
+    let mut velocity = like.clone();
+    velocity.fill(0.0);
+    velocity
+}
+
+/// One step, at temperature 0 one of descent with momentum.
+pub(super) fn step<V: Vector>(
+    theta: &mut V,
+    velocity: &mut V,
+    gradient: &V,
+    at: &Step<'_>,
+    rate: f64,
+    friction: f64,
+    temperature: f64,
+) {
+    velocity.combine(1.0 - friction, -rate, gradient);
+    if at.decay != 0.0 {
+        velocity.axpy(-rate * at.decay, theta);
+    }
+    if temperature > 0.0 {
+        let variance = 2.0 * friction * rate * temperature / at.examples as f64;
+        velocity.add_noise(variance.sqrt(), &at.noise());
+    }
+    theta.axpy(1.0, velocity);
+}
+
+struct Flow<V> {
+    settings: Sghmc,
+    /// One vector.
+    velocity: Vec<V>,
+}
+
+impl<V: Vector> Rule<V> for Flow<V> {
+    fn epochs(&self) -> usize {
+        epochs(self.settings.burn_in, self.settings.samples, self.settings.thin)
+    }
+    fn rate(&self, at: &Step<'_>) -> f64 {
+        self.settings.lr * self.settings.schedule.share(at, self.epochs())
+    }
+    fn step(&mut self, theta: &mut V, gradient: &V, at: &Step<'_>) {
+        let Sghmc { noise_from, friction, temperature, .. } = self.settings;
+        let temperature = if at.epoch < noise_from { 0.0 } else { temperature };
+        let rate = self.rate(at);
+        step(theta, &mut self.velocity[0], gradient, at, rate, friction, temperature);
+    }
+    fn after_epoch(&mut self, epoch: usize, _: &V) -> Keep {
+        samples_after(epoch, self.settings.burn_in, self.settings.thin)
+    }
+    fn memory(&mut self) -> Memory<'_, V> {
+        Memory::none().vectors("velocity", &mut self.velocity)
+    }
+}

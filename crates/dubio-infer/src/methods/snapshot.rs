@@ -1,0 +1,72 @@
+//! `snapshot`: one network at the end of each cycle of the learning rate (SSE).
+
+use dubio_nn::engine::Vector;
+use serde::{Deserialize, Serialize};
+
+use super::{Card, Settings, at_least_one, positive, share};
+use crate::optimisers::{Kind, Optimiser};
+use crate::rule::{Keep, Memory, Rule, Step};
+use crate::schedule::cosine_cycle;
+
+/// Settings of `snapshot`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Snapshot {
+    /// Cycles, each of which gives a sample.
+    pub samples: usize,
+    /// Epochs of a cycle.
+    pub cycle_epochs: usize,
+    /// Learning rate at the start of a cycle.
+    pub lr: f64,
+    /// Share of the last step in the next.
+    pub momentum: f64,
+}
+
+impl Default for Snapshot {
+    fn default() -> Self {
+        Self { samples: 5, cycle_epochs: 40, lr: 0.2, momentum: 0.9 }
+    }
+}
+
+impl Settings for Snapshot {
+    const CARD: Card = Card {
+        name: "snapshot",
+        summary: "One network at the end of each cycle of a cosine learning rate.",
+        rule: "sgd at lr/2 (cos(pi mod(t - 1, c) / c) + 1)",
+        citation: "Huang et al. 2017; Ashukha et al. 2020, eq. 16",
+    };
+
+    fn check(&self) -> Result<(), String> {
+        at_least_one(&[("samples", self.samples), ("cycle_epochs", self.cycle_epochs)])?;
+        positive(&[("lr", self.lr)])?;
+        share("momentum", self.momentum)
+    }
+
+    fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>> {
+        let optimiser = Optimiser::new(Kind::Sgd, self.momentum, like);
+        Box::new(Cycles { settings: self.clone(), optimiser })
+    }
+}
+
+struct Cycles<V> {
+    settings: Snapshot,
+    optimiser: Optimiser<V>,
+}
+
+impl<V: Vector> Rule<V> for Cycles<V> {
+    fn epochs(&self) -> usize {
+        self.settings.samples * self.settings.cycle_epochs
+    }
+    fn rate(&self, at: &Step<'_>) -> f64 {
+        self.settings.lr * cosine_cycle(at.number(), self.settings.cycle_epochs * at.batches)
+    }
+    fn step(&mut self, theta: &mut V, gradient: &V, at: &Step<'_>) {
+        self.optimiser.step(theta, gradient, at.decay, self.rate(at));
+    }
+    fn after_epoch(&mut self, epoch: usize, _: &V) -> Keep {
+        Keep::when((epoch + 1).is_multiple_of(self.settings.cycle_epochs))
+    }
+    fn memory(&mut self) -> Memory<'_, V> {
+        self.optimiser.memory()
+    }
+}

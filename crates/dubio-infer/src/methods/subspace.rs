@@ -1,0 +1,251 @@
+//! `subspace`: elliptical slice sampling in the plane of the main directions of descent's path.
+
+use dubio_metrics::stream::Stream;
+use dubio_nn::engine::Vector;
+use faer::{Mat, Side};
+use serde::{Deserialize, Serialize};
+
+use super::elliptical_slice::Place;
+use super::sgd::Sgd;
+use super::trajectory::{Path, Trajectory};
+use super::{Card, Settings, at_least_one, positive};
+use crate::error::Error;
+use crate::rule::{Keep, Memory, Rule, Step};
+use crate::schedule::Schedule;
+use crate::target::Target;
+
+/// Settings of `subspace`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Subspace {
+    /// Epochs of training before points are collected.
+    pub epochs: usize,
+    /// First learning rate of training.
+    pub lr: f64,
+    /// How it falls.
+    pub schedule: Schedule,
+    /// Share of the last step in the next.
+    pub momentum: f64,
+    /// Learning rate after training.
+    pub collect_lr: f64,
+    /// Epochs at that rate.
+    pub collect_epochs: usize,
+    /// How many of them, at the end, give a point.
+    pub collect: usize,
+    /// Directions, at most one fewer than points.
+    pub rank: usize,
+    /// Moves before the first sample.
+    pub burn_in: usize,
+    /// Samples, one after each move.
+    pub samples: usize,
+    /// Deviation of the prior on each coordinate; a coordinate of 1 is one deviation of the path.
+    pub prior_std: f64,
+    /// Divides the log-likelihood of all the data.
+    pub temperature: f64,
+}
+
+impl Default for Subspace {
+    fn default() -> Self {
+        let Sgd { epochs, lr, momentum, .. } = Sgd::default();
+        Self {
+            epochs,
+            lr,
+            schedule: Schedule::FlatThenLinear { end: 0.2 },
+            momentum,
+            collect_lr: 0.01,
+            collect_epochs: 20,
+            collect: 20,
+            rank: 5,
+            burn_in: 0,
+            samples: 30,
+            prior_std: 2.0,
+            temperature: 1.0,
+        }
+    }
+}
+
+impl Subspace {
+    fn path(&self) -> Path {
+        Path {
+            epochs: self.epochs,
+            lr: self.lr,
+            schedule: self.schedule,
+            momentum: self.momentum,
+            collect_lr: self.collect_lr,
+            collect_epochs: self.collect_epochs,
+            collect: self.collect,
+        }
+    }
+}
+
+impl Settings for Subspace {
+    const CARD: Card = Card {
+        name: "subspace",
+        summary: "Elliptical slice sampling among the main directions of the path that descent takes.",
+        rule: "theta = mean + P z, P = s_i u_i / sqrt(K - 1) of the path; z by slices of exp(-N loss / T) Normal(0, prior_std^2)",
+        citation: "Izmailov et al. 2019; Murray et al. 2010",
+    };
+
+    fn check(&self) -> Result<(), String> {
+        self.path().check()?;
+        at_least_one(&[("samples", self.samples), ("rank", self.rank)])?;
+        positive(&[("prior_std", self.prior_std), ("temperature", self.temperature)])?;
+        if self.collect < 2 {
+            return Err(format!("`collect` must be at least 2, got {}", self.collect));
+        }
+        Ok(())
+    }
+
+    fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>> {
+        Box::new(Slices {
+            settings: self.clone(),
+            trajectory: Trajectory::new(self.path(), self.collect, like),
+            directions: Vec::new(),
+            coordinates: Vec::new(),
+            likelihood: Vec::new(),
+            evaluations: vec![0.0],
+        })
+    }
+}
+
+struct Slices<V> {
+    settings: Subspace,
+    trajectory: Trajectory<V>,
+    /// Columns of `P`, made when the first move is.
+    directions: Vec<V>,
+    /// `z`.
+    coordinates: Vec<f64>,
+    /// `-N loss / T` there.
+    likelihood: Vec<f64>,
+    /// How often a likelihood was asked for.
+    evaluations: Vec<f64>,
+}
+
+impl<V: Vector> Slices<V> {
+    fn theta(&self, coordinates: &[f64]) -> V {
+        let mut theta = self.trajectory.mean().clone();
+        for (direction, z) in self.directions.iter().zip(coordinates) {
+            theta.axpy(*z, direction);
+        }
+        theta
+    }
+
+    fn likelihood(&self, coordinates: &[f64], target: &mut dyn Target<Vector = V>) -> f64 {
+        let loss = target.whole_loss(&self.theta(coordinates));
+        -(target.examples() as f64) * loss / self.settings.temperature
+    }
+
+    /// Where the chain is; at first the mean of the path.
+    fn place(&mut self, target: &mut dyn Target<Vector = V>) -> Result<Place, Error> {
+        if self.directions.is_empty() {
+            self.directions = main_directions(&self.trajectory.deviations(), self.settings.rank)?;
+        }
+        if self.coordinates.is_empty() {
+            self.coordinates = vec![0.0; self.directions.len()];
+            self.likelihood = vec![self.likelihood(&self.coordinates, target)];
+            self.evaluations[0] += 1.0;
+        }
+        let (coordinates, log_likelihood) = (self.coordinates.clone(), self.likelihood[0]);
+        if !log_likelihood.is_finite() {
+            let what = "subspace: the loss is no number at the mean of the path";
+            return Err(Error::Chain(what.to_string()));
+        }
+        Ok(Place { coordinates, log_likelihood })
+    }
+}
+
+/// `D v_i / sqrt(K - 1)` for the main right singular vectors `v_i` of the deviations `D`: the main
+/// left ones, as long as the path's deviation along each. From the small matrix `D' D`.
+fn main_directions<V: Vector>(deviations: &[V], rank: usize) -> Result<Vec<V>, Error> {
+    let count = deviations.len();
+    let gram = Mat::from_fn(count, count, |i, j| deviations[i].dot(&deviations[j]));
+    let failed =
+        || Error::Chain("subspace: the path has no main directions; is its loss a number?".into());
+    let eigen = gram.self_adjoint_eigen(Side::Lower).map_err(|_| failed())?;
+    let (values, vectors) = (eigen.S(), eigen.U());
+    let largest = values[count - 1];
+    if largest.is_nan() || largest <= 0.0 {
+        return Err(failed());
+    }
+    // From the largest; one of K is 0, since deviations sum to 0, and a direction without length
+    // is none.
+    let mut directions = Vec::new();
+    for i in (0..count).rev().take(rank).filter(|&i| values[i] > 1e-9 * largest) {
+        let mut direction = deviations[0].clone();
+        direction.fill(0.0);
+        for (j, deviation) in deviations.iter().enumerate() {
+            direction.axpy(vectors[(j, i)] / (count as f64 - 1.0).sqrt(), deviation);
+        }
+        directions.push(direction);
+    }
+    Ok(directions)
+}
+
+impl<V: Vector> Rule<V> for Slices<V> {
+    fn epochs(&self) -> usize {
+        self.trajectory.epochs()
+    }
+    fn draws(&self) -> usize {
+        self.settings.burn_in + self.settings.samples
+    }
+    fn rate(&self, at: &Step<'_>) -> f64 {
+        self.trajectory.rate(at)
+    }
+    fn step(&mut self, theta: &mut V, gradient: &V, at: &Step<'_>) {
+        self.trajectory.step(theta, gradient, at);
+    }
+    fn after_epoch(&mut self, epoch: usize, theta: &V) -> Keep {
+        self.trajectory.after_epoch(epoch, theta);
+        Keep::Nothing
+    }
+    fn draw(
+        &mut self,
+        _: &mut V,
+        target: &mut dyn Target<Vector = V>,
+        index: usize,
+        stream: &Stream,
+    ) -> Result<Vec<V>, Error> {
+        let mut place = self.place(target)?;
+        let mut evaluations = 0.0;
+        place.slice(self.settings.prior_std, stream, |coordinates| {
+            evaluations += 1.0;
+            self.likelihood(coordinates, target)
+        });
+        self.evaluations[0] += evaluations;
+        self.likelihood = vec![place.log_likelihood];
+        self.coordinates = place.coordinates;
+        let kept = (index >= self.settings.burn_in).then(|| self.theta(&self.coordinates));
+        Ok(kept.into_iter().collect())
+    }
+    fn memory(&mut self) -> Memory<'_, V> {
+        self.trajectory
+            .memory()
+            .numbers("coordinates", &mut self.coordinates)
+            .numbers("likelihood", &mut self.likelihood)
+            .numbers("evaluations", &mut self.evaluations)
+    }
+    fn report(&self) -> Vec<(&'static str, f64)> {
+        vec![("likelihood_evaluations", self.evaluations[0])]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dubio_nn::cpu::Flat;
+
+    #[test]
+    fn directions_have_the_lengths_of_the_paths_deviations() {
+        // Points at +-3 along x and +-1 along y, centred: variances 6 and 2/3 with K - 1 = 3.
+        let deviations: Vec<Flat<f64>> =
+            [[3.0, 0.0], [-3.0, 0.0], [0.0, 1.0], [0.0, -1.0]].map(|d| Flat(d.to_vec())).to_vec();
+        let directions = main_directions(&deviations, 4).unwrap();
+        assert_eq!(directions.len(), 2, "the others have no length");
+        let expected = [[6_f64.sqrt(), 0.0], [0.0, (2.0 / 3.0_f64).sqrt()]];
+        for (direction, expected) in directions.iter().zip(expected) {
+            for (value, expected) in direction.0.iter().zip(expected) {
+                assert!((value.abs() - expected).abs() < 1e-12, "{directions:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! `swa`: the mean of the points that descent visits.
+
+use dubio_metrics::stream::Stream;
+use dubio_nn::engine::Vector;
+use serde::{Deserialize, Serialize};
+
+use super::sgd::Sgd;
+use super::trajectory::{Path, Trajectory};
+use super::{Card, Settings};
+use crate::error::Error;
+use crate::rule::{Keep, Memory, Rule, Step};
+use crate::schedule::Schedule;
+use crate::target::Target;
+
+/// Settings of `swa`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Swa {
+    /// Epochs of training before the average.
+    pub epochs: usize,
+    /// First learning rate of training.
+    pub lr: f64,
+    /// How it falls.
+    pub schedule: Schedule,
+    /// Share of the last step in the next.
+    pub momentum: f64,
+    /// Learning rate after training.
+    pub collect_lr: f64,
+    /// Epochs at that rate.
+    pub collect_epochs: usize,
+    /// How many of them, at the end, enter the average.
+    pub collect: usize,
+}
+
+impl Default for Swa {
+    fn default() -> Self {
+        let Sgd { epochs, lr, momentum, .. } = Sgd::default();
+        let schedule = Schedule::FlatThenLinear { end: 0.2 };
+        let (collect_lr, collect_epochs, collect) = (0.01, 20, 20);
+        Self { epochs, lr, schedule, momentum, collect_lr, collect_epochs, collect }
+    }
+}
+
+impl Swa {
+    fn path(&self) -> Path {
+        Path {
+            epochs: self.epochs,
+            lr: self.lr,
+            schedule: self.schedule,
+            momentum: self.momentum,
+            collect_lr: self.collect_lr,
+            collect_epochs: self.collect_epochs,
+            collect: self.collect,
+        }
+    }
+}
+
+impl Settings for Swa {
+    const CARD: Card = Card {
+        name: "swa",
+        summary: "One network at the mean of the points that descent visits at a constant rate.",
+        rule: "sgd; then the mean of theta after each epoch; statistics of normalisation recomputed",
+        citation: "Izmailov et al. 2018",
+    };
+
+    fn check(&self) -> Result<(), String> {
+        self.path().check()
+    }
+
+    fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>> {
+        Box::new(Average(Trajectory::new(self.path(), 0, like)))
+    }
+}
+
+struct Average<V>(Trajectory<V>);
+
+impl<V: Vector> Rule<V> for Average<V> {
+    fn epochs(&self) -> usize {
+        self.0.epochs()
+    }
+    fn draws(&self) -> usize {
+        1
+    }
+    fn rate(&self, at: &Step<'_>) -> f64 {
+        self.0.rate(at)
+    }
+    fn step(&mut self, theta: &mut V, gradient: &V, at: &Step<'_>) {
+        self.0.step(theta, gradient, at);
+    }
+    fn after_epoch(&mut self, epoch: usize, theta: &V) -> Keep {
+        self.0.after_epoch(epoch, theta);
+        Keep::Nothing
+    }
+    fn draw(
+        &mut self,
+        _: &mut V,
+        _: &mut dyn Target<Vector = V>,
+        _: usize,
+        _: &Stream,
+    ) -> Result<Vec<V>, Error> {
+        Ok(vec![self.0.mean().clone()])
+    }
+    fn memory(&mut self) -> Memory<'_, V> {
+        self.0.memory()
+    }
+}

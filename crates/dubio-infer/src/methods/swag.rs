@@ -1,0 +1,180 @@
+//! `swag`: a Gaussian around the mean of the points that descent visits.
+
+use dubio_metrics::stream::Stream;
+use dubio_nn::engine::Vector;
+use serde::{Deserialize, Serialize};
+
+use super::sgd::Sgd;
+use super::trajectory::{Path, Trajectory};
+use super::{Card, Settings, at_least_one};
+use crate::error::Error;
+use crate::rule::{Keep, Memory, Rule, Step};
+use crate::schedule::Schedule;
+use crate::target::Target;
+
+/// Which covariance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Covariance {
+    /// Half the variances, half the covariance of the last points.
+    Full,
+    /// The variances alone.
+    Diagonal,
+}
+
+/// Settings of `swag`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Swag {
+    /// Epochs of training before points are collected.
+    pub epochs: usize,
+    /// First learning rate of training.
+    pub lr: f64,
+    /// How it falls.
+    pub schedule: Schedule,
+    /// Share of the last step in the next.
+    pub momentum: f64,
+    /// Learning rate after training.
+    pub collect_lr: f64,
+    /// Epochs at that rate.
+    pub collect_epochs: usize,
+    /// How many of them, at the end, give a point.
+    pub collect: usize,
+    /// `full` or `diagonal`.
+    pub covariance: Covariance,
+    /// Points that the low-rank part is made of; the last ones.
+    pub rank: usize,
+    /// Samples drawn from the Gaussian.
+    pub samples: usize,
+}
+
+impl Default for Swag {
+    fn default() -> Self {
+        let Sgd { epochs, lr, momentum, .. } = Sgd::default();
+        Self {
+            epochs,
+            lr,
+            schedule: Schedule::FlatThenLinear { end: 0.2 },
+            momentum,
+            collect_lr: 0.01,
+            collect_epochs: 20,
+            collect: 20,
+            covariance: Covariance::Full,
+            rank: 20,
+            samples: 30,
+        }
+    }
+}
+
+impl Swag {
+    fn path(&self) -> Path {
+        Path {
+            epochs: self.epochs,
+            lr: self.lr,
+            schedule: self.schedule,
+            momentum: self.momentum,
+            collect_lr: self.collect_lr,
+            collect_epochs: self.collect_epochs,
+            collect: self.collect,
+        }
+    }
+}
+
+impl Settings for Swag {
+    const CARD: Card = Card {
+        name: "swag",
+        summary: "Samples from a Gaussian with the mean and covariance of the points that descent visits.",
+        rule: "mean + diag^(1/2) z1 / sqrt(2) + D z2 / sqrt(2 (K - 1)); diagonal: mean + diag^(1/2) z1",
+        citation: "Maddox et al. 2019; deviations are taken from the mean of all points",
+    };
+
+    fn check(&self) -> Result<(), String> {
+        self.path().check()?;
+        at_least_one(&[("samples", self.samples)])?;
+        let columns = self.rank.min(self.collect);
+        if self.covariance == Covariance::Full && columns < 2 {
+            return Err(format!(
+                "a full covariance takes at least 2 points, got {columns}; raise `rank` and `collect`, or \
+                 set covariance = \"diagonal\""
+            ));
+        }
+        Ok(())
+    }
+
+    fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>> {
+        let width = if self.covariance == Covariance::Full { self.rank } else { 0 };
+        Box::new(Gaussian {
+            samples: self.samples,
+            covariance: self.covariance,
+            trajectory: Trajectory::new(self.path(), width, like),
+            deviations: Vec::new(),
+        })
+    }
+}
+
+struct Gaussian<V> {
+    samples: usize,
+    covariance: Covariance,
+    trajectory: Trajectory<V>,
+    /// Made of the trajectory's points when the first sample is drawn.
+    deviations: Vec<V>,
+}
+
+impl<V: Vector> Gaussian<V> {
+    fn sample(&mut self, stream: &Stream) -> V {
+        let mut theta = self.trajectory.mean().clone();
+        let mut noise = theta.clone();
+        noise.fill(0.0);
+        noise.add_noise(1.0, &stream.child("diagonal"));
+        let (squares, count) = self.trajectory.squares();
+        let half = match self.covariance {
+            Covariance::Full => 0.5,
+            Covariance::Diagonal => 1.0,
+        };
+        theta.add_times_root((half / count).sqrt(), &noise, squares);
+        if self.covariance == Covariance::Full {
+            if self.deviations.is_empty() {
+                self.deviations = self.trajectory.deviations();
+            }
+            // One number for each column, the same for all parameters: that is what correlates them.
+            let columns = self.deviations.len();
+            let scale = (0.5 / (columns as f64 - 1.0)).sqrt();
+            let weights = crate::draws::normals(columns, &stream.child("columns"));
+            for (deviation, z) in self.deviations.iter().zip(weights) {
+                theta.axpy(scale * z, deviation);
+            }
+        }
+        theta
+    }
+}
+
+impl<V: Vector> Rule<V> for Gaussian<V> {
+    fn epochs(&self) -> usize {
+        self.trajectory.epochs()
+    }
+    fn draws(&self) -> usize {
+        self.samples
+    }
+    fn rate(&self, at: &Step<'_>) -> f64 {
+        self.trajectory.rate(at)
+    }
+    fn step(&mut self, theta: &mut V, gradient: &V, at: &Step<'_>) {
+        self.trajectory.step(theta, gradient, at);
+    }
+    fn after_epoch(&mut self, epoch: usize, theta: &V) -> Keep {
+        self.trajectory.after_epoch(epoch, theta);
+        Keep::Nothing
+    }
+    fn draw(
+        &mut self,
+        _: &mut V,
+        _: &mut dyn Target<Vector = V>,
+        _: usize,
+        stream: &Stream,
+    ) -> Result<Vec<V>, Error> {
+        Ok(vec![self.sample(stream)])
+    }
+    fn memory(&mut self) -> Memory<'_, V> {
+        self.trajectory.memory()
+    }
+}

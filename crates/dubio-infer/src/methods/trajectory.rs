@@ -1,0 +1,141 @@
+//! The path that descent takes around a minimum: its mean, its variance, its last points.
+
+use dubio_nn::engine::Vector;
+use serde::{Deserialize, Serialize};
+
+use super::sgd::{Descent, Sgd};
+use super::{at_least_one, positive, share};
+use crate::optimisers::Kind;
+use crate::rule::{Memory, Rule, Step};
+use crate::schedule::Schedule;
+
+/// Training, then epochs at one learning rate, the last of which are collected.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Path {
+    pub(super) epochs: usize,
+    pub(super) lr: f64,
+    pub(super) schedule: Schedule,
+    pub(super) momentum: f64,
+    pub(super) collect_lr: f64,
+    pub(super) collect_epochs: usize,
+    pub(super) collect: usize,
+}
+
+impl Path {
+    pub(super) fn check(&self) -> Result<(), String> {
+        at_least_one(&[("collect", self.collect)])?;
+        positive(&[("lr", self.lr), ("collect_lr", self.collect_lr)])?;
+        share("momentum", self.momentum)?;
+        if self.collect > self.collect_epochs {
+            return Err(format!(
+                "`collect` is the number of epochs at the end of `collect_epochs` that count: at most {}, got {}",
+                self.collect_epochs, self.collect
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Moments by Welford's method, so that no small variance is the difference of two large numbers.
+pub(super) struct Trajectory<V> {
+    path: Path,
+    descent: Descent<V>,
+    /// How many of the last points are kept.
+    width: usize,
+    /// Points so far.
+    count: Vec<f64>,
+    /// Their mean, and the sum of their squared deviations from it.
+    moments: Vec<V>,
+    /// The last points.
+    points: Vec<V>,
+    room: V,
+}
+
+impl<V: Vector> Trajectory<V> {
+    pub(super) fn new(path: Path, width: usize, like: &V) -> Self {
+        let sgd = Sgd {
+            epochs: path.epochs,
+            lr: path.lr,
+            schedule: path.schedule,
+            momentum: path.momentum,
+            optimiser: Kind::Sgd,
+        };
+        let mut zeros = like.clone();
+        zeros.fill(0.0);
+        Self {
+            path,
+            descent: Descent::new(&sgd, like),
+            width,
+            count: vec![0.0],
+            moments: vec![zeros.clone(), zeros.clone()],
+            points: Vec::new(),
+            room: zeros,
+        }
+    }
+
+    pub(super) fn epochs(&self) -> usize {
+        self.path.epochs + self.path.collect_epochs
+    }
+
+    pub(super) fn rate(&self, at: &Step<'_>) -> f64 {
+        if at.epoch < self.path.epochs { self.descent.rate(at) } else { self.path.collect_lr }
+    }
+
+    pub(super) fn step(&mut self, theta: &mut V, gradient: &V, at: &Step<'_>) {
+        let rate = self.rate(at);
+        self.descent.step_at(theta, gradient, at.decay, rate);
+    }
+
+    pub(super) fn after_epoch(&mut self, epoch: usize, theta: &V) {
+        if epoch + self.path.collect >= self.epochs() {
+            self.collect(theta);
+        }
+    }
+
+    fn collect(&mut self, theta: &V) {
+        self.count[0] += 1.0;
+        let [mean, squares] = &mut self.moments[..] else { unreachable!("two moments") };
+        let before = &mut self.room;
+        before.copy_from(theta);
+        before.axpy(-1.0, mean);
+        mean.axpy(1.0 / self.count[0], before);
+        // (theta - old mean) (theta - new mean) = (1 - 1/n) (theta - old mean)^2, never below 0.
+        squares.add_product(1.0 - 1.0 / self.count[0], before, before);
+        if self.width == 0 {
+            return;
+        }
+        if self.points.len() == self.width {
+            self.points.remove(0);
+        }
+        self.points.push(theta.clone());
+    }
+
+    /// The mean of the points.
+    pub(super) fn mean(&self) -> &V {
+        &self.moments[0]
+    }
+
+    /// The sum of squared deviations from the mean, and the number of points: their quotient is the
+    /// variance.
+    pub(super) fn squares(&self) -> (&V, f64) {
+        (&self.moments[1], self.count[0])
+    }
+
+    /// The last points' deviations from the mean of all.
+    pub(super) fn deviations(&self) -> Vec<V> {
+        let centred = self.points.iter().map(|point| {
+            let mut deviation = point.clone();
+            deviation.axpy(-1.0, self.mean());
+            deviation
+        });
+        centred.collect()
+    }
+
+    pub(super) fn memory(&mut self) -> Memory<'_, V> {
+        self.descent
+            .memory()
+            .vectors("moments", &mut self.moments)
+            .vectors("points", &mut self.points)
+            .numbers("collected", &mut self.count)
+    }
+}

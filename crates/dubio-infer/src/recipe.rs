@@ -1,0 +1,286 @@
+//! What a user writes: a method with its settings, and the wrappers that go with every method.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use dubio_data::dataset::Dataset;
+use dubio_metrics::stream::Stream;
+use dubio_nn::cpu::{Cpu, Flat};
+use dubio_nn::layers::dropout::Dropout;
+use dubio_nn::layers::gaussian_dropout::GaussianDropout;
+use dubio_nn::real::Real;
+use dubio_nn::tape::Tape;
+use dubio_nn::{networks, weights};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::augment::Augmentation;
+use crate::error::Error;
+use crate::fit::{Options, Outcome, Unfinished, fit};
+use crate::layers::{Layers, Part};
+use crate::methods::{LayerNoise, Method};
+use crate::posterior::Posterior;
+use crate::problem::{Problem, Start};
+use crate::training::Training;
+
+/// Settings that every method has.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Setup {
+    /// Examples in a mini-batch.
+    pub batch: usize,
+    /// Deviation `s` of the prior `Normal(0, s^2)` on every parameter.
+    pub prior_std: Option<f64>,
+    /// The same prior as a share of the gradient of the mean loss: `1 / (N s^2)`.
+    pub weight_decay: Option<f64>,
+    /// Independent runs of the method, from starts of their own, whose samples are put together.
+    pub members: Option<usize>,
+    /// Which layers move.
+    pub layers: Layers,
+    /// Random changes of training pictures.
+    pub augment: Vec<Augmentation>,
+    /// Weights to start from: one file for all members, or one for each.
+    pub start: Vec<PathBuf>,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self {
+            batch: 128,
+            prior_std: None,
+            weight_decay: None,
+            members: None,
+            layers: Layers::All,
+            augment: Vec::new(),
+            start: Vec::new(),
+        }
+    }
+}
+
+/// Weight decay where neither it nor the prior is given.
+const WEIGHT_DECAY: f64 = 5e-4;
+
+impl Setup {
+    fn check(&self) -> Result<(), String> {
+        if self.prior_std.is_some() && self.weight_decay.is_some() {
+            return Err(
+                "`prior_std` and `weight_decay` are one thing in two words; give one".into()
+            );
+        }
+        if let Some(std) = self.prior_std
+            && !(std > 0.0 && std.is_finite())
+        {
+            return Err(format!("`prior_std` must be above 0, got {std}"));
+        }
+        if let Some(decay) = self.weight_decay
+            && !(decay >= 0.0 && decay.is_finite())
+        {
+            return Err(format!("`weight_decay` must be at least 0, got {decay}"));
+        }
+        if self.batch == 0 || self.members == Some(0) {
+            return Err("`batch` and `members` must be at least 1".to_string());
+        }
+        Ok(())
+    }
+
+    /// `1 / s^2` for `n` examples.
+    pub fn prior_precision(&self, n: usize) -> f64 {
+        match (self.prior_std, self.weight_decay) {
+            (Some(std), _) => 1.0 / (std * std),
+            (None, decay) => decay.unwrap_or(WEIGHT_DECAY) * n as f64,
+        }
+    }
+}
+
+/// A method and its setup.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Recipe {
+    /// What goes with every method.
+    pub setup: Setup,
+    /// The method.
+    pub method: Method,
+}
+
+impl Recipe {
+    /// By the method's name and all settings in one table; those left out have their defaults.
+    pub fn parse(name: &str, mut settings: Map<String, Value>) -> Result<Self, Error> {
+        let Ok(Value::Object(known)) = serde_json::to_value(Setup::default()) else {
+            unreachable!("settings are a table")
+        };
+        let common: Map<String, Value> = known
+            .keys()
+            .filter_map(|key| settings.remove(key).map(|value| (key.clone(), value)))
+            .collect();
+        let setup: Setup = serde_json::from_value(Value::Object(common))
+            .map_err(|e| Error::Setting(format!("{name}: {e}")))?;
+        setup.check().map_err(|e| Error::Setting(format!("{name}: {e}")))?;
+        Ok(Self { setup, method: Method::parse(name, settings)? })
+    }
+
+    /// With defaults, by the method's name.
+    pub fn named(name: &str) -> Result<Self, Error> {
+        Self::parse(name, Map::new())
+    }
+
+    /// Independent runs.
+    pub fn members(&self) -> usize {
+        self.setup.members.unwrap_or_else(|| self.method.default_members())
+    }
+
+    /// The network that the method needs: the named one, with noise in its layers where it wants it.
+    pub fn network<T: Real>(&self, name: &str, training: &Training<T>) -> Result<Tape<T>, Error> {
+        let tape = networks::build::<T>(name, training.scaling().shape(), training.outputs());
+        let tape = tape.map_err(Error::Setting)?;
+        Ok(match self.method.layer_noise() {
+            None => tape,
+            Some(LayerNoise::Dropout(rate)) => {
+                tape.in_front_of_linear("dropout", || Box::new(Dropout { rate }))
+            }
+            Some(LayerNoise::Gaussian(rate)) => {
+                tape.in_front_of_linear("dropout", || Box::new(GaussianDropout { rate }))
+            }
+        })
+    }
+
+    /// Trains on a data set. Members run side by side, each on one thread; a single one on all.
+    pub fn fit<T: Real>(
+        &self,
+        network: &str,
+        data: &Dataset,
+        stream: &Stream,
+        options: &Options<'_>,
+    ) -> Outcome<Fitted<T>, Option<Fitted<T>>> {
+        let nothing = |error: Error| Box::new(Unfinished { error, so_far: None });
+        let training = Arc::new(Training::new(data, &self.setup.augment).map_err(nothing)?);
+        let members = self.members();
+        let one = |member: usize| {
+            let stream = stream.child("member").nth(member);
+            self.member(network, &training, &stream, member, options)
+        };
+        let posteriors = if members == 1 { vec![one(0)] } else { side_by_side(members, one) };
+        let mut all = self.nothing();
+        let mut failed = None;
+        for posterior in posteriors {
+            let part = posterior.unwrap_or_else(|unfinished| {
+                let Unfinished { error, so_far } = *unfinished;
+                failed.get_or_insert(error);
+                so_far
+            });
+            all.points.extend(part.points);
+            all.records.extend(part.records);
+        }
+        let (recipe, network) = (self.clone(), network.to_string());
+        let fitted = Fitted { recipe, network, training, posterior: all };
+        match failed {
+            Some(error) => Err(Box::new(Unfinished { error, so_far: Some(fitted) })),
+            None => Ok(fitted),
+        }
+    }
+
+    fn nothing<T: Real>(&self) -> Posterior<Flat<T>> {
+        Posterior { points: Vec::new(), noise: self.method.noise(), records: Vec::new() }
+    }
+
+    fn member<T: Real>(
+        &self,
+        network: &str,
+        training: &Arc<Training<T>>,
+        stream: &Stream,
+        member: usize,
+        options: &Options<'_>,
+    ) -> Outcome<Posterior<Flat<T>>, Posterior<Flat<T>>> {
+        let nothing = |error: Error| Box::new(Unfinished { error, so_far: self.nothing() });
+        let tape = self.network(network, training).map_err(nothing)?;
+        let start = self.start(&tape, member).map_err(nothing)?;
+        let (batch, examples) = (self.setup.batch, training.len());
+        let precision = self.setup.prior_precision(examples);
+        let engine = Cpu::new(tape, Problem::<Cpu<T>>::capacity(batch, examples));
+        let mut problem = Problem::new(engine, training.clone(), batch, precision, start, stream)
+            .map_err(nothing)?;
+        let layers = &self.setup.layers;
+        if *layers == Layers::All {
+            return fit(&self.method, &mut problem, stream, member, options);
+        }
+        let part = Part::new(&mut problem, layers).map_err(nothing)?;
+        let mut part = part.expect("not all layers");
+        let complete = |part: &Part<'_, _>, mut posterior: Posterior<Flat<T>>| {
+            posterior.points = posterior.points.into_iter().map(|p| part.complete(p)).collect();
+            posterior
+        };
+        match fit(&self.method, &mut part, stream, member, options) {
+            Ok(posterior) => Ok(complete(&part, posterior)),
+            Err(mut unfinished) => {
+                unfinished.so_far = complete(&part, unfinished.so_far);
+                Err(unfinished)
+            }
+        }
+    }
+
+    fn start<T: Real>(&self, tape: &Tape<T>, member: usize) -> Result<Start<Flat<T>>, Error> {
+        let files = &self.setup.start;
+        let path = match files.len() {
+            0 => return Ok(Start::Fresh),
+            1 => &files[0],
+            count if count == self.members() => &files[member],
+            count => {
+                return Err(Error::Setting(format!(
+                    "`start` names {count} files for {} members; give one, or one for each",
+                    self.members()
+                )));
+            }
+        };
+        warm(tape, path)
+    }
+}
+
+fn warm<T: Real>(tape: &Tape<T>, path: &Path) -> Result<Start<Flat<T>>, Error> {
+    let advice = "name a .safetensors file of this network's weights";
+    let bytes = std::fs::read(path).map_err(|e| Error::file(path, e, advice))?;
+    let (theta, statistics) =
+        weights::read(tape, &bytes).map_err(|e| Error::file(path, e, advice))?;
+    let statistics = statistics.iter().map(|v| v.wide()).collect();
+    Ok(Start::Warm { theta: Flat(theta), statistics })
+}
+
+/// Runs pieces of work side by side, each on one thread of its own from beginning to end: what a
+/// member does inside never waits for another's.
+pub(crate) fn side_by_side<R: Send>(count: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
+    let threads = rayon::current_num_threads().min(count);
+    let next = AtomicUsize::new(0);
+    let results: Vec<Mutex<Option<R>>> = (0..count).map(|_| Mutex::new(None)).collect();
+    let worker = || {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+        pool.install(|| {
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                let Some(place) = results.get(index) else { return };
+                *place.lock().expect("written once") = Some(work(index));
+            }
+        });
+    };
+    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(worker))));
+    let taken = results.into_iter().map(|r| r.into_inner().expect("written once"));
+    taken.map(|result| result.expect("every piece was done")).collect()
+}
+
+impl<T: Real> Fitted<T> {
+    /// The weights of every point, as PyTorch lays them out, each in a file's bytes.
+    pub fn weights(&self) -> Result<Vec<Vec<u8>>, Error> {
+        let tape = self.recipe.network(&self.network, &self.training)?;
+        let points = self.posterior.points.iter().map(|point| {
+            let statistics: Vec<T> = point.statistics.iter().map(|&v| T::of(v)).collect();
+            weights::write(&tape, &point.theta.0, &statistics)
+        });
+        Ok(points.collect())
+    }
+}
+
+/// A trained recipe: what it takes to predict.
+pub struct Fitted<T> {
+    pub(crate) recipe: Recipe,
+    pub(crate) network: String,
+    pub(crate) training: Arc<Training<T>>,
+    /// The networks that stand for the posterior.
+    pub posterior: Posterior<Flat<T>>,
+}

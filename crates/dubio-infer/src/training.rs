@@ -1,0 +1,231 @@
+//! A data set as a network reads it.
+
+use dubio_data::dataset::{Answers, Dataset, Inputs, Pictures};
+use dubio_data::transforms::pipeline::Pipeline;
+use dubio_data::transforms::standardise::Standardise;
+use dubio_data::transforms::standardise_features::StandardiseFeatures;
+use dubio_data::transforms::standardise_targets::StandardiseTargets;
+use dubio_metrics::stream::Stream;
+use dubio_nn::loss;
+use dubio_nn::real::Real;
+use dubio_nn::shape::Shape;
+
+use crate::augment::Augmentation;
+use crate::error::Error;
+
+/// What was measured on the training data and holds for every set that is shown to the network.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scaling {
+    inputs: InputScaling,
+    targets: Option<StandardiseTargets>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum InputScaling {
+    Pictures { shape: Shape, standardise: Standardise },
+    Features(StandardiseFeatures, usize),
+}
+
+impl Scaling {
+    /// Measured on a training set: colours, columns and targets to mean 0 and deviation 1.
+    pub fn measured(training: &Dataset) -> Self {
+        let inputs = match &training.inputs {
+            Inputs::Pictures(pictures) => InputScaling::Pictures {
+                shape: Shape::picture(pictures.channels, pictures.height, pictures.width),
+                standardise: Standardise::measured(pictures),
+            },
+            Inputs::Features { width, values } => {
+                InputScaling::Features(StandardiseFeatures::measured(values, *width), *width)
+            }
+        };
+        let targets = match &training.answers {
+            Answers::Classes { .. } => None,
+            Answers::Targets(targets) => Some(StandardiseTargets::measured(targets)),
+        };
+        Self { inputs, targets }
+    }
+
+    /// Shape of what the network reads.
+    pub fn shape(&self) -> Shape {
+        match &self.inputs {
+            InputScaling::Pictures { shape, .. } => *shape,
+            InputScaling::Features(_, width) => Shape::vector(*width),
+        }
+    }
+
+    /// How targets were scaled, in a regression.
+    pub fn targets(&self) -> Option<&StandardiseTargets> {
+        self.targets.as_ref()
+    }
+
+    /// All inputs of a set as the network reads them, channels last.
+    pub fn inputs<T: Real>(&self, data: &Dataset) -> Result<Vec<T>, Error> {
+        match (&self.inputs, &data.inputs) {
+            (InputScaling::Pictures { shape, .. }, Inputs::Pictures(pictures)) => {
+                same_shape(*shape, pictures)?;
+                let rows: Vec<u32> = (0..pictures.len() as u32).collect();
+                let mut out = vec![T::zero(); pictures.pixels.len()];
+                self.pictures(pictures, &rows, &[], &Stream::root(0), &mut out);
+                Ok(out)
+            }
+            (InputScaling::Features(scale, width), Inputs::Features { width: other, values }) => {
+                if width != other {
+                    let what = format!("rows of {other} numbers, but training rows had {width}");
+                    return Err(Error::Setting(what));
+                }
+                let mut values = values.clone();
+                scale.apply(&mut values);
+                Ok(values.into_iter().map(T::of).collect())
+            }
+            _ => Err(Error::Setting("pictures and tables cannot stand in for one another".into())),
+        }
+    }
+
+    /// Some pictures, changed at random first, standardised, channels last.
+    pub(crate) fn pictures<T: Real>(
+        &self,
+        pictures: &Pictures,
+        rows: &[u32],
+        augment: &[Augmentation],
+        stream: &Stream,
+        out: &mut [T],
+    ) {
+        let InputScaling::Pictures { shape, standardise } = &self.inputs else {
+            unreachable!("only pictures are changed at random")
+        };
+        let changed = augment.iter().fold(Pipeline::default(), |all, one| one.then(all));
+        let pipeline = changed.then(standardise.clone());
+        let (size, places) = (shape.size(), shape.places());
+        // In parts, so that the planes stay small beside what is made of them.
+        let mut planes = vec![0.0; rows.len().min(1024) * size];
+        for (part, (rows, out)) in rows.chunks(1024).zip(out.chunks_mut(1024 * size)).enumerate() {
+            let planes = &mut planes[..rows.len() * size];
+            pipeline.batch(pictures, rows, &stream.nth(part), planes);
+            for (from, to) in planes.chunks_exact(size).zip(out.chunks_exact_mut(size)) {
+                for (i, value) in from.iter().enumerate() {
+                    to[i % places * shape.channels + i / places] = T::of(f64::from(*value));
+                }
+            }
+        }
+    }
+}
+
+fn same_shape(shape: Shape, pictures: &Pictures) -> Result<(), Error> {
+    let other = Shape::picture(pictures.channels, pictures.height, pictures.width);
+    if shape == other {
+        return Ok(());
+    }
+    Err(Error::Setting(format!(
+        "pictures of {} channels and {}x{}, but training pictures had {} and {}x{}",
+        other.channels, other.height, other.width, shape.channels, shape.height, shape.width
+    )))
+}
+
+/// Training data in memory, shared by all members.
+pub struct Training<T> {
+    pub(crate) scaling: Scaling,
+    pub(crate) inputs: TrainingInputs<T>,
+    pub(crate) answers: TrainingAnswers,
+}
+
+pub(crate) enum TrainingInputs<T> {
+    /// As the network reads them.
+    Ready(Vec<T>),
+    /// To be changed at random each time.
+    Augmented { pictures: Pictures, augment: Vec<Augmentation> },
+}
+
+pub(crate) enum TrainingAnswers {
+    Labels { classes: usize, labels: Vec<u32> },
+    Targets(Vec<f64>),
+}
+
+impl<T: Real> Training<T> {
+    /// From a set, with random changes of its pictures where asked for.
+    pub fn new(data: &Dataset, augment: &[Augmentation]) -> Result<Self, Error> {
+        if data.is_empty() {
+            return Err(Error::Setting("there are no training examples".to_string()));
+        }
+        let scaling = Scaling::measured(data);
+        let answers = match &data.answers {
+            Answers::Classes { classes, labels } => {
+                no_class_is_empty(*classes, labels)?;
+                TrainingAnswers::Labels { classes: *classes, labels: labels.clone() }
+            }
+            Answers::Targets(targets) => {
+                let scale = scaling.targets.as_ref().expect("measured on targets");
+                TrainingAnswers::Targets(targets.iter().map(|y| scale.apply(*y)).collect())
+            }
+        };
+        let inputs = match &data.inputs {
+            Inputs::Pictures(pictures) if !augment.is_empty() => {
+                TrainingInputs::Augmented { pictures: pictures.clone(), augment: augment.to_vec() }
+            }
+            Inputs::Features { .. } if !augment.is_empty() => {
+                return Err(Error::Setting("only pictures can be augmented".to_string()));
+            }
+            _ => TrainingInputs::Ready(scaling.inputs(data)?),
+        };
+        Ok(Self { scaling, inputs, answers })
+    }
+
+    /// What was measured on the data.
+    pub fn scaling(&self) -> &Scaling {
+        &self.scaling
+    }
+
+    /// Numbers that a network has to give for an example: a logit for each class, or mean and
+    /// log deviation.
+    pub fn outputs(&self) -> usize {
+        match &self.answers {
+            TrainingAnswers::Labels { classes, .. } => *classes,
+            TrainingAnswers::Targets(_) => 2,
+        }
+    }
+
+    /// Number of examples.
+    pub fn len(&self) -> usize {
+        match &self.answers {
+            TrainingAnswers::Labels { labels, .. } => labels.len(),
+            TrainingAnswers::Targets(targets) => targets.len(),
+        }
+    }
+
+    /// Whether there are none; never so.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+fn no_class_is_empty(classes: usize, labels: &[u32]) -> Result<(), Error> {
+    let mut seen = vec![false; classes];
+    labels.iter().for_each(|&label| seen[label as usize] = true);
+    match seen.iter().position(|seen| !seen) {
+        None => Ok(()),
+        Some(class) => Err(Error::EmptyClass { class, classes }),
+    }
+}
+
+/// The answers of some rows, gathered.
+#[derive(Default)]
+pub(crate) struct Gathered {
+    labels: Vec<u32>,
+    targets: Vec<f64>,
+}
+
+impl Gathered {
+    pub(crate) fn rows(&mut self, answers: &TrainingAnswers, rows: &[u32]) -> loss::Answers<'_> {
+        match answers {
+            TrainingAnswers::Labels { labels, .. } => {
+                self.labels.clear();
+                self.labels.extend(rows.iter().map(|&row| labels[row as usize]));
+                loss::Answers::Labels(&self.labels)
+            }
+            TrainingAnswers::Targets(targets) => {
+                self.targets.clear();
+                self.targets.extend(rows.iter().map(|&row| targets[row as usize]));
+                loss::Answers::Targets(&self.targets)
+            }
+        }
+    }
+}

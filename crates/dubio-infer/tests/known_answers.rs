@@ -1,0 +1,342 @@
+//! Every method on targets whose answer is known in closed form.
+
+mod support;
+
+use dubio_metrics::stream::Stream;
+use dubio_nn::cpu::{Cpu, Flat};
+use dubio_nn::engine::{Engine, Vector};
+use dubio_nn::layers::dropout::Dropout;
+use dubio_nn::layers::gaussian_dropout::GaussianDropout;
+use dubio_nn::layers::linear::Linear;
+use dubio_nn::shape::Shape;
+use dubio_nn::tape::Tape;
+use serde_json::json;
+use support::*;
+
+#[test]
+fn hmc_samples_the_posterior_of_linear_regression() {
+    let mut target = LinearRegression::new(20, 1.0);
+    let settings = json!({"burn_in": 300, "samples": 20_000, "leapfrog": 7, "step": 0.1});
+    let posterior = run(&method("hmc", settings), &mut target, 1);
+    assert_gaussian(&places(&posterior), target.mean(), target.covariance(), "hmc");
+    let accepted = posterior.records[0].report[0].1;
+    assert!((0.6..0.97).contains(&accepted), "brought to 0.8, got {accepted}");
+}
+
+#[test]
+fn hmc_with_long_steps_refuses_moves_and_still_samples_the_posterior() {
+    let mut target = LinearRegression::new(20, 1.0);
+    let settings = json!({"burn_in": 100, "samples": 40_000, "leapfrog": 3, "step": 0.2,
+        "target_acceptance": 0.0});
+    let posterior = run(&method("hmc", settings), &mut target, 2);
+    let accepted = posterior.records[0].report[0].1;
+    assert!((0.3..0.9).contains(&accepted), "some must be refused, got {accepted}");
+    assert_gaussian(&places(&posterior), target.mean(), target.covariance(), "hmc");
+}
+
+#[test]
+fn hmc_at_half_the_temperature_has_half_the_covariance() {
+    let mut target = LinearRegression::new(20, 1.0);
+    let settings = json!({"burn_in": 300, "samples": 20_000, "leapfrog": 7, "step": 0.1,
+        "temperature": 0.5});
+    let posterior = run(&method("hmc", settings), &mut target, 3);
+    let half = target.covariance().map(|row| row.map(|c| 0.5 * c));
+    assert_gaussian(&places(&posterior), target.mean(), half, "hmc at T = 1/2");
+}
+
+#[test]
+fn nuts_samples_the_posterior_of_linear_regression() {
+    let mut target = LinearRegression::new(20, 1.0);
+    let settings = json!({"burn_in": 500, "samples": 20_000});
+    let posterior = run(&method("nuts", settings), &mut target, 1);
+    assert_gaussian(&places(&posterior), target.mean(), target.covariance(), "nuts");
+}
+
+#[test]
+fn subspace_sampling_finds_the_posterior_in_the_plane_of_the_path() {
+    // The path of descent spans the plane of two parameters, so mean + P z reaches everywhere. Under
+    // a prior on z that is wide beside the likelihood, what it samples is the likelihood's Gaussian
+    // times the prior's, both known in the coordinates of theta: the prior's covariance there is
+    // s^2 P P', the covariance of the path times s^2.
+    let mut target = LinearRegression::new(20, 0.0);
+    let settings = json!({"epochs": 3, "collect_epochs": 6, "collect": 6, "lr": 0.2,
+        "collect_lr": 0.2, "momentum": 0.5, "schedule": "constant", "rank": 2, "burn_in": 100,
+        "samples": 40_000, "prior_std": 3.0});
+    let posterior = run(&method("subspace", settings), &mut target, 1);
+    // The same path by an independent loop.
+    let path = descent(&mut LinearRegression::new(20, 0.0), 9, 0.2, 0.5);
+    let points = &path[3..];
+    let mean = [0, 1].map(|i| points.iter().map(|p| p[i]).sum::<f64>() / 6.0);
+    let spread = |i: usize, j: usize| {
+        points.iter().map(|p| (p[i] - mean[i]) * (p[j] - mean[j])).sum::<f64>() / 5.0 * 9.0
+    };
+    let prior = inverse([[spread(0, 0), spread(0, 1)], [spread(0, 1), spread(1, 1)]]);
+    let likelihood = target.hessian();
+    let sum = [0, 1].map(|i| [0, 1].map(|j| prior[i][j] + likelihood[i][j]));
+    let covariance = inverse(sum);
+    let (a, b) = (times(prior, mean), times(likelihood, target.mean()));
+    let expected = times(covariance, [a[0] + b[0], a[1] + b[1]]);
+    assert_gaussian(&places(&posterior), expected, covariance, "subspace");
+}
+
+/// Plain descent with momentum, written out; theta after each of so many full-batch epochs.
+fn descent(
+    target: &mut LinearRegression,
+    epochs: usize,
+    rate: f64,
+    momentum: f64,
+) -> Vec<[f64; 2]> {
+    use dubio_infer::target::Target;
+    let n = target.x.len() as f64;
+    let (mut theta, mut velocity, mut path) = (target.start, [0.0; 2], Vec::new());
+    for epoch in 0..epochs {
+        let mut gradient = Flat(vec![0.0; 2]);
+        target.batch(&Flat(theta.to_vec()), epoch, 0, &mut gradient);
+        for i in 0..2 {
+            let slope = gradient.0[i] + target.precision / n * theta[i];
+            velocity[i] = momentum * velocity[i] + slope;
+            theta[i] -= rate * velocity[i];
+        }
+        path.push(theta);
+    }
+    path
+}
+
+/// On a quadratic with full batches, `theta' - m = (1 - lr h)(theta - m) + Normal(0, 2 lr T / N)` along
+/// an eigenvector of `H / N` with eigenvalue `h`, so the stationary variance is
+/// `(2 lr T / N) / (1 - (1 - lr h)^2) = T / (N h) / (1 - lr h / 2)`: the posterior's, and a
+/// discretisation error that goes with the step.
+fn langevin(target: &LinearRegression, lr: f64, temperature: f64) -> [[f64; 2]; 2] {
+    let n = target.x.len() as f64;
+    of_eigenvalues(target.hessian(), |u| temperature / u / (1.0 - 0.5 * lr * u / n))
+}
+
+#[test]
+fn sgld_has_the_stationary_law_of_its_recursion_for_every_step_temperature_and_number_of_examples()
+{
+    for (n, lr, temperature) in
+        [(20, 0.1, 1.0), (20, 0.4, 1.0), (20, 0.2, 4.0), (320, 0.2, 1.0), (320, 0.4, 0.1)]
+    {
+        let mut target = LinearRegression::new(n, 2.0);
+        let settings = json!({"burn_in": 200, "samples": 150_000, "lr": lr, "schedule": "constant",
+            "temperature": temperature});
+        let posterior = run(&method("sgld", settings), &mut target, 5);
+        let what = format!("sgld, N = {n}, lr = {lr}, T = {temperature}");
+        let expected = langevin(&target, lr, temperature);
+        assert_gaussian(&places(&posterior), target.mean(), expected, &what);
+    }
+}
+
+/// The stationary covariance of `v' = (1 - a) v - lr h x + Normal(0, 2 a lr T / N)`, `x' = x + v'`, by
+/// running the recursion of the covariances until it stands still.
+fn hamiltonian(lr: f64, friction: f64, temperature: f64, n: f64, h: f64) -> f64 {
+    let noise = 2.0 * friction * lr * temperature / n;
+    let (mut xx, mut xv, mut vv) = (0.0, 0.0, 0.0);
+    for _ in 0..100_000 {
+        let (c, g) = (1.0 - friction, lr * h);
+        let new_vv = c * c * vv - 2.0 * c * g * xv + g * g * xx + noise;
+        let cross = c * xv - g * xx; // of x and v'
+        (xx, xv, vv) = (xx + 2.0 * cross + new_vv, cross + new_vv, new_vv);
+    }
+    xx
+}
+
+#[test]
+fn sghmc_has_the_stationary_law_of_its_recursion_for_every_step_friction_and_temperature() {
+    for (n, lr, friction, temperature) in
+        [(20, 0.02, 0.3, 1.0), (20, 0.2, 0.3, 1.0), (320, 0.05, 0.1, 1.0), (320, 0.05, 0.5, 0.1)]
+    {
+        let mut target = LinearRegression::new(n, 2.0);
+        let settings = json!({"burn_in": 500, "samples": 300_000, "lr": lr, "schedule": "constant",
+            "friction": friction, "temperature": temperature});
+        let posterior = run(&method("sghmc", settings), &mut target, 6);
+        let expected = of_eigenvalues(target.hessian(), |u| {
+            hamiltonian(lr, friction, temperature, n as f64, u / n as f64)
+        });
+        let what = format!("sghmc, N = {n}, lr = {lr}, a = {friction}, T = {temperature}");
+        assert_gaussian(&places(&posterior), target.mean(), expected, &what);
+    }
+}
+
+#[test]
+fn the_error_of_both_shrinks_with_the_step() {
+    // What the recursions above converge to is the posterior itself, T H^-1.
+    let target = LinearRegression::new(20, 2.0);
+    let exact = target.covariance();
+    let error = |c: [[f64; 2]; 2]| (c[0][0] / exact[0][0] - 1.0).abs();
+    let sgld = [0.4, 0.04, 0.004].map(|lr| error(langevin(&target, lr, 1.0)));
+    let sghmc = [0.2, 0.02, 0.002].map(|lr| {
+        let law = |u: f64| hamiltonian(lr, 0.3, 1.0, 20.0, u / 20.0);
+        error(of_eigenvalues(target.hessian(), law))
+    });
+    for errors in [sgld, sghmc] {
+        assert!(errors[0] > 5.0 * errors[1] && errors[1] > 5.0 * errors[2], "{errors:?}");
+        assert!(errors[2] < 5e-3, "{errors:?}");
+    }
+}
+
+#[test]
+fn mini_batches_add_a_variance_that_goes_with_the_step() {
+    // With batches of 4 of 20 the gradient is noisy; at a small step that noise, of order lr^2, is
+    // little beside the Langevin noise of order lr, and the posterior comes out.
+    let mut target = LinearRegression::new(20, 2.0);
+    target.batch = 4;
+    let exact = target.covariance();
+    let trace = |lr: f64, samples: usize, target: &mut LinearRegression| {
+        let settings =
+            json!({"burn_in": 500, "samples": samples, "lr": lr, "schedule": "constant"});
+        let places = places(&run(&method("sgld", settings), target, 9));
+        let m = target.mean();
+        let squares: Vec<f64> =
+            places.iter().map(|p| (p[0] - m[0]).powi(2) + (p[1] - m[1]).powi(2)).collect();
+        mean_and_error(&squares)
+    };
+    let exact = exact[0][0] + exact[1][1];
+    let (coarse, _) = trace(0.3, 50_000, &mut target);
+    let (fine, error) = trace(0.01, 400_000, &mut target);
+    assert!(coarse > 1.1 * exact, "{coarse} {exact}");
+    assert!((fine - exact).abs() < 5.0 * error + 0.02 * exact, "{fine} {exact} {error}");
+}
+
+#[test]
+fn cycles_of_langevin_dynamics_sample_the_posterior_when_the_step_has_become_small() {
+    // Samples from the end of a cycle, where the rate is low: the error of the step is small, but a
+    // cycle's samples hang together, so many cycles are run and one sample taken of each. Friction is
+    // high, since a velocity has to forget the rates of before within the last few of 150 steps.
+    let mut target = LinearRegression::new(20, 2.0);
+    for (name, settings) in [
+        (
+            "csgld",
+            json!({"lr": 0.3, "samples": 10_000, "cycle_epochs": 150, "noise_epochs": 120, "cycle_samples": 1}),
+        ),
+        (
+            "csghmc",
+            json!({"lr": 0.1, "friction": 0.5, "samples": 10_000, "cycle_epochs": 150, "noise_epochs": 120, "cycle_samples": 1}),
+        ),
+    ] {
+        let posterior = run(&method(name, settings), &mut target, 4);
+        assert_gaussian(&places(&posterior), target.mean(), target.covariance(), name);
+    }
+}
+
+#[test]
+fn swag_has_the_covariance_of_its_formula() {
+    for (covariance, collect, rank) in [("full", 8, 5), ("full", 6, 20), ("diagonal", 8, 5)] {
+        let mut target = LinearRegression::new(20, 2.0);
+        let settings = json!({"epochs": 2, "collect_epochs": collect, "collect": collect,
+            "lr": 0.3, "collect_lr": 0.3, "momentum": 0.5, "schedule": "constant", "rank": rank,
+            "covariance": covariance, "samples": 50_000});
+        let posterior = run(&method("swag", settings), &mut target, 1);
+        let path = descent(&mut LinearRegression::new(20, 2.0), 2 + collect, 0.3, 0.5);
+        let points = &path[2..];
+        let count = points.len() as f64;
+        let mean = [0, 1].map(|i| points.iter().map(|p| p[i]).sum::<f64>() / count);
+        let diagonal =
+            [0, 1].map(|i| points.iter().map(|p| (p[i] - mean[i]).powi(2)).sum::<f64>() / count);
+        let last = &points[points.len() - rank.min(points.len())..];
+        let k = last.len() as f64;
+        let low_rank = |i: usize, j: usize| {
+            last.iter().map(|p| (p[i] - mean[i]) * (p[j] - mean[j])).sum::<f64>() / (k - 1.0)
+        };
+        let expected = [0, 1].map(|i| {
+            [0, 1].map(|j| {
+                let diagonal = if i == j { diagonal[i] } else { 0.0 };
+                if covariance == "diagonal" { diagonal } else { 0.5 * (diagonal + low_rank(i, j)) }
+            })
+        });
+        assert_gaussian(&places(&posterior), mean, expected, &format!("swag {covariance}"));
+    }
+}
+
+#[test]
+fn swa_is_the_mean_of_exactly_the_points_it_collects() {
+    let mut target = LinearRegression::new(20, 2.0);
+    let settings = json!({"epochs": 2, "collect_epochs": 9, "collect": 4, "lr": 0.3,
+        "collect_lr": 0.3, "momentum": 0.5, "schedule": "constant"});
+    let posterior = run(&method("swa", settings), &mut target, 1);
+    let path = descent(&mut LinearRegression::new(20, 2.0), 11, 0.3, 0.5);
+    let mean = [0, 1].map(|i| path[7..].iter().map(|p| p[i]).sum::<f64>() / 4.0);
+    let place = places(&posterior)[0];
+    assert!((0..2).all(|i| (place[i] - mean[i]).abs() < 1e-12), "{place:?} {mean:?}");
+}
+
+#[test]
+fn descent_ends_at_the_most_probable_parameters() {
+    for name in ["sgd", "deep-ensemble", "snapshot", "fge", "swa"] {
+        let mut target = LinearRegression::new(20, 2.0);
+        let settings = match name {
+            "snapshot" => json!({"samples": 1, "cycle_epochs": 400, "lr": 0.2}),
+            "fge" => json!({"epochs": 400, "samples": 1, "lr": 0.2, "cycle_epochs": 2}),
+            "swa" => json!({"epochs": 400, "lr": 0.2}),
+            _ => json!({"epochs": 400, "lr": 0.2}),
+        };
+        let place = places(&run(&method(name, settings), &mut target, 1))[0];
+        let mean = target.mean();
+        assert!((0..2).all(|i| (place[i] - mean[i]).abs() < 1e-6), "{name}: {place:?} {mean:?}");
+    }
+}
+
+/// One linear unit behind a layer of noise on known inputs: the output's mean is `sum w x`, its
+/// variance `sum (w x)^2 rate / (1 - rate)`.
+fn noisy_unit(tape: Tape<f64>, rate: f64, what: &str) {
+    let mut engine = Cpu::new(tape, 1000);
+    let (inputs, theta) = ([1.0, -2.0, 0.5], Flat(vec![0.3, 0.7, -1.1, 0.25]));
+    let many: Vec<f64> = inputs.repeat(200_000);
+    let mut out = Vec::new();
+    engine.predict(&theta, &many, Some(&Stream::root(3)), &mut out);
+    let products: Vec<f64> = inputs.iter().zip(&theta.0).map(|(x, w)| x * w).collect();
+    let mean = products.iter().sum::<f64>() + 0.25;
+    let variance = products.iter().map(|p| p * p).sum::<f64>() * rate / (1.0 - rate);
+    let (value, error) = mean_and_error(&out);
+    assert!((value - mean).abs() < 5.0 * error, "{what}: {value} {mean}");
+    let squares: Vec<f64> = out.iter().map(|y| (y - mean).powi(2)).collect();
+    let (value, error) = mean_and_error(&squares);
+    assert!((value - variance).abs() < 5.0 * error, "{what}: {value} {variance}");
+    let mut quiet = Vec::new();
+    engine.predict(&theta, &inputs, None, &mut quiet);
+    assert!((quiet[0] - mean).abs() < 1e-12, "{what}: without noise it is the mean");
+}
+
+#[test]
+fn dropout_has_the_mean_and_variance_of_its_noise() {
+    for rate in [0.04, 0.5] {
+        let mut tape = Tape::new(Shape::vector(3));
+        tape.then("dropout", Dropout { rate });
+        tape.then("unit", Linear { outputs: 1 });
+        noisy_unit(tape, rate, "dropout");
+        let mut tape = Tape::new(Shape::vector(3));
+        tape.then("dropout", GaussianDropout { rate });
+        tape.then("unit", Linear { outputs: 1 });
+        noisy_unit(tape, rate, "gaussian dropout");
+    }
+}
+
+/// Talts et al. 2018: with parameters from the prior and data from the model, the rank of the true
+/// parameter among posterior samples is uniform.
+#[test]
+fn hmc_is_calibrated_on_simulated_data() {
+    let (simulations, kept) = (400, 19);
+    let mut ranks = [[0_usize; 20]; 2];
+    for simulation in 0..simulations {
+        let stream = Stream::root(23).nth(simulation);
+        let mut truth = Flat(vec![0.0; 2]);
+        truth.add_noise(0.5_f64.sqrt(), &stream.child("truth")); // the prior's precision is 2
+        let mut target = LinearRegression::new(8, 2.0);
+        let mut noise = Flat(vec![0.0; 8]);
+        noise.add_noise(1.0, &stream.child("noise"));
+        let rows = target.x.iter().zip(&noise.0);
+        target.y = rows.map(|(x, e)| x[0] * truth.0[0] + x[1] * truth.0[1] + e).collect();
+        let settings = json!({"burn_in": 30, "samples": kept * 3, "leapfrog": 6, "step": 0.25,
+            "target_acceptance": 0.0});
+        let samples = places(&run(&method("hmc", settings), &mut target, simulation as u64));
+        for i in 0..2 {
+            let below = samples.iter().step_by(3).filter(|s| s[i] < truth.0[i]).count();
+            ranks[i][below] += 1;
+        }
+    }
+    for counts in ranks {
+        let expected = simulations as f64 / 20.0;
+        let chi: f64 = counts.iter().map(|&c| (c as f64 - expected).powi(2) / expected).sum();
+        assert!(chi < 43.8, "19 degrees of freedom, p = 0.001: {chi} {counts:?}");
+    }
+}

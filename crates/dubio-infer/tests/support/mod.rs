@@ -1,0 +1,232 @@
+//! Targets whose posterior is known in closed form, and what it takes to compare with it.
+
+#![allow(dead_code, unreachable_pub)] // each test uses a part
+
+use dubio_infer::fit::{Options, fit};
+use dubio_infer::methods::Method;
+use dubio_infer::posterior::Posterior;
+use dubio_infer::target::Target;
+use dubio_metrics::stream::Stream;
+use dubio_nn::cpu::Flat;
+use dubio_nn::engine::{Slice, Vector};
+use serde_json::{Value, json};
+
+/// Linear regression with known noise: `loss = mean_i (y_i - x_i theta)^2 / 2`. The posterior under
+/// the prior `Normal(0, 1 / precision)` is `Normal(m, C)`, `C = (X'X + precision I)^-1`, `m = C X'y`.
+pub struct LinearRegression {
+    pub x: Vec<[f64; 2]>,
+    pub y: Vec<f64>,
+    pub precision: f64,
+    pub start: [f64; 2],
+    pub batch: usize,
+    /// Where gradients of mini-batches were asked for, in order.
+    pub visited: Vec<[f64; 2]>,
+    /// How often the loss of all the data was asked for.
+    pub evaluations: usize,
+}
+
+impl LinearRegression {
+    /// `n` examples of correlated inputs, all in one batch.
+    pub fn new(n: usize, precision: f64) -> Self {
+        let mut noise = Flat(vec![0.0; 3 * n]);
+        noise.add_noise(1.0, &Stream::root(17).child("data"));
+        let x: Vec<[f64; 2]> = noise.0.chunks(3).map(|z| [z[0], 0.8 * z[0] + 0.6 * z[1]]).collect();
+        let y = x.iter().zip(noise.0.chunks(3)).map(|(x, z)| x[0] - 0.5 * x[1] + z[2]).collect();
+        let (start, visited) = ([0.0, 0.0], Vec::new());
+        Self { x, y, precision, start, batch: n, visited, evaluations: 0 }
+    }
+
+    /// `X'X + precision I`.
+    pub fn hessian(&self) -> [[f64; 2]; 2] {
+        let sum = |i: usize, j: usize| self.x.iter().map(|x| x[i] * x[j]).sum::<f64>();
+        let p = self.precision;
+        [[sum(0, 0) + p, sum(0, 1)], [sum(0, 1), sum(1, 1) + p]]
+    }
+
+    pub fn covariance(&self) -> [[f64; 2]; 2] {
+        inverse(self.hessian())
+    }
+
+    pub fn mean(&self) -> [f64; 2] {
+        let sum = |i: usize| self.x.iter().zip(&self.y).map(|(x, y)| x[i] * y).sum::<f64>();
+        times(self.covariance(), [sum(0), sum(1)])
+    }
+
+    fn loss(&self, rows: std::ops::Range<usize>, theta: &[f64]) -> (f64, [f64; 2]) {
+        let share = 1.0 / rows.len() as f64;
+        let (mut loss, mut gradient) = (0.0, [0.0; 2]);
+        for row in rows {
+            let x = self.x[row];
+            let miss = x[0] * theta[0] + x[1] * theta[1] - self.y[row];
+            loss += 0.5 * share * miss * miss;
+            gradient = [gradient[0] + share * miss * x[0], gradient[1] + share * miss * x[1]];
+        }
+        (loss, gradient)
+    }
+}
+
+impl Target for LinearRegression {
+    type Vector = Flat<f64>;
+
+    fn examples(&self) -> usize {
+        self.x.len()
+    }
+    fn prior_precision(&self) -> f64 {
+        self.precision
+    }
+    fn batches(&self) -> usize {
+        self.x.len().div_ceil(self.batch)
+    }
+    fn start(&self) -> Flat<f64> {
+        Flat(self.start.to_vec())
+    }
+    fn slices(&self) -> Vec<Slice> {
+        vec![Slice { name: "theta.weight".to_string(), range: 0..2 }]
+    }
+    fn batch(&mut self, theta: &Flat<f64>, _: usize, batch: usize, out: &mut Flat<f64>) -> f64 {
+        self.visited.push([theta.0[0], theta.0[1]]);
+        let last = self.x.len().min((batch + 1) * self.batch);
+        let (loss, gradient) = self.loss(batch * self.batch..last, &theta.0);
+        out.write(0, &gradient);
+        loss
+    }
+    fn whole(&mut self, theta: &Flat<f64>, out: &mut Flat<f64>) -> f64 {
+        let (loss, gradient) = self.loss(0..self.x.len(), &theta.0);
+        out.write(0, &gradient);
+        loss
+    }
+    fn whole_loss(&mut self, theta: &Flat<f64>) -> f64 {
+        self.evaluations += 1;
+        self.loss(0..self.x.len(), &theta.0).0
+    }
+}
+
+pub fn inverse([[a, b], [c, d]]: [[f64; 2]; 2]) -> [[f64; 2]; 2] {
+    let det = a * d - b * c;
+    [[d / det, -b / det], [-c / det, a / det]]
+}
+
+pub fn times(m: [[f64; 2]; 2], v: [f64; 2]) -> [f64; 2] {
+    [m[0][0] * v[0] + m[0][1] * v[1], m[1][0] * v[0] + m[1][1] * v[1]]
+}
+
+/// A function of a symmetric matrix, applied to its eigenvalues.
+pub fn of_eigenvalues(m: [[f64; 2]; 2], f: impl Fn(f64) -> f64) -> [[f64; 2]; 2] {
+    let angle = 0.5 * (2.0 * m[0][1]).atan2(m[0][0] - m[1][1]);
+    let (s, c) = angle.sin_cos();
+    let along = |s: f64, c: f64| c * c * m[0][0] + 2.0 * s * c * m[0][1] + s * s * m[1][1];
+    let (first, second) = (f(along(s, c)), f(along(c, -s)));
+    [
+        [c * c * first + s * s * second, s * c * (first - second)],
+        [s * c * (first - second), s * s * first + c * c * second],
+    ]
+}
+
+/// A method by name with some settings.
+pub fn method(name: &str, settings: Value) -> Method {
+    let Value::Object(settings) = settings else { panic!("a table of settings") };
+    Method::parse(name, settings).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Runs a method on a target.
+pub fn run<T: Target<Vector = Flat<f64>>>(
+    method: &Method,
+    target: &mut T,
+    seed: u64,
+) -> Posterior<Flat<f64>> {
+    let options = Options::default();
+    fit(method, target, &Stream::root(seed), 0, &options).unwrap_or_else(|e| panic!("{}", e.error))
+}
+
+/// The samples' coordinates.
+pub fn places(posterior: &Posterior<Flat<f64>>) -> Vec<[f64; 2]> {
+    posterior.points.iter().map(|p| [p.theta.0[0], p.theta.0[1]]).collect()
+}
+
+/// A mean over a chain and its standard error, from the spread of 50 batches.
+pub fn mean_and_error(values: &[f64]) -> (f64, f64) {
+    let batches: Vec<f64> = values
+        .chunks_exact(values.len() / 50)
+        .map(|batch| batch.iter().sum::<f64>() / batch.len() as f64)
+        .collect();
+    let count = batches.len() as f64;
+    let mean = batches.iter().sum::<f64>() / count;
+    let spread = batches.iter().map(|b| (b - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    (mean, (spread / count).sqrt())
+}
+
+/// Mean and covariance of samples are the known ones, within five standard errors.
+pub fn assert_gaussian(
+    samples: &[[f64; 2]],
+    mean: [f64; 2],
+    covariance: [[f64; 2]; 2],
+    what: &str,
+) {
+    for i in 0..2 {
+        let values: Vec<f64> = samples.iter().map(|s| s[i]).collect();
+        let (value, error) = mean_and_error(&values);
+        assert!(
+            (value - mean[i]).abs() < 5.0 * error,
+            "{what}: mean {i} is {value}, not {} (error {error})",
+            mean[i]
+        );
+        for j in 0..=i {
+            let products: Vec<f64> =
+                samples.iter().map(|s| (s[i] - mean[i]) * (s[j] - mean[j])).collect();
+            let (value, error) = mean_and_error(&products);
+            let expected = covariance[i][j];
+            assert!(
+                (value - expected).abs() < 5.0 * error,
+                "{what}: covariance {i}{j} is {value}, not {expected} (error {error})"
+            );
+            // The test can tell: the error itself must be small beside what is measured.
+            assert!(error < 0.1 * covariance[i][i].max(covariance[j][j]), "{what}: error {error}");
+        }
+    }
+}
+
+/// Every method with settings that are quick on a target like these, and the samples they promise.
+pub fn quick_methods() -> Vec<(Method, usize)> {
+    let path =
+        json!({"epochs": 4, "collect_epochs": 6, "collect": 5, "lr": 0.05, "collect_lr": 0.05});
+    let with = |extra: Value| {
+        let mut all = path.clone();
+        for (key, value) in extra.as_object().expect("a table") {
+            all[key] = value.clone();
+        }
+        all
+    };
+    let each = [
+        ("sgd", json!({"epochs": 7, "lr": 0.05}), 1),
+        ("deep-ensemble", json!({"epochs": 7, "lr": 0.05, "optimiser": "adam"}), 1),
+        ("snapshot", json!({"samples": 3, "cycle_epochs": 3, "lr": 0.05}), 3),
+        (
+            "fge",
+            json!({"samples": 3, "epochs": 3, "cycle_epochs": 2, "lr": 0.05, "lr_high": 0.05}),
+            3,
+        ),
+        ("swa", path.clone(), 1),
+        ("swag", with(json!({"samples": 4, "rank": 4})), 4),
+        ("mc-dropout", json!({"epochs": 5, "samples": 6, "lr": 0.05}), 6),
+        ("gaussian-dropout", json!({"epochs": 5, "samples": 6, "lr": 0.05}), 6),
+        ("sgld", json!({"burn_in": 3, "samples": 4, "thin": 2}), 4),
+        ("sghmc", json!({"burn_in": 3, "samples": 4, "thin": 2}), 4),
+        (
+            "csgld",
+            json!({"samples": 5, "cycle_epochs": 4, "noise_epochs": 2, "cycle_samples": 2, "lr": 0.05}),
+            5,
+        ),
+        (
+            "csghmc",
+            json!({"samples": 5, "cycle_epochs": 4, "noise_epochs": 2, "cycle_samples": 2, "lr": 0.02}),
+            5,
+        ),
+        ("hmc", json!({"burn_in": 5, "samples": 6, "leapfrog": 4, "step": 0.02}), 6),
+        ("nuts", json!({"burn_in": 20, "samples": 6}), 6),
+        ("subspace", with(json!({"samples": 4, "burn_in": 2, "rank": 2})), 4),
+    ];
+    let names: Vec<&str> = each.iter().map(|(name, ..)| *name).collect();
+    let cards: Vec<&str> = dubio_infer::methods::CARDS.iter().map(|card| card.name).collect();
+    assert_eq!(names, cards, "a method is missing from the table of tests");
+    each.into_iter().map(|(name, settings, samples)| (method(name, settings), samples)).collect()
+}

@@ -1,0 +1,49 @@
+//! `gaussian dropout`: numbers multiplied by normal noise around 1.
+
+use super::{Backward, Forward, Layer};
+use crate::real::Real;
+use crate::shape::Shape;
+
+/// Multiplies by `Normal(1, rate / (1 - rate))`, which has the mean and the variance of
+/// [`super::dropout::Dropout`] at this rate: Srivastava et al. 2014, section 10. Without noise it
+/// does nothing.
+pub struct GaussianDropout {
+    /// Share of numbers that dropout of the same strength leaves out.
+    pub rate: f64,
+}
+
+impl<T: Real> Layer<T> for GaussianDropout {
+    fn kind(&self) -> &'static str {
+        "gaussian dropout"
+    }
+    fn output(&self, input: Shape) -> Shape {
+        input
+    }
+    fn is_noisy(&self) -> bool {
+        true
+    }
+    fn saved(&self, input: Shape, batch: usize) -> usize {
+        input.size() * batch
+    }
+    fn forward(&self, pass: Forward<'_, T>) {
+        pass.saved.fill(T::one());
+        let Some(stream) = pass.noise else {
+            pass.output.copy_from_slice(pass.input);
+            return;
+        };
+        let std = (self.rate / (1.0 - self.rate)).sqrt();
+        // A stream for each example: factors do not depend on how a batch is cut.
+        for (example, factors) in pass.saved.chunks_exact_mut(pass.shape.size()).enumerate() {
+            T::add_normals(factors, std, &mut stream.nth(example).generator());
+        }
+        for ((y, x), factor) in pass.output.iter_mut().zip(pass.input).zip(pass.saved) {
+            *y = *x * *factor;
+        }
+    }
+    fn backward(&self, pass: Backward<'_, T>) {
+        let gradients = pass.input_gradient.iter_mut().zip(pass.output_gradient);
+        for ((gradient, g), factor) in gradients.zip(pass.saved) {
+            *gradient = *g * *factor;
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! `dubio train`: approximate inference on a data set, predictions out.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow, bail};
+use dubio_data::dataset::{Answers, Dataset, Inputs};
+use dubio_data::folder::data_folder;
+use dubio_data::sets::{self, Part};
+use dubio_infer::augment::Augmentation;
+use dubio_infer::fit::{Checkpoints, Now, Options, Unfinished, Watch};
+use dubio_infer::predict::TestTime;
+use dubio_infer::recipe::{Fitted, Recipe};
+use dubio_metrics::scorecard::Progress;
+use dubio_metrics::stream::Stream;
+use serde_json::{Map, Value, json};
+
+use crate::progress::Bar;
+
+/// Train a network by approximate Bayesian inference and predict with it.
+///
+/// The method's samples become the members of a predictions file, which `dubio evaluate` scores.
+/// Settings that are left out have defaults: `dubio explain METHOD` shows them.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  dubio train sgd --data digits -o sgd.npz
+  dubio train deep-ensemble --data digits --set members=10 --set epochs=20 -o ensemble.npz
+  dubio train sghmc --data mnist --network mlp --set lr=0.03 --set prior_std=0.14 -o sghmc.npz
+  dubio train swag --data cifar-10 --network preresnet20 --set augment='[\"crop\",\"flip\"]' \\
+      --also svhn:test=ood.npz --checkpoints swag.ckpt -o swag.npz
+
+With --checkpoints the same command goes on after a kill, and ends with the same bytes.
+Settings of every method: batch, prior_std or weight_decay, members, layers, augment, start.")]
+pub(crate) struct Args {
+    /// Name of the method; `dubio list methods` shows them all.
+    method: String,
+    /// Data set to train on: its training part, and its test part to predict.
+    #[arg(long, value_name = "NAME")]
+    data: String,
+    /// Name of the network.
+    #[arg(long, default_value = "mlp")]
+    network: String,
+    /// Where to write the predictions of the test part: .npz, .safetensors or a folder.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// A setting of the method; may be given several times.
+    #[arg(long, value_name = "NAME=VALUE")]
+    set: Vec<String>,
+    /// Another set to predict, and where to; may be given several times.
+    #[arg(long, value_name = "NAME:PART=FILE")]
+    also: Vec<String>,
+    /// Random changes of the pictures to predict: crop (4 pixels of padding) and flip.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    augment: Vec<String>,
+    /// Looks at each picture with --augment; each is a sample.
+    #[arg(long, default_value_t = 1, requires = "augment", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    looks: u16,
+    /// Folder for checkpoints.
+    #[arg(long, value_name = "FOLDER")]
+    checkpoints: Option<PathBuf>,
+    /// Folder for the weights of every sample, as .safetensors.
+    #[arg(long, value_name = "FOLDER")]
+    weights: Option<PathBuf>,
+    /// Where to write how it went, as JSON: settings, seconds, losses, acceptance rates.
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Folder of the data sets, instead of $DUBIO_DATA.
+    #[arg(long, value_name = "FOLDER")]
+    dir: Option<PathBuf>,
+    /// Seed of everything random.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+}
+
+pub(crate) fn run(args: &Args) -> Result<()> {
+    let recipe = Recipe::parse(&args.method, settings(&args.set)?)?;
+    let test_time = TestTime { augment: augmentations(&args.augment)?, looks: args.looks.into() };
+    let also = args.also.iter().map(|text| asked(text)).collect::<Result<Vec<_>>>()?;
+    let train = load(args, &args.data, Part::Train)?;
+    let bar = TrainingBar::new(recipe.members());
+    let checkpoints = args.checkpoints.as_ref().map(|folder| Checkpoints {
+        folder: folder.clone(),
+        every: Duration::from_secs(10),
+        identity: identity(args, &recipe, &train),
+    });
+    let stream = Stream::root(args.seed);
+    let options = Options { watch: &bar, checkpoints };
+    let result = recipe.fit::<f32>(&args.network, &train, &stream.child("fit"), &options);
+    drop(options);
+    drop(bar);
+    let (fitted, error) = match result {
+        Ok(fitted) => (fitted, None),
+        Err(unfinished) => {
+            let Unfinished { error, so_far } = *unfinished;
+            match so_far.filter(|fitted| fitted.posterior.samples() > 0) {
+                None => return Err(error.into()),
+                Some(fitted) => (fitted, Some(error)),
+            }
+        }
+    };
+    // What an unfinished run has so far is kept under a name that says so.
+    let place = |path: &Path| match error {
+        None => path.to_path_buf(),
+        Some(_) => unfinished_name(path),
+    };
+    let stream = stream.child("predict");
+    let mut sets = vec![(args.data.clone(), Part::Test, args.output.clone())];
+    sets.extend(also);
+    for (name, part, output) in &sets {
+        let data = load(args, name, *part)?;
+        let predicted = fitted.predict(&data, &test_time, &stream)?;
+        let output = place(output);
+        predicted.write(&output)?;
+        let [samples, examples, _] = predicted.shape;
+        println!("wrote {}: {samples} members, {examples} examples", output.display());
+    }
+    if let Some(folder) = &args.weights {
+        write_weights(&fitted, folder)?;
+    }
+    if let Some(path) = &args.record {
+        let text = serde_json::to_string_pretty(&record(args, &recipe, &fitted))?;
+        std::fs::write(path, text + "\n").with_context(|| format!("{}", path.display()))?;
+    }
+    tell(&fitted);
+    match error {
+        None => Ok(()),
+        Some(error) => Err(anyhow!(error).context(format!(
+            "not finished; the {} samples so far were kept",
+            fitted.posterior.samples()
+        ))),
+    }
+}
+
+/// `NAME=VALUE`, the value as JSON where it is, else as text.
+fn settings(set: &[String]) -> Result<Map<String, Value>> {
+    let mut all = Map::new();
+    for text in set {
+        let Some((name, value)) = text.split_once('=') else {
+            bail!("--set {text}: give a name and a value, as in --set lr=0.1");
+        };
+        let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
+        all.insert(name.trim().to_string(), value);
+    }
+    Ok(all)
+}
+
+fn augmentations(names: &[String]) -> Result<Vec<Augmentation>> {
+    let each = names.iter().map(|name| {
+        serde_json::from_value(Value::from(name.clone()))
+            .map_err(|_| anyhow!("--augment {name}: there are crop and flip"))
+    });
+    each.collect()
+}
+
+/// `NAME:PART=FILE`.
+fn asked(text: &str) -> Result<(String, Part, PathBuf)> {
+    let Some((name, file)) = text.split_once('=') else {
+        bail!("--also {text}: give a set and a file, as in --also svhn:test=ood.npz");
+    };
+    let parsed = sets::parse(name)?;
+    Ok((name.to_string(), parsed.part.unwrap_or(Part::Test), PathBuf::from(file)))
+}
+
+fn load(args: &Args, name: &str, part: Part) -> Result<Dataset> {
+    let name = sets::parse(name)?;
+    let folder = match &args.dir {
+        Some(folder) => folder.clone(),
+        None => data_folder()?,
+    };
+    Ok(name.set.load(&folder, part)?)
+}
+
+/// What a checkpoint belongs to: everything that the result depends on.
+fn identity(args: &Args, recipe: &Recipe, data: &Dataset) -> String {
+    let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
+    match &data.inputs {
+        Inputs::Pictures(pictures) => hash.add(pictures.pixels.iter().copied()),
+        Inputs::Features { values, .. } => hash.add(values.iter().flat_map(|v| v.to_le_bytes())),
+    }
+    match &data.answers {
+        Answers::Classes { labels, .. } => hash.add(labels.iter().flat_map(|y| y.to_le_bytes())),
+        Answers::Targets(targets) => hash.add(targets.iter().flat_map(|y| y.to_le_bytes())),
+    }
+    let (network, seed) = (&args.network, args.seed);
+    let data = format!("{:016x}", hash.0);
+    let version = env!("CARGO_PKG_VERSION");
+    json!({"recipe": recipe, "network": network, "seed": seed, "data": data, "version": version})
+        .to_string()
+}
+
+/// FNV-1a: tells one data set from another, no more.
+struct Fnv(u64);
+
+impl Fnv {
+    fn add(&mut self, bytes: impl Iterator<Item = u8>) {
+        self.0 = bytes.fold(self.0, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+    }
+}
+
+fn unfinished_name(path: &Path) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    match path.extension() {
+        None => path.with_file_name(format!("{stem}.unfinished")),
+        Some(e) => path.with_file_name(format!("{stem}.unfinished.{}", e.to_string_lossy())),
+    }
+}
+
+fn write_weights(fitted: &Fitted<f32>, folder: &Path) -> Result<()> {
+    let failed = || format!("{}", folder.display());
+    std::fs::create_dir_all(folder).with_context(failed)?;
+    for (index, bytes) in fitted.weights()?.iter().enumerate() {
+        std::fs::write(folder.join(format!("{index}.safetensors")), bytes).with_context(failed)?;
+    }
+    Ok(())
+}
+
+fn record(args: &Args, recipe: &Recipe, fitted: &Fitted<f32>) -> Value {
+    let members: Vec<Value> = fitted
+        .posterior
+        .records
+        .iter()
+        .map(|record| {
+            let report: Map<String, Value> =
+                record.report.iter().map(|(name, v)| (name.to_string(), json!(v))).collect();
+            json!({"wall_secs": record.wall_secs, "losses": record.losses, "report": report})
+        })
+        .collect();
+    json!({
+        "data": args.data,
+        "network": args.network,
+        "seed": args.seed,
+        "recipe": recipe,
+        "samples": fitted.posterior.samples(),
+        "members": members,
+    })
+}
+
+fn tell(fitted: &Fitted<f32>) {
+    let records = &fitted.posterior.records;
+    let seconds: f64 = records.iter().map(|r| r.wall_secs).sum();
+    let samples = fitted.posterior.samples();
+    println!("{samples} samples in {seconds:.1} s, {:.3} s each", seconds / samples as f64);
+    for (name, value) in records.iter().flat_map(|r| &r.report) {
+        println!("{name}: {value:.4}");
+    }
+}
+
+/// Progress of all members together.
+struct TrainingBar {
+    bar: Bar,
+    /// Epochs and draws done by each member.
+    done: Mutex<Vec<usize>>,
+}
+
+impl TrainingBar {
+    fn new(members: usize) -> Self {
+        Self { bar: Bar::new(), done: Mutex::new(vec![0; members]) }
+    }
+}
+
+impl Watch for TrainingBar {
+    fn seen(&self, now: &Now) {
+        let Ok(mut done) = self.done.lock() else { return };
+        if done.iter().all(|&d| d == 0) {
+            self.bar.start("training", now.total * done.len());
+        }
+        let before = std::mem::replace(&mut done[now.member], now.done);
+        self.bar.advance(now.done.saturating_sub(before));
+    }
+}
