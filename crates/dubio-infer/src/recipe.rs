@@ -284,3 +284,36 @@ pub struct Fitted<T> {
     /// The networks that stand for the posterior.
     pub posterior: Posterior<Flat<T>>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::methods::CARDS;
+
+    #[test]
+    fn no_setting_of_a_method_is_called_like_one_that_all_have() {
+        let Ok(Value::Object(common)) = serde_json::to_value(Setup::default()) else {
+            unreachable!("settings are a table")
+        };
+        for card in CARDS {
+            let recipe = Recipe::named(card.name).unwrap();
+            let settings = serde_json::to_value(&recipe.method).unwrap();
+            for name in settings.as_object().unwrap().keys() {
+                assert!(!common.contains_key(name), "{}: {name}", card.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_prior_is_said_as_its_deviation_or_as_weight_decay() {
+        let of = |name: &str, value: f64| {
+            let settings = Map::from_iter([(name.to_string(), Value::from(value))]);
+            Recipe::parse("sgd", settings).unwrap().setup.prior_precision(60_000)
+        };
+        assert!((of("prior_std", 0.1) - 100.0).abs() < 1e-9);
+        assert!((of("weight_decay", 1.0 / (60_000.0 * 0.01)) - 100.0).abs() < 1e-9);
+        assert!(Recipe::named("sgd").is_ok());
+        let both = Map::from_iter(["prior_std", "weight_decay"].map(|n| (n.into(), 0.1.into())));
+        assert!(Recipe::parse("sgd", both).is_err());
+    }
+}
