@@ -1,5 +1,7 @@
 //! Random changes of pictures, for training and for predicting several times over.
 
+use std::str::FromStr;
+
 use dubio_data::transforms::horizontal_flip::HorizontalFlip;
 use dubio_data::transforms::pipeline::Pipeline;
 use dubio_data::transforms::random_crop::RandomCrop;
@@ -13,6 +15,18 @@ pub enum Augmentation {
     Crop,
     /// Left and right exchanged, every other time.
     Flip,
+}
+
+impl FromStr for Augmentation {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "crop" => Ok(Self::Crop),
+            "flip" => Ok(Self::Flip),
+            _ => Err(format!("no augmentation is called `{name}`; there are crop and flip")),
+        }
+    }
 }
 
 impl Augmentation {

@@ -45,6 +45,11 @@ impl Scaling {
         Self { inputs, targets }
     }
 
+    /// Of pictures of this shape, given by somebody who has measured it.
+    pub fn given(shape: Shape, standardise: Standardise) -> Self {
+        Self { inputs: InputScaling::Pictures { shape, standardise }, targets: None }
+    }
+
     /// Shape of what the network reads.
     pub fn shape(&self) -> Shape {
         match &self.inputs {
@@ -82,7 +87,11 @@ impl Scaling {
     }
 
     /// Some pictures, changed at random first, standardised, channels last.
-    pub(crate) fn pictures<T: Real>(
+    ///
+    /// # Panics
+    ///
+    /// When this was measured on a table, or `out` has not the size of the pictures.
+    pub fn pictures<T: Real>(
         &self,
         pictures: &Pictures,
         rows: &[u32],

@@ -3,15 +3,13 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
-use clap::ValueEnum;
 use clap::builder::ValueParser;
 use dubio_data::dataset::{Answers, Dataset, Inputs, Pictures};
 use dubio_data::folder::data_folder;
 use dubio_data::sets::{self, Part};
-use dubio_data::transforms::horizontal_flip::HorizontalFlip;
-use dubio_data::transforms::pipeline::Pipeline;
-use dubio_data::transforms::random_crop::RandomCrop;
 use dubio_data::transforms::standardise::Standardise;
+use dubio_infer::augment::Augmentation;
+use dubio_infer::training::Scaling;
 use dubio_metrics::scorecard::Progress;
 use dubio_metrics::stream::Stream;
 use dubio_nn::cpu::{Cpu, Flat};
@@ -70,12 +68,6 @@ pub(crate) struct Args {
     seed: u64,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Augmentation {
-    Crop,
-    Flip,
-}
-
 #[derive(Clone)]
 struct Normalization {
     means: Vec<f64>,
@@ -115,7 +107,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let shape = Shape::picture(pictures.channels, pictures.height, pictures.width);
     let build =
         || networks::build::<f32>(&args.network, shape, *classes).map_err(anyhow::Error::msg);
-    let pipeline = pipeline(args, pictures)?;
+    let scaling = Scaling::given(shape, standardise(args, pictures)?);
     let passes = if args.augment.is_empty() { 1 } else { args.passes.into() };
     let progress = Bar::new();
     progress.start("predicting", args.weights.len() * passes * pictures.len());
@@ -127,15 +119,14 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         let mut engine = Cpu::new(tape, args.batch.into());
         engine.set_statistics(&statistics);
         for pass in 0..passes {
-            predict_all(
-                &mut engine,
-                &theta,
-                pictures,
-                &pipeline,
-                &stream.nth(pass),
-                &mut logits,
-                &progress,
-            );
+            let stream = stream.nth(pass);
+            let rows: Vec<u32> = (0..pictures.len() as u32).collect();
+            for (index, rows) in rows.chunks(1024).enumerate() {
+                let mut inputs = vec![0.0; rows.len() * shape.size()];
+                scaling.pictures(pictures, rows, &args.augment, &stream.nth(index), &mut inputs);
+                engine.predict(&theta, &inputs, None, &mut logits);
+                progress.advance(rows.len());
+            }
         }
     }
     drop(progress);
@@ -167,20 +158,15 @@ fn load(args: &Args) -> Result<Dataset> {
     Ok(name.set.load(&folder, part)?)
 }
 
-fn pipeline(args: &Args, pictures: &Pictures) -> Result<Pipeline> {
-    let mut pipeline = Pipeline::default();
-    // Padding is black before the channels are standardised, as in training.
-    for augmentation in &args.augment {
-        pipeline = match augmentation {
-            Augmentation::Crop => pipeline.then(RandomCrop { padding: 4 }),
-            Augmentation::Flip => pipeline.then(HorizontalFlip { chance: 0.5 }),
-        };
+fn standardise(args: &Args, pictures: &Pictures) -> Result<Standardise> {
+    let channels = pictures.channels;
+    let Some(Normalization { means, deviations }) = &args.normalize else {
+        return Ok(Standardise::new(&vec![0.0; channels], &vec![1.0; channels]));
+    };
+    if means.len() != channels {
+        bail!("--normalize: {} means for pictures of {channels} channels", means.len());
     }
-    let Some(Normalization { means, deviations }) = &args.normalize else { return Ok(pipeline) };
-    if means.len() != pictures.channels {
-        bail!("--normalize: {} means for pictures of {} channels", means.len(), pictures.channels);
-    }
-    Ok(pipeline.then(Standardise::new(means, deviations)))
+    Ok(Standardise::new(means, deviations))
 }
 
 fn read_weights(tape: &Tape<f32>, path: &PathBuf) -> Result<(Flat<f32>, Vec<f64>)> {
@@ -188,32 +174,4 @@ fn read_weights(tape: &Tape<f32>, path: &PathBuf) -> Result<(Flat<f32>, Vec<f64>
     let (theta, statistics) = weights::read(tape, &bytes)
         .with_context(|| format!("{} does not fit the network", path.display()))?;
     Ok((Flat(theta), statistics.iter().map(|&v| f64::from(v)).collect()))
-}
-
-fn predict_all(
-    engine: &mut Cpu<f32>,
-    theta: &Flat<f32>,
-    pictures: &Pictures,
-    pipeline: &Pipeline,
-    stream: &Stream,
-    logits: &mut Vec<f32>,
-    progress: &Bar,
-) {
-    let batch = 1024;
-    let (size, places) = (pictures.size(), pictures.height * pictures.width);
-    let rows: Vec<u32> = (0..pictures.len() as u32).collect();
-    let mut planes = vec![0.0; batch * size];
-    let mut inputs = vec![0.0; batch * size];
-    for (index, rows) in rows.chunks(batch).enumerate() {
-        let (planes, inputs) = (&mut planes[..rows.len() * size], &mut inputs[..rows.len() * size]);
-        pipeline.batch(pictures, rows, &stream.nth(index), planes);
-        // The engine wants channels last.
-        for (from, to) in planes.chunks_exact(size).zip(inputs.chunks_exact_mut(size)) {
-            for (i, value) in from.iter().enumerate() {
-                to[i % places * pictures.channels + i / places] = *value;
-            }
-        }
-        engine.predict(theta, inputs, None, logits);
-        progress.advance(rows.len());
-    }
 }

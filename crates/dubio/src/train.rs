@@ -52,7 +52,7 @@ pub(crate) struct Args {
     also: Vec<String>,
     /// Random changes of the pictures to predict: crop (4 pixels of padding) and flip.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
-    augment: Vec<String>,
+    augment: Vec<Augmentation>,
     /// Looks at each picture with --augment; each is a sample.
     #[arg(long, default_value_t = 1, requires = "augment", value_parser = clap::value_parser!(u16).range(1..=1000))]
     looks: u16,
@@ -75,7 +75,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<()> {
     let recipe = Recipe::parse(&args.method, settings(&args.set)?)?;
-    let test_time = TestTime { augment: augmentations(&args.augment)?, looks: args.looks.into() };
+    let test_time = TestTime { augment: args.augment.clone(), looks: args.looks.into() };
     let also = args.also.iter().map(|text| asked(text)).collect::<Result<Vec<_>>>()?;
     let train = load(args, &args.data, Part::Train)?;
     let bar = TrainingBar::new(recipe.members());
@@ -143,14 +143,6 @@ fn settings(set: &[String]) -> Result<Map<String, Value>> {
         all.insert(name.trim().to_string(), value);
     }
     Ok(all)
-}
-
-fn augmentations(names: &[String]) -> Result<Vec<Augmentation>> {
-    let each = names.iter().map(|name| {
-        serde_json::from_value(Value::from(name.clone()))
-            .map_err(|_| anyhow!("--augment {name}: there are crop and flip"))
-    });
-    each.collect()
 }
 
 /// `NAME:PART=FILE`.
