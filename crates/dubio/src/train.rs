@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 use dubio_data::dataset::{Answers, Dataset, Inputs};
 use dubio_data::folder::data_folder;
-use dubio_data::sets::{self, Part};
+use dubio_data::sets::{self, Name, Part};
 use dubio_infer::augment::Augmentation;
 use dubio_infer::fit::{Checkpoints, Now, Options, Unfinished, Watch};
 use dubio_infer::predict::TestTime;
@@ -35,7 +35,7 @@ Settings of every method: batch, prior_std or weight_decay, members, layers, aug
 pub(crate) struct Args {
     /// Name of the method; `dubio list methods` shows them all.
     method: String,
-    /// Data set to train on: its training part, and its test part to predict.
+    /// Data set to train on and, its other part, to predict; of a table a split: `yacht:standard/3`.
     #[arg(long, value_name = "NAME")]
     data: String,
     /// Name of the network.
@@ -77,7 +77,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let recipe = Recipe::parse(&args.method, settings(&args.set)?)?;
     let test_time = TestTime { augment: args.augment.clone(), looks: args.looks.into() };
     let also = args.also.iter().map(|text| asked(text)).collect::<Result<Vec<_>>>()?;
-    let train = load(args, &args.data, Part::Train)?;
+    let data = sets::halves(&args.data)?;
+    let train = load(args, data.name, data.train)?;
     let bar = TrainingBar::new(recipe.members());
     let checkpoints = args.checkpoints.as_ref().map(|folder| Checkpoints {
         folder: folder.clone(),
@@ -105,10 +106,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         Some(_) => unfinished_name(path),
     };
     let stream = stream.child("predict");
-    let mut sets = vec![(args.data.clone(), Part::Test, args.output.clone())];
-    sets.extend(also);
-    for (name, part, output) in &sets {
-        let data = load(args, name, *part)?;
+    let mut all = vec![(data.name, data.test, args.output.clone())];
+    all.extend(also);
+    for (name, part, output) in &all {
+        let data = load(args, *name, *part)?;
         let predicted = fitted.predict(&data, &test_time, &stream)?;
         let output = place(output);
         predicted.write(&output)?;
@@ -146,16 +147,15 @@ fn settings(set: &[String]) -> Result<Map<String, Value>> {
 }
 
 /// `NAME:PART=FILE`.
-fn asked(text: &str) -> Result<(String, Part, PathBuf)> {
+fn asked(text: &str) -> Result<(Name, Part, PathBuf)> {
     let Some((name, file)) = text.split_once('=') else {
         bail!("--also {text}: give a set and a file, as in --also svhn:test=ood.npz");
     };
     let parsed = sets::parse(name)?;
-    Ok((name.to_string(), parsed.part.unwrap_or(Part::Test), PathBuf::from(file)))
+    Ok((parsed, parsed.part.unwrap_or(Part::Test), PathBuf::from(file)))
 }
 
-fn load(args: &Args, name: &str, part: Part) -> Result<Dataset> {
-    let name = sets::parse(name)?;
+fn load(args: &Args, name: Name, part: Part) -> Result<Dataset> {
     let folder = match &args.dir {
         Some(folder) => folder.clone(),
         None => data_folder()?,

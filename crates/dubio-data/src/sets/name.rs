@@ -107,6 +107,35 @@ fn part_of(text: &str) -> Option<Part> {
     Some(Part::Split { kind, index: index.parse().ok()?, half })
 }
 
+/// A set to learn from and to be tested on.
+#[derive(Clone, Copy, Debug)]
+pub struct Halves {
+    /// The set, without a part.
+    pub name: Name,
+    /// What to learn from.
+    pub train: Part,
+    /// What to be tested on.
+    pub test: Part,
+}
+
+/// Reads the name of a set, or of a split of a table, `yacht:standard/3`; a table without a split is
+/// its first standard one.
+pub fn halves(name: &str) -> Result<Halves, Error> {
+    let (plain, split) = name.split_once(':').map_or((name, None), |(n, s)| (n, Some(s)));
+    let set = find(plain)?;
+    let whole = Name { set, part: None };
+    if split.is_none() && set.has(Part::Train).is_ok() {
+        return Ok(Halves { name: whole, train: Part::Train, test: Part::Test });
+    }
+    let split = split.unwrap_or("standard/0");
+    let half = |half: &str| {
+        let part = part_of(&format!("{split}/{half}")).filter(|part| set.has(*part).is_ok());
+        let advice = format!("name the set alone, or a split of a table: {plain}:standard/0");
+        part.ok_or_else(|| Error::new(name, "no such split", advice))
+    };
+    Ok(Halves { name: whole, train: half("train")?, test: half("test")? })
+}
+
 /// The set of this name, or an error that says which names are near.
 pub fn find(name: &str) -> Result<&'static Set, Error> {
     list().into_iter().find(|set| set.name == name).ok_or_else(|| {
