@@ -123,7 +123,9 @@ pub fn percentile(sorted: &[f64], q: f64) -> f64 {
     let place = q * (sorted.len() - 1) as f64;
     let (below, share) = (place.floor() as usize, place.fract());
     let above = (below + 1).min(sorted.len() - 1);
-    if share == 0.0 || sorted[below] == sorted[above] {
+    // Where both are infinite, or the lower one is, a difference would make NaN.
+    let endless = sorted[below] == f64::NEG_INFINITY;
+    if share == 0.0 || sorted[below] == sorted[above] || endless {
         return sorted[below];
     }
     sorted[below] + share * (sorted[above] - sorted[below])
