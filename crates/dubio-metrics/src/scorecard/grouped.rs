@@ -2,7 +2,7 @@
 
 use super::{Entry, Examined, Scoring, plain};
 use crate::bootstrap::{Bootstrap, percentile};
-use crate::card::Card;
+use crate::card::{Card, Direction};
 use crate::score::{Score, Undefined};
 
 /// `group.VALUE.NAME` for every group, then `worst_group.NAME` and `p10_group.NAME`. Each group is
@@ -42,8 +42,12 @@ pub fn grouped<E: Examined>(
         Some(percentile(&sorted, 0.1))
     };
     let all = examples.count();
-    let mut summaries: Vec<Entry> =
-        (0..count).flat_map(|s| summary("worst_group", &over(s), all, worst)).collect();
+    // Where neither end is better there is no worst, whether groups have values or not.
+    let judged = |s: &usize| per_group[0][*s].card.direction != Direction::Neither;
+    let mut summaries: Vec<Entry> = (0..count)
+        .filter(judged)
+        .flat_map(|s| summary("worst_group", &over(s), all, worst))
+        .collect();
     summaries.extend((0..count).flat_map(|s| summary("p10_group", &over(s), all, tenth)));
     for (value, group) in values.iter().zip(per_group) {
         entries.extend(
