@@ -58,6 +58,9 @@ pub fn prepare(
     let (Some(own), Some(foreign)) = (inside.signal(signal), outside.signal(signal)) else {
         return Err(Undefined::because(ONE_MEMBER));
     };
+    if own.is_empty() || foreign.is_empty() {
+        return Err(Undefined::because("one of the two sets has no examples"));
+    }
     let values: Vec<f64> = own.iter().chain(foreign).copied().collect();
     let ranking = match signal {
         Signal::Confidence => Ranking::descending(&values),
