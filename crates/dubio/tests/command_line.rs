@@ -57,6 +57,75 @@ fn the_same_seed_gives_the_same_bytes_for_any_number_of_threads() {
     assert_ne!(run("1", "7"), run("1", "8"));
 }
 
+/// Multiples of 1/64, which both precisions hold, and levels, which they hold differently.
+#[test]
+fn files_in_single_and_in_double_precision_give_the_same_scores() {
+    let numbers = |salt: usize, count: usize| -> Vec<f64> {
+        let number = |i: usize| (i * i * 37 + i * 101 + salt) % 509;
+        (0..count).map(|i| number(i) as f64 / 64.0 - 4.0).collect()
+    };
+    let positive = |salt, count| numbers(salt, count).iter().map(|x| x.abs() + 0.25).collect();
+    let labels: Vec<f64> = (0..40).map(|i| (i * 7 % 5) as f64).collect();
+    let groups: Vec<f64> = (0..40).map(|i| (i % 3) as f64).collect();
+    let levels = vec![0.025, 0.25, 0.5, 0.75, 0.975];
+    let wide = |salt| ("logits", vec![3, 40, 5], numbers(salt, 600));
+    let targets = || ("targets", vec![40], numbers(4, 40));
+    let row = |name, members: usize, salt| (name, vec![members, 40], numbers(salt, members * 40));
+    let files = [
+        ("classes", vec![wide(1)]),
+        ("other", vec![wide(2)]),
+        ("reference", vec![wide(3)]),
+        ("gaussians", vec![row("mean", 3, 5), ("std", vec![3, 40], positive(6, 120)), targets()]),
+        ("samples", vec![row("samples", 9, 7), targets()]),
+        ("quantiles", vec![row("quantiles", 5, 8), ("levels", vec![5], levels), targets()]),
+    ];
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str, descr: &str| folder.path().join(name).join(&descr[1..]);
+    for (descr, (name, arrays)) in
+        ["<f4", "<f8"].into_iter().flat_map(|descr| files.iter().map(move |file| (descr, file)))
+    {
+        let path = path(name, descr);
+        std::fs::create_dir_all(&path).expect("a folder");
+        let write = |name: &str, descr: &str, shape: &[usize], values: &[f64]| {
+            let bytes = npy::array(descr, shape, values);
+            std::fs::write(path.join(format!("{name}.npy")), bytes).expect("written");
+        };
+        arrays.iter().for_each(|(name, shape, values)| write(name, descr, shape, values));
+        write("groups", "<i8", &[40], &groups);
+        if arrays[0].0 == "logits" {
+            write("labels", "<i8", &[40], &labels);
+        }
+    }
+    std::fs::write(folder.path().join("costs.csv"), "0,1,2,3,4\n4,0,3,1,2\n2,2,2,2,2\n")
+        .expect("written");
+    let scores = |name: &str, descr: &str| -> Value {
+        let text = |path: PathBuf| path.to_str().expect("a path").to_string();
+        let file = text(path(name, descr));
+        let others = [
+            format!("--ood=far={}", text(path("other", descr))),
+            format!("--reference={}", text(path("reference", descr))),
+            format!("--costs={}", text(folder.path().join("costs.csv"))),
+        ];
+        let mut arguments = vec!["evaluate", &file, "--json", "--groups"];
+        if name == "classes" {
+            arguments.extend(others.iter().map(String::as_str));
+        }
+        let output = dubio(&arguments);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).expect("JSON")
+    };
+    for name in ["classes", "gaussians", "samples"] {
+        assert_eq!(scores(name, "<f4"), scores(name, "<f8"), "{name}");
+    }
+    let (single, double) = (scores("quantiles", "<f4"), scores("quantiles", "<f8"));
+    for (name, score) in double.as_object().expect("an object") {
+        let [a, b] = [score, &single[name]].map(|score| score["value"].as_f64());
+        assert_eq!(a.is_some(), b.is_some(), "{name}: {score} became {}", single[name]);
+        let gap = a.zip(b).map_or(0.0, |(a, b)| (a - b).abs());
+        assert!(gap < 1e-6, "{name}: {score} became {}", single[name]);
+    }
+}
+
 #[test]
 fn a_table_has_a_line_for_every_score() {
     let file = fixture("ensemble.npz");

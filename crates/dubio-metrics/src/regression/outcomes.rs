@@ -120,8 +120,9 @@ impl Outcomes {
         for (index, row) in values.chunks_mut(n).enumerate() {
             quantiles.read(index, 0..n, row);
         }
+        // A file in single precision holds 0.975 as 0.97500002.
         let at = |wanted: f64| {
-            let index = levels.iter().position(|l| (l - wanted).abs() < 1e-9);
+            let index = levels.iter().position(|l| (l - wanted).abs() < 1e-6);
             index.map(|index| &values[index * n..(index + 1) * n]).ok_or_else(|| {
                 Undefined(format!("the file has no quantile at level {}", round(wanted)))
             })
