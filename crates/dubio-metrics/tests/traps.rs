@@ -423,6 +423,8 @@ mod distributions {
             locations: means.concat(),
             scales: vec![1.0; means.len() * targets.len()],
             targets: targets.to_vec(),
+            groups: vec![0; targets.len()],
+            narrow: false,
         }
     }
 
@@ -452,12 +454,7 @@ mod distributions {
 
     #[test]
     fn crps_is_that_of_the_distribution_given_averaged_over_examples() {
-        let targets = Targets {
-            members: 2,
-            locations: vec![0.0, 0.0, 1.0, 1.0],
-            scales: vec![1.0; 4],
-            targets: vec![0.0, 3.0],
-        };
+        let targets = unit(&[&[0.0, 0.0], &[1.0, 1.0]], &[0.0, 3.0]);
         // Draws 0 and 1: E|X - X'| = 1/2 over all four pairs, with themselves too. At 0 it is
         // 1/2 - 1/4, at 3 it is 5/2 - 1/4.
         assert_is(value_in(&targets.scores(Kind::Samples), "crps"), 0.5 * (0.25 + 2.25));

@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub)] // Each test binary uses its own part.
 
 use dubio_metrics::bootstrap::Bootstrap;
+use dubio_metrics::calibrate::cross_validation::tempered;
 use dubio_metrics::classification;
 use dubio_metrics::costs::Costs;
 use dubio_metrics::detection::ood::Uncertainties;
@@ -31,6 +32,10 @@ pub struct Data {
     pub costs: Vec<Vec<f64>>,
     /// Whether the example counts as one from elsewhere, for the detection scores.
     pub foreign: Vec<bool>,
+    /// The example's group.
+    pub groups: Vec<i64>,
+    /// Whether the predictions are handed over in single precision.
+    pub narrow: bool,
 }
 
 impl Data {
@@ -52,6 +57,8 @@ impl Data {
             reference: vec![0.0; n * classes],
             costs: (0..classes).map(|h| (0..classes).map(|c| cost(h, c)).collect()).collect(),
             foreign: (0..n).map(|i| i % 2 == 1).collect(),
+            groups: (0..n).map(|i| i as i64 % 3).collect(),
+            narrow: false,
         }
     }
 
@@ -67,7 +74,8 @@ impl Data {
     }
 
     pub fn try_pool(&self) -> Result<Pooled, Fault> {
-        pool(&block(&self.values, [self.members, self.n(), self.classes]), self.form, &|_| {})
+        let shape = [self.members, self.n(), self.classes];
+        pool(&*source(&self.values, shape, self.narrow), self.form, &|_| {})
     }
 
     pub fn examples(&self) -> Examples {
@@ -76,8 +84,8 @@ impl Data {
 
     /// These pooled predictions with the labels, costs and reference.
     pub fn labelled(&self, pooled: Pooled) -> Examples {
-        let reference = block(&self.reference, [1, self.n(), self.classes]);
-        let reference = pool(&reference, Form::Logits, &|_| {}).expect("finite logits");
+        let reference = source(&self.reference, [1, self.n(), self.classes], self.narrow);
+        let reference = pool(&*reference, Form::Logits, &|_| {}).expect("finite logits");
         let costs = Costs::new(self.costs.clone()).expect("finite costs");
         Examples::new(pooled, self.labels.clone()).with_costs(costs).with_reference(&reference)
     }
@@ -89,6 +97,20 @@ impl Data {
         let (own, foreign) = self.sides();
         entries.extend(scorecard::ood("other", &own, &foreign, &scoring));
         entries
+    }
+
+    /// The same, then every score of every group and over the groups.
+    pub fn scores_and_groups(&self, options: &Options) -> Vec<Entry> {
+        let (mut entries, scores) = (self.scores(options), classification::scores());
+        let scoring = scoring(options, 0);
+        entries.extend(scorecard::grouped(&self.examples(), &scores, &self.groups, &scoring));
+        entries
+    }
+
+    /// Every score at the temperature `1/beta`.
+    pub fn tempered(&self, beta: f64, options: &Options) -> Vec<Entry> {
+        let examples = tempered(&self.examples(), beta);
+        scorecard::plain(&examples, &classification::scores(), &scoring(options, 0))
     }
 
     /// Every score at the best temperature.
@@ -117,6 +139,7 @@ impl Data {
             labels: rows.iter().map(|&i| self.labels[i]).collect(),
             reference: take_rows(&self.reference, all, self.classes, rows),
             foreign: rows.iter().map(|&i| self.foreign[i]).collect(),
+            groups: rows.iter().map(|&i| self.groups[i]).collect(),
             ..self.clone()
         }
     }
@@ -159,6 +182,10 @@ pub struct Targets {
     /// `[members, examples]`.
     pub scales: Vec<f64>,
     pub targets: Vec<f64>,
+    /// The example's group.
+    pub groups: Vec<i64>,
+    /// Whether the predictions are handed over in single precision.
+    pub narrow: bool,
 }
 
 /// What the numbers of [`Targets`] are taken for.
@@ -176,7 +203,7 @@ impl Kind {
 }
 
 /// Levels of the files of quantiles, and those quantiles of the standard normal distribution.
-const QUANTILES: [(f64, f64); 5] =
+pub const QUANTILES: [(f64, f64); 5] =
     [(0.025, -1.96), (0.25, -0.674), (0.5, 0.0), (0.75, 0.674), (0.975, 1.96)];
 
 impl Targets {
@@ -186,17 +213,19 @@ impl Targets {
 
     pub fn outcomes(&self, kind: Kind) -> Outcomes {
         let (n, level) = (self.n(), Options::default().level);
-        let locations = block(&self.locations, [self.members, n, 1]);
-        let scales = block(&self.scales, [self.members, n, 1]);
+        let locations = source(&self.locations, [self.members, n, 1], self.narrow);
+        let scales = source(&self.scales, [self.members, n, 1], self.narrow);
         let targets = self.targets.clone();
         match kind {
-            Kind::Gaussians => Outcomes::gaussians(&locations, &scales, targets, level),
-            Kind::Samples => Outcomes::samples(&locations, targets, level),
+            Kind::Gaussians => Outcomes::gaussians(&*locations, &*scales, targets, level),
+            Kind::Samples => Outcomes::samples(&*locations, targets, level),
             Kind::Quantiles => {
                 let at = |z: f64| (0..n).map(move |i| self.locations[i] + z * self.scales[i]);
                 let values: Vec<f64> = QUANTILES.iter().flat_map(|&(_, z)| at(z)).collect();
-                let levels = QUANTILES.iter().map(|&(level, _)| level).collect();
-                Outcomes::quantiles(levels, &block(&values, [5, n, 1]), targets, level)
+                let held = |level: f64| if self.narrow { f64::from(level as f32) } else { level };
+                let levels = QUANTILES.iter().map(|&(level, _)| held(level)).collect();
+                let quantiles = source(&values, [5, n, 1], self.narrow);
+                Outcomes::quantiles(levels, &*quantiles, targets, level)
             }
         }
         .expect("finite numbers")
@@ -207,13 +236,22 @@ impl Targets {
         scorecard::plain(&self.outcomes(kind), &regression::scores(), &scoring)
     }
 
+    /// The same, then every score of every group and over the groups.
+    pub fn scores_and_groups(&self, kind: Kind) -> Vec<Entry> {
+        let (mut entries, scores) = (self.scores(kind), regression::scores());
+        let scoring = scoring(&Options::default(), 0);
+        entries.extend(scorecard::grouped(&self.outcomes(kind), &scores, &self.groups, &scoring));
+        entries
+    }
+
     pub fn rows(&self, rows: &[usize]) -> Self {
         let all = self.n();
         Self {
-            members: self.members,
             locations: take_rows(&self.locations, all, 1, rows),
             scales: take_rows(&self.scales, all, 1, rows),
             targets: rows.iter().map(|&i| self.targets[i]).collect(),
+            groups: rows.iter().map(|&i| self.groups[i]).collect(),
+            ..*self
         }
     }
 
@@ -223,17 +261,17 @@ impl Targets {
             from.iter().flat_map(|&m| values[m * n..(m + 1) * n].to_vec()).collect()
         };
         let (locations, scales) = (pick(&self.locations), pick(&self.scales));
-        Self { members: from.len(), locations, scales, targets: self.targets.clone() }
+        Self { members: from.len(), locations, scales, ..self.clone() }
     }
 
     /// In another unit: `factor * y + shift`.
     pub fn in_unit(&self, factor: f64, shift: f64) -> Self {
         let moved = |values: &[f64]| values.iter().map(|v| factor * v + shift).collect();
         Self {
-            members: self.members,
             locations: moved(&self.locations),
             scales: self.scales.iter().map(|s| factor * s).collect(),
             targets: moved(&self.targets),
+            ..self.clone()
         }
     }
 }
@@ -245,9 +283,14 @@ fn take_rows(values: &[f64], all: usize, width: usize, rows: &[usize]) -> Vec<f6
     values.chunks(all * width).flat_map(member).collect()
 }
 
-/// Numbers in memory as a source of members.
-pub fn block<T: Copy + Into<f64> + Sync>(values: &[T], shape: [usize; 3]) -> impl Members {
-    InMemory::new(values.to_vec(), shape).expect("the shape fits")
+/// Numbers in memory as a source of members, `narrow` for single precision.
+pub fn source(values: &[f64], shape: [usize; 3], narrow: bool) -> Box<dyn Members> {
+    if narrow {
+        let values = values.iter().map(|&v| v as f32).collect();
+        Box::new(InMemory::<f32>::new(values, shape).expect("the shape fits"))
+    } else {
+        Box::new(InMemory::new(values.to_vec(), shape).expect("the shape fits"))
+    }
 }
 
 /// Everything is wanted; `resamples` of 0 for no intervals.
@@ -269,9 +312,11 @@ pub fn value_in(entries: &[Entry], name: &str) -> f64 {
     entry.value.clone().unwrap_or_else(|why| panic!("{name} is undefined: {}", why.0))
 }
 
-/// Whether two numbers agree, relatively or absolutely, whichever is more lenient.
+/// Whether two numbers agree, relatively or absolutely, whichever is more lenient. An infinite one
+/// agrees with nothing but itself.
 pub fn close(a: f64, b: f64, tolerance: f64) -> bool {
-    a == b || (a - b).abs() <= tolerance * (1.0 + a.abs().max(b.abs()))
+    let apart = (a - b).abs();
+    a == b || (apart.is_finite() && apart <= tolerance * (1.0 + a.abs().max(b.abs())))
 }
 
 /// Small whole weights for [`LANES`] resamples, each with some weight in it.
@@ -308,8 +353,9 @@ fn around(
 ) -> impl Strategy<Value = Data> {
     let labels = vec((0..3_u8, 0..classes as u32), n);
     let costs = vec(vec(-1.0..2.0_f64, classes), 1..4);
-    let rest = (labels, vec(-3.0..3.0_f64, n * classes), costs, vec(any::<bool>(), n));
-    (values, rest).prop_map(move |(values, (labels, reference, costs, foreign))| {
+    let reference = vec(-3.0..3.0_f64, n * classes);
+    let rest = (labels, reference, costs, vec(any::<bool>(), n), groups(n));
+    (values, rest).prop_map(move |(values, (labels, reference, costs, foreign, groups))| {
         let predicted = |i: usize| {
             let row = &values[i * classes..(i + 1) * classes];
             (0..classes).fold(0, |best, c| if row[c] > row[best] { c } else { best }) as u32
@@ -318,8 +364,14 @@ fn around(
             if kind > 0 { predicted(i) } else { other }
         };
         let labels = labels.iter().enumerate().map(label).collect();
-        Data { form, members, classes, values, labels, reference, costs, foreign }
+        let narrow = false;
+        Data { form, members, classes, values, labels, reference, costs, foreign, groups, narrow }
     })
+}
+
+/// Up to three groups.
+fn groups(n: usize) -> impl Strategy<Value = Vec<i64>> {
+    vec(-1..=1_i64, n)
 }
 
 /// Logits without ties.
@@ -367,13 +419,17 @@ pub fn targets(shape: Shape, grid: f64) -> impl Strategy<Value = Targets> {
     let numbers = move |low: f64, high: f64, count: usize| {
         vec(low..high, count).prop_map(move |v| v.into_iter().map(snap).collect::<Vec<f64>>())
     };
-    (numbers(-2.0, 2.0, members * n), numbers(0.25, 2.0, members * n), numbers(-2.0, 2.0, n))
-        .prop_map(move |(locations, scales, targets)| Targets {
+    let (locations, scales) = (numbers(-2.0, 2.0, members * n), numbers(0.25, 2.0, members * n));
+    (locations, scales, numbers(-2.0, 2.0, n), groups(n)).prop_map(
+        move |(locations, scales, targets, groups)| Targets {
             members,
             locations,
             scales,
             targets,
-        })
+            groups,
+            narrow: false,
+        },
+    )
 }
 
 /// An order of `0..n`.
@@ -399,7 +455,15 @@ pub fn defaults() -> Options {
 
 /// The part of a name that says which score it is.
 pub fn base(name: &str) -> &str {
-    name.strip_prefix("calibrated.").unwrap_or(name)
+    let of_group = || name.strip_prefix("group.")?.split_once('.').map(|(_, score)| score);
+    let prefixed = ["calibrated.", "worst_group.", "p10_group."];
+    let stripped = prefixed.iter().find_map(|prefix| name.strip_prefix(prefix));
+    stripped.or_else(of_group).unwrap_or(name)
+}
+
+/// Whether a number is made of the values of several groups.
+pub fn over_groups(name: &str) -> bool {
+    name.starts_with("worst_group.") || name.starts_with("p10_group.")
 }
 
 /// Roots are compared before the root is taken: near 0 it magnifies rounding.
