@@ -6,7 +6,7 @@
 //!
 //! `train curve NETWORK SET STEPS RATE FOLDER OUT` trains in the order of the file, without decay
 //! or augmentation, writes the starting weights to OUT and prints the loss of every step, so that
-//! another program can follow (`benches/curve.py`).
+//! another program can follow (`benches/curve.py`). The accuracy goes to standard error.
 
 use std::path::PathBuf;
 
@@ -125,19 +125,18 @@ fn main() {
             println!("epoch {}: loss {:.4}", epoch + 1, sum / steps_per_epoch as f64);
         }
     }
-    if !curve {
-        let test = set.load(&folder, Part::Test).expect("the test part");
-        let (pictures, labels, _) = parts(&test);
-        let rows: Vec<u32> = (0..labels.len() as u32).collect();
-        let (mut right, plain) = (0, plain());
-        for rows in rows.chunks(1000) {
-            let mut out = Vec::new();
-            engine.predict(&theta, &batch(pictures, rows, &plain, &stream), None, &mut out);
-            for (row, logits) in rows.iter().zip(out.chunks(classes)) {
-                let best = (0..classes).max_by(|&a, &b| logits[a].total_cmp(&logits[b]));
-                right += usize::from(best == Some(labels[*row as usize] as usize));
-            }
+    let test = set.load(&folder, Part::Test).expect("the test part");
+    let (pictures, labels, _) = parts(&test);
+    let rows: Vec<u32> = (0..labels.len() as u32).collect();
+    let (mut right, plain) = (0, plain());
+    for rows in rows.chunks(1000) {
+        let mut out = Vec::new();
+        engine.predict(&theta, &batch(pictures, rows, &plain, &stream), None, &mut out);
+        for (row, logits) in rows.iter().zip(out.chunks(classes)) {
+            let best = (0..classes).max_by(|&a, &b| logits[a].total_cmp(&logits[b]));
+            right += usize::from(best == Some(labels[*row as usize] as usize));
         }
-        println!("test accuracy {:.4}", right as f64 / labels.len() as f64);
     }
+    let accuracy = format!("test accuracy {:.4}", right as f64 / labels.len() as f64);
+    if curve { eprintln!("{accuracy}") } else { println!("{accuracy}") }
 }
