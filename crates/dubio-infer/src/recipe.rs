@@ -103,8 +103,9 @@ pub struct Recipe {
 }
 
 impl Recipe {
-    /// By the method's name and all settings in one table; those left out have their defaults.
-    pub fn parse(name: &str, mut settings: Map<String, Value>) -> Result<Self, Error> {
+    /// By the method's name and all settings in one table; those left out have their defaults. Only
+    /// names and types are looked at.
+    pub fn read(name: &str, mut settings: Map<String, Value>) -> Result<Self, Error> {
         let Ok(Value::Object(known)) = serde_json::to_value(Setup::default()) else {
             unreachable!("settings are a table")
         };
@@ -114,8 +115,20 @@ impl Recipe {
             .collect();
         let setup: Setup = serde_json::from_value(Value::Object(common))
             .map_err(|e| Error::Setting(format!("{name}: {e}")))?;
-        setup.check().map_err(|e| Error::Setting(format!("{name}: {e}")))?;
-        Ok(Self { setup, method: Method::parse(name, settings)? })
+        Ok(Self { setup, method: Method::read(name, settings)? })
+    }
+
+    /// What cannot be, in words that say what to do.
+    pub fn check(&self) -> Result<(), Error> {
+        let name = self.method.card().name;
+        self.setup.check().map_err(|e| Error::Setting(format!("{name}: {e}")))?;
+        self.method.check()
+    }
+
+    /// By name and settings that can be.
+    pub fn parse(name: &str, settings: Map<String, Value>) -> Result<Self, Error> {
+        let recipe = Self::read(name, settings)?;
+        recipe.check().map(|()| recipe)
     }
 
     /// With defaults, by the method's name.

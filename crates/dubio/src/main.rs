@@ -12,6 +12,7 @@ mod names;
 mod predict;
 mod progress;
 mod render;
+mod study;
 mod train;
 
 use std::process::ExitCode;
@@ -32,6 +33,7 @@ static ALLOCATOR: huge_pages::HugePages = huge_pages::HugePages;
   dubio evaluate preds.npz                       every score, as a table
   dubio evaluate preds.npz --json > scores.json  the same for machines
   dubio explain ece                              what a score is
+  dubio run quick                                a study of every method, in about a minute
   dubio train sgld --data digits -o preds.npz    train, sample, predict
   dubio data list                                the data sets it knows
 
@@ -51,6 +53,12 @@ enum Command {
     Data(data::Args),
     Predict(predict::Args),
     Train(train::Args),
+    Plan(study::PlanArgs),
+    Run(study::RunArgs),
+    Score(study::ScoreArgs),
+    Runs(study::RunsArgs),
+    #[command(hide = true)]
+    Work(study::WorkArgs),
 }
 
 /// How a command ended, short of an error.
@@ -60,6 +68,8 @@ enum Outcome {
     Undefined,
     /// A data set that was checked is not whole.
     NotWhole,
+    /// As a worker tells its parent.
+    Code(ExitCode),
 }
 
 fn main() -> ExitCode {
@@ -71,10 +81,16 @@ fn main() -> ExitCode {
         Command::Data(args) => data::run(&args),
         Command::Predict(args) => predict::run(&args).map(|()| Outcome::Done),
         Command::Train(args) => train::run(&args).map(|()| Outcome::Done),
+        Command::Plan(args) => study::show_plan(&args).map(|()| Outcome::Done),
+        Command::Run(args) => study::run(&args).map(|()| Outcome::Done),
+        Command::Score(args) => study::score_runs(&args).map(|()| Outcome::Done),
+        Command::Runs(args) => study::manage_runs(&args).map(|()| Outcome::Done),
+        Command::Work(args) => study::do_work(&args).map(Outcome::Code),
     };
     match result {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Undefined | Outcome::NotWhole) => ExitCode::from(1),
+        Ok(Outcome::Code(code)) => code,
         // Whoever reads our output may stop early, as `head` does; that is no failure of ours.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {

@@ -67,6 +67,10 @@ impl Settings for Hmc {
             counts: vec![0.0, 0.0],
         })
     }
+
+    fn passes(&self) -> f64 {
+        ((self.burn_in + self.samples) * self.leapfrog) as f64
+    }
 }
 
 struct Chain<V> {

@@ -18,6 +18,7 @@ pub mod swa;
 pub mod swag;
 mod trajectory;
 
+use dubio_nn::cpu::Flat;
 use dubio_nn::engine::Vector;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -67,6 +68,10 @@ pub trait Settings: Clone + Default + Serialize + DeserializeOwned {
     fn layer_noise(&self) -> Option<LayerNoise> {
         None
     }
+    /// Gradients of all the data that a member takes, roughly: its epochs, and what its draws cost.
+    fn passes(&self) -> f64 {
+        self.rule(&Flat(vec![0.0_f64])).epochs() as f64
+    }
 }
 
 macro_rules! methods {
@@ -103,17 +108,36 @@ macro_rules! methods {
                 match self { $(Self::$variant(settings) => settings.layer_noise()),+ }
             }
 
+            /// Gradients of all the data that a member takes, roughly.
+            pub fn passes(&self) -> f64 {
+                match self { $(Self::$variant(settings) => settings.passes()),+ }
+            }
+
             /// Independent runs unless asked otherwise.
             pub fn default_members(&self) -> usize {
                 match self { $(Self::$variant(_) => $module::$variant::MEMBERS),+ }
             }
 
-            /// A method by name, with settings; those left out have their defaults.
-            pub fn parse(name: &str, settings: Map<String, Value>) -> Result<Self, Error> {
+            /// A method by name, with settings; those left out have their defaults. Only names and
+            /// types are looked at.
+            pub fn read(name: &str, settings: Map<String, Value>) -> Result<Self, Error> {
                 $(if name == $module::$variant::CARD.name {
-                    return parsed(settings).map(Self::$variant);
+                    return typed(name, settings).map(Self::$variant);
                 })+
                 Err(unknown(name))
+            }
+
+            /// What cannot be, in words that say what to do.
+            pub fn check(&self) -> Result<(), Error> {
+                let name = self.card().name;
+                match self { $(Self::$variant(settings) => settings.check()),+ }
+                    .map_err(|e| Error::Setting(format!("{name}: {e}")))
+            }
+
+            /// A method by name, with settings that can be.
+            pub fn parse(name: &str, settings: Map<String, Value>) -> Result<Self, Error> {
+                let method = Self::read(name, settings)?;
+                method.check().map(|()| method)
             }
         }
     };
@@ -137,12 +161,9 @@ methods! {
     Subspace in subspace,
 }
 
-fn parsed<S: Settings>(settings: Map<String, Value>) -> Result<S, Error> {
-    let name = S::CARD.name;
-    let settings: S = serde_json::from_value(Value::Object(settings))
-        .map_err(|e| Error::Setting(format!("{name}: {e}")))?;
-    settings.check().map_err(|e| Error::Setting(format!("{name}: {e}")))?;
-    Ok(settings)
+fn typed<S: Settings>(name: &str, settings: Map<String, Value>) -> Result<S, Error> {
+    serde_json::from_value(Value::Object(settings))
+        .map_err(|e| Error::Setting(format!("{name}: {e}")))
 }
 
 fn unknown(name: &str) -> Error {

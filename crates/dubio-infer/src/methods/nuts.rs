@@ -57,6 +57,11 @@ impl Settings for Nuts {
     fn rule<V: Vector>(&self, _: &V) -> Box<dyn Rule<V>> {
         Box::new(Turns { settings: self.clone(), report: Vec::new() })
     }
+
+    /// At half the greatest depth.
+    fn passes(&self) -> f64 {
+        (self.burn_in + self.samples) as f64 * 2_f64.powf(0.5 * self.max_depth as f64)
+    }
 }
 
 /// The library keeps the chain's state to itself, so the whole chain is one draw: a run that is

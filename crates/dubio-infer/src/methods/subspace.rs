@@ -106,6 +106,11 @@ impl Settings for Subspace {
             evaluations: vec![0.0],
         })
     }
+
+    /// A move takes some three losses of all the data, each a third of a gradient.
+    fn passes(&self) -> f64 {
+        (self.epochs + self.collect_epochs + self.burn_in + self.samples) as f64
+    }
 }
 
 struct Slices<V> {

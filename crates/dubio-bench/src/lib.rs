@@ -1,0 +1,16 @@
+//! Studies: what is written in a suite is planned, run, stored and scored.
+//!
+//! [`suite::Suite`] is the file as written, every mistake in it found at once; [`plan::Plan`] has all
+//! defaults written out and the grid of runs with their ids; [`work`] does one run; [`store::Store`] is
+//! the folder of finished ones. A stage reads what the stage above wrote and nothing else.
+
+pub mod local;
+pub mod mistakes;
+pub mod page;
+pub mod plan;
+mod reader;
+pub mod score;
+pub mod store;
+pub mod suite;
+mod usage;
+pub mod work;

@@ -1,0 +1,125 @@
+//! One run, from data to predictions: the only slow stage, and the only random one.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use dubio_data::dataset::{Dataset, Inputs};
+use dubio_data::sets::{self, Part};
+use dubio_data::shifts;
+use dubio_infer::fit::{Checkpoints, Options, Watch};
+use dubio_infer::predict::TestTime;
+use dubio_metrics::stream::Stream;
+
+use crate::plan::{Evaluation, PlannedRun};
+use crate::store::{Record, Spent, Store};
+use crate::usage;
+
+/// Why a run did not finish.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Somebody asked for a stop; a checkpoint is there.
+    #[error("stopped; the same command goes on from here")]
+    Stopped,
+    /// Inference could not begin or go on.
+    #[error("{0}")]
+    Infer(dubio_infer::Error),
+    /// A data set that is not there or not whole.
+    #[error("{0}")]
+    Data(#[from] dubio_data::Error),
+    /// Predictions that cannot be written.
+    #[error("{0}")]
+    Predictions(#[from] dubio_predictions::Error),
+    /// The folder of runs cannot be written.
+    #[error("{0}; make room or name another folder with --runs")]
+    Store(#[from] std::io::Error),
+}
+
+impl From<dubio_infer::Error> for Error {
+    fn from(error: dubio_infer::Error) -> Self {
+        match error {
+            dubio_infer::Error::Stopped => Self::Stopped,
+            other => Self::Infer(other),
+        }
+    }
+}
+
+/// Does a run and stores it. It goes on from its checkpoint where there is one, and ends with the
+/// same bytes as if it had never been stopped.
+pub fn work(run: &PlannedRun, store: &Store, data: &Path, watch: &dyn Watch) -> Result<(), Error> {
+    let settings = &run.settings;
+    let halves = sets::halves(&settings.data)?;
+    let train = halves.name.set.load(data, halves.train)?;
+    let test = halves.name.set.load(data, halves.test)?;
+    let stream = Stream::root(settings.seed);
+    let checkpoints = Checkpoints {
+        folder: store.checkpoints(&run.id),
+        every: Duration::from_secs(10),
+        identity: run.id.clone(),
+    };
+    let options = Options { watch, checkpoints: Some(checkpoints) };
+    let fitted = settings
+        .recipe
+        .fit::<f32>(&settings.network, &train, &stream.child("fit"), &options)
+        .map_err(|unfinished| unfinished.error)?;
+    let folder = store.begin(&run.id)?;
+    let (began, mut examples) = (Instant::now(), 0);
+    for evaluation in &settings.predict {
+        if watch.stops() {
+            return Err(Error::Stopped);
+        }
+        let set = set(evaluation, &test, data)?;
+        examples += set.len();
+        let noise = stream.child("predict").child(&evaluation.name());
+        let predicted = fitted.predict(&set, &TestTime::default(), &noise)?;
+        predicted.write(&folder.join(format!("{}.npz", evaluation.name())))?;
+    }
+    let predict_wall_secs = began.elapsed().as_secs_f64() / examples as f64;
+    let posterior = &fitted.posterior;
+    let train_wall_secs: f64 = posterior.records.iter().map(|r| r.wall_secs).sum();
+    let stored: usize =
+        posterior.points.iter().map(|p| 4 * (p.theta.0.len() + p.statistics.len())).sum();
+    let record = Record {
+        id: run.id.clone(),
+        label: run.label.clone(),
+        settings: settings.clone(),
+        version: env!("CARGO_PKG_VERSION").to_string(),
+        samples: posterior.samples(),
+        spent: Spent {
+            train_wall_secs,
+            sample_wall_secs: train_wall_secs / posterior.samples() as f64,
+            predict_wall_secs,
+            cpu_secs: usage::cpu_secs(),
+            peak_bytes: usage::peak_bytes(),
+            parameters: run.cost.parameters,
+            stored_bytes: stored as u64,
+            macs: run.cost.macs,
+        },
+        report: posterior
+            .records
+            .iter()
+            .map(|r| r.report.iter().map(|(name, v)| (name.to_string(), (*v).into())).collect())
+            .collect(),
+        losses: posterior.records.iter().map(|r| r.losses.clone()).collect(),
+    };
+    store.finish(&folder, &record)?;
+    Ok(())
+}
+
+fn set(evaluation: &Evaluation, test: &Dataset, folder: &Path) -> Result<Dataset, Error> {
+    match evaluation {
+        Evaluation::Test => Ok(test.clone()),
+        Evaluation::Ood { data } => {
+            let name = sets::parse(data)?;
+            Ok(name.set.load(folder, name.part.unwrap_or(Part::Test))?)
+        }
+        Evaluation::Shift { shift, severity } => {
+            let shift = shifts::find(shift).expect("checked when it was planned");
+            let Inputs::Pictures(pictures) = &test.inputs else {
+                unreachable!("checked when it was planned")
+            };
+            // The same shifted pictures for every method and seed: what is compared is the method.
+            let pictures = shift.apply(pictures, *severity, &Stream::root(0).child("shift"));
+            Ok(Dataset { inputs: Inputs::Pictures(pictures), ..test.clone() })
+        }
+    }
+}

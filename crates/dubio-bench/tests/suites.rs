@@ -1,0 +1,157 @@
+//! What a suite may say, and every mistake that it can make.
+
+use dubio_bench::plan::plan;
+use dubio_bench::suite::Suite;
+
+const SOUND: &str = r#"data = ["digits"]
+networks = ["mlp-20"]
+seeds = 2
+
+[[methods]]
+method = "sgd"
+epochs = 3
+"#;
+
+fn mistakes(text: &str) -> String {
+    match Suite::parse("s.toml", text) {
+        Ok(_) => "none".to_string(),
+        Err(mistakes) => mistakes.to_string(),
+    }
+}
+
+#[test]
+fn every_mistake_is_told_with_its_place_and_what_was_meant() {
+    // The text, and what must be said of it.
+    let table: &[(&str, &[&str])] = &[
+        ("", &["`data` is missing", "`networks` is missing", "there are no methods"]),
+        ("data = [", &["s.toml:1:"]),
+        ("data = [\"digits\"]\nnetworks = [\"mlp\"\n[[methods]]\nmethod = \"sgd\"", &["s.toml:"]),
+        ("dta = 1", &["s.toml:1:1: no key of a suite is called `dta`; did you mean `data`?"]),
+        ("data = [\"digts\"]", &["s.toml:1:9:", "did you mean `digits`?"]),
+        ("data = 3", &["`data` must be text in quotes, got the number 3"]),
+        ("data = []", &["s.toml:1:8: `data` must not be empty"]),
+        ("networks = [\"mpl\"]", &["s.toml:1:13: no network is called `mpl`"]),
+        ("seeds = -1", &["`seeds` must be a whole number from 0"]),
+        ("seeds = 0", &["`seeds` must be at least 1"]),
+        ("seeds = \"five\"", &["got the text \"five\""]),
+        ("evaluate = 1", &["`evaluate` must be a table"]),
+        ("[evaluate]\nshifts = [\"foggy\"]", &["no shift is called `foggy`; did you mean `fog`?"]),
+        ("[evaluate]\nood = [\"nowhere\"]", &["s.toml:2:8:", "did you mean"]),
+        (
+            "[evaluate]\nshifts = [\"fog\"]\nseverities = [0, 6]",
+            &["s.toml:3:15: a severity is", "s.toml:3:18"],
+        ),
+        (
+            "[evaluate]\nshift = [\"fog\"]",
+            &["no key of [evaluate] is called `shift`; did you mean `shifts`?"],
+        ),
+        ("methods = 1", &["written [[methods]]"]),
+        ("[[methods]]\nlr = 0.1", &["`method` is missing; it names one of sgd,"]),
+        (
+            "[[methods]]\nmethod = \"sgdl\"",
+            &["s.toml:2:10: no method is called `sgdl`; did you mean `sgld`?"],
+        ),
+        (
+            "[[methods]]\nmethod = \"sgd\"\nleaning_rate = 0.1",
+            &["no setting of sgd is called `leaning_rate`; there are epochs"],
+        ),
+        (
+            "[[methods]]\nmethod = \"sgd\"\nepoch = 3",
+            &["no setting of sgd is called `epoch`; did you mean `epochs`?"],
+        ),
+        ("[[methods]]\nmethod = \"sgd\"\nlr = \"big\"", &["s.toml:3:6: `lr`: invalid type"]),
+        (
+            "[[methods]]\nmethod = \"sgd\"\nlr = -0.1",
+            &["s.toml:3:6: `lr` must be above 0, got -0.1"],
+        ),
+        (
+            "[[methods]]\nmethod = \"sgd\"\nlr = inf",
+            &["s.toml:3:6: a setting must be a finite number"],
+        ),
+        (
+            "[[methods]]\nmethod = \"sgd\"\nschedule = \"cosin\"",
+            &["`schedule`: no schedule is called `cosin`"],
+        ),
+        (
+            "[[methods]]\nmethod = \"sgd\"\nprior_std = 1.0\nweight_decay = 0.1",
+            &["one thing in two words"],
+        ),
+        (
+            "[[methods]]\nmethod = \"swag\"\ncollect = 30",
+            &["s.toml:3:11: `collect` is the number of epochs"],
+        ),
+        ("[[methods]]\nmethod = \"sgd\"\nlr = 1979-05-27", &["no setting is a date"]),
+        (
+            "[[methods]]\nmethod = \"sgd\"\naugment = [\"crop\", \"blur\"]",
+            &["`augment`: unknown variant `blur`"],
+        ),
+    ];
+    for (text, expected) in table {
+        let said = mistakes(text);
+        for part in *expected {
+            assert!(said.contains(part), "{text}\n--- must say\n{part}\n--- but says\n{said}");
+        }
+    }
+}
+
+#[test]
+fn all_mistakes_are_told_at_once_in_the_order_of_the_file() {
+    let text = "data = [\"digts\"]\nnetworks = [\"mpl\"]\nsed = 1\n\n[[methods]]\nmethod = \"sgd\"\nlr = -1\n\
+                [[methods]]\nmethod = \"sgdl\"\n";
+    let said = mistakes(text);
+    let lines: Vec<usize> = said
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.trim().strip_prefix("s.toml:")?.split(':').next()?.parse().ok())
+        .collect();
+    assert_eq!(lines, [1, 2, 3, 7, 9], "{said}");
+    assert!(said.starts_with("s.toml: 5 mistakes"), "{said}");
+}
+
+#[test]
+fn a_list_where_one_value_is_wanted_is_a_grid() {
+    let text = format!("{SOUND}lr = [0.1, 0.2]\nmomentum = [0.0, 0.5, 0.9]\n");
+    let suite = Suite::parse("s.toml", &text).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(suite.methods.len(), 6);
+    assert_eq!(suite.methods[1].label, "sgd, lr = 0.1, momentum = 0.5");
+    let runs = plan(&suite, "".as_ref()).unwrap();
+    assert_eq!(runs.len(), 12);
+    let mut ids: Vec<&str> = runs.iter().map(|run| &run.id[..]).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), 12, "every run has an id of its own");
+}
+
+#[test]
+fn an_id_depends_on_what_the_result_depends_on_and_on_nothing_else() {
+    let id = |text: &str| {
+        let suite = Suite::parse("s.toml", text).unwrap_or_else(|e| panic!("{e}"));
+        plan(&suite, "".as_ref()).unwrap()[0].id.clone()
+    };
+    let first = id(SOUND);
+    assert_eq!(first, id(&format!("title = \"Another\"\n{SOUND}label = \"my own\"\n")));
+    assert_eq!(first, id(&format!("{SOUND}lr = 0.05 # the default, written out\n")));
+    for change in [
+        SOUND.replace("seeds = 2", "seeds = [7]"),
+        SOUND.replace("mlp-20", "mlp-21"),
+        SOUND.replace("epochs = 3", "epochs = 4"),
+        format!("{SOUND}batch = 64\n"),
+        format!("{SOUND}[evaluate]\nood = [\"fashion8:test\"]\n"),
+    ] {
+        assert_ne!(first, id(&change), "{change}");
+    }
+}
+
+#[test]
+fn what_does_not_go_together_is_found_before_anything_runs() {
+    let refused = |text: &str, expected: &str| {
+        let suite = Suite::parse("s.toml", text).unwrap_or_else(|e| panic!("{e}"));
+        let error = plan(&suite, "".as_ref()).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    };
+    refused(&SOUND.replace("mlp-20", "resnet18"), "needs pictures of");
+    refused(&format!("{SOUND}batch = 5000\n"), "`batch` is 5000, but there are only");
+    refused(&SOUND.replace("digits", "mnist"), "mnist");
+    let table = SOUND.replace("digits", "yacht");
+    refused(&format!("{table}[evaluate]\nood = [\"digits\"]\n"), "are for pictures");
+}

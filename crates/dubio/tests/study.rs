@@ -1,0 +1,272 @@
+//! `dubio plan`, `run`, `runs` and `score` on a small study of digits.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+const SUITE: &str = r#"
+title = "Small & quick"
+data = ["digits"]
+networks = ["mlp-20"]
+seeds = 2
+
+[evaluate]
+ood = ["fashion8:test"]
+shifts = ["gaussian_noise"]
+severities = [3]
+
+[[methods]]
+method = "sgd"
+epochs = 30
+
+[[methods]]
+method = "swag"
+epochs = 20
+collect_epochs = 10
+collect = 10
+samples = 5
+
+[[methods]]
+method = "sghmc"
+burn_in = 60
+samples = 20
+lr = 0.01
+"#;
+
+struct Study {
+    folder: tempfile::TempDir,
+}
+
+impl Study {
+    fn new(suite: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("small.toml"), suite).expect("written");
+        Self { folder }
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dubio"));
+        command.args(arguments).current_dir(self.folder.path());
+        command
+    }
+
+    fn dubio(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().expect("dubio runs")
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        let output = self.dubio(&[&["run", "small.toml"], arguments].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        output
+    }
+
+    fn runs(&self) -> PathBuf {
+        self.folder.path().join("runs")
+    }
+}
+
+/// Every predictions file of every finished run, by its path inside the folder.
+fn predictions(runs: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    for run in std::fs::read_dir(runs).expect("runs").map(|e| e.expect("an entry").path()) {
+        let name = run.file_name().expect("a name").to_string_lossy().to_string();
+        if !run.is_dir() || name.starts_with('.') {
+            continue;
+        }
+        for file in std::fs::read_dir(&run).expect("a run").map(|e| e.expect("an entry").path()) {
+            if file.extension().is_some_and(|e| e == "npz") {
+                let file_name = file.file_name().expect("a name").to_string_lossy();
+                all.insert(format!("{name}/{file_name}"), std::fs::read(&file).expect("read"));
+            }
+        }
+    }
+    all
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).to_string()
+}
+
+#[test]
+fn a_study_is_planned_run_scored_and_reported() {
+    let study = Study::new(SUITE);
+    let planned = text(&study.dubio(&["plan", "small.toml"]).stdout);
+    assert!(planned.contains("6 runs, 6 to do") && !study.runs().exists(), "{planned}");
+    let output = text(&study.run(&[]).stdout);
+    assert!(output.trim_end().ends_with("small.html") && output.contains("2 of 2"), "{output}");
+    let page = std::fs::read_to_string(study.runs().join("small.html")).expect("a page");
+    assert!(
+        page.contains("Small &amp; quick") && page.contains("ood.fashion8-test.auroc"),
+        "{page}"
+    );
+    assert_eq!(predictions(&study.runs()).len(), 6 * 3, "test, ood and shift of each run");
+    let scores = text(
+        &study.dubio(&["score", "runs", "--scores", "accuracy,nll", "--resamples", "50"]).stdout,
+    );
+    let mut reader = csv::Reader::from_reader(scores.as_bytes());
+    let rows: Vec<csv::StringRecord> = reader.records().map(|r| r.expect("a row")).collect();
+    assert_eq!(rows.len(), 6 * 2 * 2, "{scores}");
+    for row in rows.iter().filter(|row| &row[7] == "accuracy" && &row[6] == "test") {
+        let (value, lo, hi): (f64, f64, f64) =
+            (row[8].parse().unwrap(), row[9].parse().unwrap(), row[10].parse().unwrap());
+        assert!(value > 0.9 && lo <= value && value <= hi, "{row:?}");
+    }
+    let again = study.run(&[]);
+    assert!(
+        text(&again.stderr).contains("6 of 6 runs are there already"),
+        "{}",
+        text(&again.stderr)
+    );
+    let list = text(&study.dubio(&["runs", "list"]).stdout);
+    assert_eq!(list.lines().count(), 6, "{list}");
+    let id = list[..16].to_string();
+    let record = text(&study.dubio(&["runs", "show", &id[..6]]).stdout);
+    assert!(record.contains("\"train_wall_secs\"") && record.contains(&id), "{record}");
+    assert!(study.dubio(&["runs", "rm", &id]).status.success());
+    assert!(text(&study.dubio(&["plan", "small.toml"]).stdout).contains("6 runs, 1 to do"));
+}
+
+#[test]
+fn one_job_and_two_give_the_same_predictions() {
+    let (one, two) = (Study::new(SUITE), Study::new(SUITE));
+    one.run(&["--jobs", "1"]);
+    two.run(&["--jobs", "2"]);
+    let (one, two) = (predictions(&one.runs()), predictions(&two.runs()));
+    assert!(one == two && one.len() == 18);
+}
+
+#[test]
+fn only_some_runs_when_asked() {
+    let study = Study::new(SUITE);
+    study.run(&["--only", "method=sg*", "--only", "seed=1"]);
+    assert_eq!(predictions(&study.runs()).len(), 2 * 3, "sgd and sghmc");
+    for (only, said) in [
+        ("method=x", "leaves no run"),
+        ("colour=red", "the keys are"),
+        ("x", "a key and a pattern"),
+    ] {
+        let output = study.dubio(&["run", "small.toml", "--only", only]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains(said), "{}", text(&output.stderr));
+    }
+}
+
+fn kill_group(child: &mut Child) {
+    // The whole process group, as a machine that goes down takes the workers with it.
+    let group = format!("-{}", child.id());
+    Command::new("kill").args(["-9", "--", &group]).status().expect("kill runs");
+    child.wait().expect("gone");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_study_that_is_killed_again_and_again_ends_with_the_same_bytes() {
+    use std::os::unix::process::CommandExt;
+    let undisturbed = Study::new(SUITE);
+    undisturbed.run(&[]);
+    let expected = predictions(&undisturbed.runs());
+    let study = Study::new(SUITE);
+    let mut finished = 0;
+    for attempt in 0..20_u64 {
+        let mut command = study.command(&["run", "small.toml"]);
+        command.stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+        let mut child = command.spawn().expect("dubio runs");
+        std::thread::sleep(Duration::from_millis(20 + 37 * (attempt * attempt % 11)));
+        kill_group(&mut child);
+        // Nothing that was finished is ever lost.
+        let now = if study.runs().exists() { predictions(&study.runs()) } else { BTreeMap::new() };
+        assert!(
+            now.len() >= finished && now.len().is_multiple_of(3),
+            "{} after {finished}",
+            now.len()
+        );
+        assert!(now.iter().all(|(name, bytes)| expected[name] == *bytes));
+        finished = now.len();
+    }
+    study.run(&[]);
+    assert!(predictions(&study.runs()) == expected);
+}
+
+#[test]
+fn two_runners_on_one_folder_do_not_clash() {
+    let study = Study::new(SUITE);
+    let spawn =
+        || study.command(&["run", "small.toml"]).stderr(Stdio::null()).spawn().expect("runs");
+    let (mut first, mut second) = (spawn(), spawn());
+    assert!(first.wait().expect("ended").success() && second.wait().expect("ended").success());
+    study.run(&[]);
+    let alone = Study::new(SUITE);
+    alone.run(&[]);
+    assert!(predictions(&study.runs()) == predictions(&alone.runs()));
+}
+
+#[test]
+fn a_run_that_fails_is_told_and_the_others_are_kept() {
+    let suite = SUITE.replace("lr = 0.01", "lr = 1e6");
+    let study = Study::new(&suite);
+    let output = study.dubio(&["run", "small.toml"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("2 of 6 runs failed") && said.contains("smaller learning rate"),
+        "{said}"
+    );
+    assert!(text(&output.stdout).contains("0 of 2"), "{}", text(&output.stdout));
+    let page = std::fs::read_to_string(study.runs().join("small.html")).expect("a page");
+    assert!(page.contains("2 of 6 runs are not finished"));
+    assert_eq!(predictions(&study.runs()).len(), 4 * 3);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_study_stops_cleanly_and_says_how_to_go_on() {
+    use std::os::unix::process::CommandExt;
+    let suite = SUITE.replace("burn_in = 60", "burn_in = 100000");
+    let study = Study::new(&suite);
+    let mut command = study.command(&["run", "small.toml", "--only", "method=sghmc"]);
+    command.stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
+    let child = command.spawn().expect("dubio runs");
+    let began = Instant::now();
+    let checkpoints = study.runs().join(".locks");
+    while !checkpoints.exists() && began.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    let group = format!("-{}", child.id());
+    Command::new("kill").args(["-INT", "--", &group]).status().expect("kill runs");
+    let output = child.wait_with_output().expect("ended");
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("stopped with 0 of 2 runs finished; go on with: dubio run small.toml"),
+        "{said}"
+    );
+    let states: Vec<_> =
+        std::fs::read_dir(study.runs().join(".checkpoints")).expect("checkpoints").collect();
+    assert!(!states.is_empty(), "what was done is kept");
+}
+
+#[test]
+fn mistakes_in_a_suite_are_told_before_anything_runs() {
+    let study =
+        Study::new("data = [\"digts\"]\nnetworks = [\"mlp\"]\n[[methods]]\nmethod = \"sgdd\"\n");
+    for command in ["plan", "run"] {
+        let output = study.dubio(&[command, "small.toml"]);
+        assert_eq!(output.status.code(), Some(2));
+        let said = text(&output.stderr);
+        assert!(said.contains("2 mistakes") && said.contains("small.toml:4:10"), "{said}");
+    }
+    assert!(!study.runs().exists());
+    let output = study.dubio(&["run", "quik"]);
+    assert!(text(&output.stderr).contains("did you mean `quick`?"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_told() {
+    let study = Study::new(SUITE);
+    std::fs::write(study.runs(), "a file in its place").expect("written");
+    let output = study.dubio(&["run", "small.toml"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("runs"), "{}", text(&output.stderr));
+}
