@@ -30,24 +30,29 @@ impl Bootstrap {
         statistics: &[&(dyn Prepared + 'a)],
         progress: &(dyn Fn(usize) + Sync),
     ) -> Vec<Vec<f64>> {
-        self.map_blocks(strata, progress, |weights| replicates(statistics, weights))
+        self.map_blocks(strata, |blocks| {
+            let blocks: Vec<&[[Count; LANES]]> = blocks.iter().map(|block| &block[..]).collect();
+            replicates(statistics, &blocks, progress)
+        })
     }
 
-    /// The same, where `values` works out the statistics' values for a block of counts.
-    pub fn map_blocks(
+    /// The same, where `values` works out the statistics' values for some blocks of counts,
+    /// `[block][statistic]`: as many as fit 64 MiB, and enough for every thread.
+    pub(crate) fn map_blocks(
         &self,
         strata: &[usize],
-        progress: &(dyn Fn(usize) + Sync),
-        values: impl Fn(&Block) -> Vec<[f64; LANES]> + Sync,
+        values: impl Fn(&[Block]) -> Vec<Vec<[f64; LANES]>>,
     ) -> Vec<Vec<f64>> {
-        let blocks: Vec<Vec<[f64; LANES]>> = (0..self.resamples.div_ceil(LANES))
-            .into_par_iter()
-            .map(|block| {
-                let values = values(&self.block(block, strata));
-                progress(1);
-                values
-            })
-            .collect();
+        let count = self.resamples.div_ceil(LANES);
+        let size = LANES * strata.iter().sum::<usize>();
+        let batch = ((1 << 26) / size.max(1)).max(rayon::current_num_threads());
+        let mut blocks: Vec<Vec<[f64; LANES]>> = Vec::with_capacity(count);
+        while blocks.len() < count {
+            let batch = blocks.len()..count.min(blocks.len() + batch);
+            let weights: Vec<Block> =
+                batch.into_par_iter().map(|block| self.block(block, strata)).collect();
+            blocks.extend(values(&weights));
+        }
         let statistics = blocks.first().map_or(0, Vec::len);
         (0..statistics)
             .map(|s| {
@@ -82,23 +87,36 @@ impl Bootstrap {
     }
 }
 
-/// The values of several statistics for a block of counts, which is put into each order that any
-/// of them asks for once.
+/// The values of several statistics for blocks of counts, `[block][statistic]`. A block is put into
+/// each order that any of them asks for once.
 pub(crate) fn replicates<'a>(
     statistics: &[&(dyn Prepared + 'a)],
-    weights: &[[Count; LANES]],
-) -> Vec<[f64; LANES]> {
-    let mut ordered: Vec<(&[u32], Block)> = Vec::new();
-    let each = statistics.iter().map(|statistic| {
-        let Some(order) = statistic.order() else { return statistic.ordered_replicates(weights) };
-        let known = ordered.iter().position(|(known, _)| std::ptr::eq(*known, order));
-        let known = known.unwrap_or_else(|| {
-            ordered.push((order, in_order(order, weights)));
-            ordered.len() - 1
+    blocks: &[&[[Count; LANES]]],
+    progress: &(dyn Fn(usize) + Sync),
+) -> Vec<Vec<[f64; LANES]>> {
+    let swept: Vec<Option<Vec<[f64; LANES]>>> =
+        statistics.iter().map(|statistic| statistic.of_blocks(blocks)).collect();
+    let of_block = |(block, weights): (usize, &&[[Count; LANES]])| {
+        let mut ordered: Vec<(&[u32], Block)> = Vec::new();
+        let each = statistics.iter().zip(&swept).map(|(statistic, swept)| {
+            if let Some(swept) = swept {
+                return swept[block];
+            }
+            let Some(order) = statistic.order() else {
+                return statistic.ordered_replicates(weights);
+            };
+            let known = ordered.iter().position(|(known, _)| std::ptr::eq(*known, order));
+            let known = known.unwrap_or_else(|| {
+                ordered.push((order, in_order(order, weights)));
+                ordered.len() - 1
+            });
+            statistic.ordered_replicates(&ordered[known].1)
         });
-        statistic.ordered_replicates(&ordered[known].1)
-    });
-    each.collect()
+        let values = each.collect();
+        progress(1);
+        values
+    };
+    blocks.par_iter().enumerate().map(of_block).collect()
 }
 
 /// The central 95 % of the replicates, by linear interpolation. `None` when more than one in

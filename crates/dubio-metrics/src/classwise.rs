@@ -3,8 +3,9 @@
 //! The three are worked out in one sweep over the columns of probabilities, because turning rows
 //! into columns costs as much as the scores themselves.
 
+use std::mem::take;
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use multiversion::multiversion;
 use rayon::prelude::*;
@@ -12,13 +13,17 @@ use rayon::prelude::*;
 use crate::binning::edges::right_closed;
 use crate::binning::equal_mass::{Cuts, key};
 use crate::columns::CHUNK;
+use crate::distributions::Distributions;
 use crate::examples::Examples;
 use crate::remember::remember;
 use crate::score::{Count, LANES, Options, Prepared, total};
 use crate::softmax;
 
-/// Classes whose columns are held at a time.
-const GROUP: usize = 128;
+/// Classes that are resampled side by side.
+const TEAM: usize = 8;
+
+/// Blocks of resamples for which what is known of a few examples is read from memory once.
+const BLOCKS: usize = 8;
 
 /// Which of the three.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,8 +53,8 @@ impl Sweep {
         let by_label = rows_by_label(examples);
         let mut gaps = [0.0; 3];
         let mut cuts = Vec::with_capacity(examples.classes);
-        for start in (0..examples.classes).step_by(GROUP) {
-            let group = start..examples.classes.min(start + GROUP);
+        for group in examples.columns.groups() {
+            let start = group.start;
             let turned = Turned::new(examples, group.clone());
             let swept: Vec<([f64; 3], [Cuts; 2])> = group
                 .clone()
@@ -71,7 +76,7 @@ impl Sweep {
 
 /// The gaps of one class, from its column and the probabilities of the examples labelled so.
 fn sweep_class(
-    turned: &Turned,
+    turned: &Turned<'_>,
     class: usize,
     hits: &[f64],
     options: &Options,
@@ -139,22 +144,29 @@ fn gap_by_mass(keys: &mut [u64], hits: &[f64], bins: usize) -> (Cuts, f64) {
 }
 
 /// Columns of a group of classes, in chunks of examples.
-struct Turned {
+struct Turned<'a> {
+    all: &'a Distributions,
     values: Vec<f64>,
     examples: usize,
     classes: usize,
 }
 
-impl Turned {
-    fn new(examples: &Examples, classes: Range<usize>) -> Self {
-        let count = examples.len();
-        let mut values = vec![0.0; count * classes.len()];
+impl Drop for Turned<'_> {
+    fn drop(&mut self) {
+        self.all.give_spare(take(&mut self.values));
+    }
+}
+
+impl<'a> Turned<'a> {
+    fn new(examples: &'a Examples, classes: Range<usize>) -> Self {
+        let (count, all) = (examples.len(), &*examples.columns.all);
+        let mut values = all.take_spare(count * classes.len());
         values.par_chunks_mut(CHUNK * classes.len()).enumerate().for_each(|(chunk, out)| {
             let start = chunk * CHUNK;
             let rows = start..start + out.len() / classes.len();
             examples.columns.turn(rows, classes.clone(), out);
         });
-        Self { values, examples: count, classes: classes.len() }
+        Self { all, values, examples: count, classes: classes.len() }
     }
 
     /// The column of a class of the group, a slice per chunk.
@@ -181,21 +193,12 @@ fn rows_by_label(examples: &Examples) -> Vec<Vec<u32>> {
     rows
 }
 
-/// `1/C sum_c sum_m n_m/n |freq_cm - conf_cm|` for one way of binning each class.
+/// `1/C sum_c sum_m n_m/n |freq_cm - conf_cm|` for one way of binning each class. In resamples the
+/// bins stay where the file's own probabilities put them.
 pub(crate) struct ClassGaps<'a> {
     examples: &'a Examples,
     binning: Binning,
     sweep: Arc<Sweep>,
-    /// Made when first resampled. The cells stay where the file's own probabilities put them.
-    cells: OnceLock<Vec<ClassCells>>,
-}
-
-/// The examples of one class, cell by cell.
-struct ClassCells {
-    /// Example and gap `p - [y = c]`; in f32, since only intervals are made of it.
-    entries: Vec<(u32, f32)>,
-    /// Where each cell ends among the entries.
-    ends: Vec<u32>,
 }
 
 impl<'a> ClassGaps<'a> {
@@ -203,7 +206,7 @@ impl<'a> ClassGaps<'a> {
         let known = remember(&examples.sweep, || Arc::new(Sweep::new(examples, options)));
         let same = known.bins == options.bins && known.threshold == options.threshold;
         let sweep = if same { known.clone() } else { Arc::new(Sweep::new(examples, options)) };
-        Self { examples, binning, sweep, cells: OnceLock::new() }
+        Self { examples, binning, sweep }
     }
 
     fn cuts(&self, class: usize) -> Option<&Cuts> {
@@ -212,6 +215,10 @@ impl<'a> ClassGaps<'a> {
             Binning::Mass => Some(&self.sweep.cuts[class][0]),
             Binning::MassAbove => Some(&self.sweep.cuts[class][1]),
         }
+    }
+
+    fn cells(&self, class: usize) -> usize {
+        self.cuts(class).map_or(self.sweep.bins, Cuts::cells)
     }
 
     /// The cell of a probability; `None` when no bin takes it.
@@ -223,93 +230,136 @@ impl<'a> ClassGaps<'a> {
         }
     }
 
-    fn cells(&self) -> &Vec<ClassCells> {
-        remember(&self.cells, || {
-            let classes = self.examples.classes;
-            let groups = (0..classes).step_by(GROUP).map(|start| start..classes.min(start + GROUP));
-            let each = groups.flat_map(|group| {
-                let turned = Turned::new(self.examples, group.clone());
-                let start = group.start;
-                let sorted = group.into_par_iter().map(|c| self.sort(&turned, c - start, c));
-                sorted.collect::<Vec<ClassCells>>()
-            });
-            each.collect::<Vec<ClassCells>>()
-        })
-    }
-
-    /// Sorts the examples of a class by their cells, keeping their order within a cell.
-    fn sort(&self, turned: &Turned, column: usize, class: usize) -> ClassCells {
-        let cells = self.cuts(class).map_or(self.sweep.bins, Cuts::cells);
-        let mut by_cell: Vec<Vec<(u32, f32)>> = vec![Vec::new(); cells];
-        for (example, &p) in turned.column(column).flatten().enumerate() {
-            if let Some(cell) = self.cell(class, p) {
-                let hit = self.examples.labels[example] as usize == class;
-                by_cell[cell].push((example as u32, (p - f64::from(u8::from(hit))) as f32));
+    /// Looks up the cells of some classes, whose columns start at the `column`-th.
+    fn team(&self, turned: &Turned<'_>, column: usize, classes: Range<usize>) -> Team {
+        // One cell more than there are: for what no bin takes.
+        let cells = 1 + classes.clone().map(|class| self.cells(class)).max().unwrap_or(0);
+        let mut entries = vec![Entry::default(); turned.examples];
+        for (place, class) in classes.clone().enumerate() {
+            let column = turned.column(column + place).flatten();
+            for ((entry, &p), &label) in entries.iter_mut().zip(column).zip(&self.examples.labels) {
+                let hit = f64::from(u8::from(label as usize == class));
+                entry.gap[place] = (p - hit) as f32;
+                entry.cell[place] = self.cell(class, p).unwrap_or(cells - 1) as u16;
             }
         }
-        let mut end = 0;
-        let ends = by_cell.iter().map(|cell| {
-            end += cell.len() as u32;
-            end
-        });
-        ClassCells { ends: ends.collect(), entries: by_cell.concat() }
+        Team { classes, cells, entries }
     }
 
-    /// Sum over bins of the absolute gap of a class in each resample.
-    fn class_gap(&self, class: usize, weights: &[[Count; LANES]]) -> [f64; LANES] {
-        let ClassCells { entries, ends } = &self.cells()[class];
-        let mut start = 0;
-        let mut sums: Vec<[f64; LANES]> = Vec::with_capacity(ends.len());
-        for &end in ends {
-            sums.push(weighted_gap(&entries[start..end as usize], weights));
-            start = end as usize;
+    /// Adds each class's sum over bins of the absolute gap in each resample of some blocks.
+    fn add(&self, team: &Team, blocks: &[&[[Count; LANES]]], sums: &mut [[f64; LANES]]) {
+        let size = TEAM * team.cells;
+        let mut gaps = vec![[0.0; LANES]; size * blocks.len()];
+        weighted_gaps(team, blocks, &mut gaps);
+        for (gaps, sums) in gaps.chunks_exact_mut(size).zip(sums) {
+            for (class, gaps) in team.classes.clone().zip(gaps.chunks_exact_mut(team.cells)) {
+                if let Some(cuts) = self.cuts(class) {
+                    cuts.spread(gaps);
+                }
+                for gap in &gaps[..self.sweep.bins] {
+                    for l in 0..LANES {
+                        sums[l] += gap[l].abs();
+                    }
+                }
+            }
         }
-        if let Some(cuts) = self.cuts(class) {
-            cuts.spread(&mut sums);
-        }
-        std::array::from_fn(|l| sums[..self.sweep.bins].iter().map(|gap| gap[l].abs()).sum())
     }
 }
 
 impl Prepared for ClassGaps<'_> {
-    fn before_sharing(&self) {
-        self.cells();
-    }
-
     fn value(&self, ones: &[[Count; 1]]) -> f64 {
         let gap = self.sweep.gaps[self.binning as usize];
         gap / (total(ones)[0] * self.examples.classes as f64)
     }
 
     fn ordered_replicates(&self, weights: &[[Count; LANES]]) -> [f64; LANES] {
-        let classes = self.examples.classes;
-        let mut sum = [0.0; LANES];
-        for class in 0..classes {
-            let gap = self.class_gap(class, weights);
-            for l in 0..LANES {
-                sum[l] += gap[l];
-            }
-        }
-        let whole = total(weights);
-        std::array::from_fn(|l| sum[l] / (whole[l] * classes as f64))
+        self.swept(&[weights])[0]
+    }
+
+    fn of_blocks(&self, blocks: &[&[[Count; LANES]]]) -> Option<Vec<[f64; LANES]>> {
+        Some(self.swept(blocks))
     }
 }
 
-/// Sum of weight times gap. In f32 for a few hundred entries at a time, then in f64.
-#[multiversion(targets = "simd")]
-fn weighted_gap(entries: &[(u32, f32)], weights: &[[Count; LANES]]) -> [f64; LANES] {
-    let mut sums = [0.0; LANES];
-    for entries in entries.chunks(256) {
-        let mut part = [0.0_f32; LANES];
-        for &(example, gap) in entries {
-            let weight = weights[example as usize].map(f32::from);
+impl ClassGaps<'_> {
+    /// The values in blocks of resamples, a group of classes at a time: cells of all classes
+    /// would take more memory than the probabilities.
+    fn swept(&self, blocks: &[&[[Count; LANES]]]) -> Vec<[f64; LANES]> {
+        let mut sums = vec![[0.0; LANES]; blocks.len()];
+        for group in self.examples.columns.groups() {
+            let turned = Turned::new(self.examples, group.clone());
+            let teams: Vec<Team> = (0..group.len().div_ceil(TEAM))
+                .into_par_iter()
+                .map(|team| {
+                    let first = group.start + team * TEAM;
+                    self.team(&turned, team * TEAM, first..group.end.min(first + TEAM))
+                })
+                .collect();
+            drop(turned);
+            sums.par_chunks_mut(BLOCKS).zip(blocks.par_chunks(BLOCKS)).for_each(
+                |(sums, blocks)| {
+                    teams.iter().for_each(|team| self.add(team, blocks, sums));
+                },
+            );
+        }
+        for (sums, weights) in sums.iter_mut().zip(blocks) {
+            let whole = total(weights);
             for l in 0..LANES {
-                part[l] += weight[l] * gap;
+                sums[l] /= whole[l] * self.examples.classes as f64;
             }
         }
-        for l in 0..LANES {
-            sums[l] += f64::from(part[l]);
+        sums
+    }
+}
+
+/// What resampling needs of a few classes.
+struct Team {
+    classes: Range<usize>,
+    /// Cells of each class, with one for what no bin takes.
+    cells: usize,
+    /// One of each example.
+    entries: Vec<Entry>,
+}
+
+/// An example's cell and gap `p - [y = c]` in each class; in f32, since only intervals are made of
+/// it. A bin and an atom for each of ten thousand bins fit two bytes.
+#[derive(Clone, Copy, Default)]
+struct Entry {
+    gap: [f32; TEAM],
+    cell: [u16; TEAM],
+}
+
+/// A sum in each lane that no boundary of the cache goes through.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct CacheLine([f32; LANES]);
+
+/// Sums of weight times gap, `[block][class][cell]`. In f32 for a few hundred examples at a time,
+/// then in f64.
+#[multiversion(targets = "simd")]
+fn weighted_gaps(team: &Team, blocks: &[&[[Count; LANES]]], sums: &mut [[f64; LANES]]) {
+    let size = TEAM * team.cells;
+    let mut parts = vec![CacheLine([0.0; LANES]); size];
+    let stretch = 256.max(4 * team.cells);
+    for (index, entries) in team.entries.chunks(stretch).enumerate() {
+        for (block, sums) in blocks.iter().zip(sums.chunks_exact_mut(size)) {
+            for (entry, weight) in entries.iter().zip(&block[index * stretch..]) {
+                let (Entry { gap, cell }, weight) = (*entry, weight.map(f32::from));
+                for place in 0..TEAM {
+                    let part = &mut parts[place * team.cells + usize::from(cell[place])];
+                    let CacheLine(mut sum) = *part; // a copy: lanes are seen to be independent
+                    for l in 0..LANES {
+                        sum[l] += weight[l] * gap[place];
+                    }
+                    *part = CacheLine(sum);
+                }
+            }
+            for (sum, part) in sums.iter_mut().zip(&mut parts) {
+                for l in 0..LANES {
+                    sum[l] += f64::from(part.0[l]);
+                }
+                *part = CacheLine([0.0; LANES]);
+            }
         }
     }
-    sums
 }

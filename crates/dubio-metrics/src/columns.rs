@@ -4,7 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use multiversion::multiversion;
+use rayon::prelude::*;
 
+use crate::distributions::{Distributions, Kind};
 use crate::numeric::transcendental::exp;
 
 /// Examples that are turned from rows into columns together.
@@ -16,11 +18,7 @@ const LINE: usize = 8;
 /// The predictive distributions of some examples. Clones share the matrices.
 #[derive(Clone, Debug)]
 pub struct Columns {
-    /// Probabilities `[all examples, classes]`.
-    p: Arc<Vec<f64>>,
-    /// Their logarithms.
-    log_p: Arc<Vec<f64>>,
-    classes: usize,
+    pub(crate) all: Arc<Distributions>,
     /// Which rows of the matrices are meant; `None` for all of them in order.
     rows: Option<Arc<Vec<u32>>>,
     /// Inverse temperature and each row's normaliser; `None` for the probabilities as given.
@@ -28,18 +26,18 @@ pub struct Columns {
 }
 
 impl Columns {
-    pub(crate) fn plain(p: Vec<f64>, log_p: Vec<f64>, classes: usize) -> Self {
-        Self { p: Arc::new(p), log_p: Arc::new(log_p), classes, rows: None, tempered: None }
+    pub(crate) fn plain(all: Distributions) -> Self {
+        Self { all: Arc::new(all), rows: None, tempered: None }
     }
 
     /// Number of classes.
     pub fn classes(&self) -> usize {
-        self.classes
+        self.all.classes()
     }
 
     /// Number of examples.
     pub fn len(&self) -> usize {
-        self.rows.as_ref().map_or(self.p.len() / self.classes, |rows| rows.len())
+        self.rows.as_ref().map_or(self.all.examples(), |rows| rows.len())
     }
 
     /// Whether there are none.
@@ -49,18 +47,6 @@ impl Columns {
 
     fn row_index(&self, example: usize) -> usize {
         self.rows.as_ref().map_or(example, |rows| rows[example] as usize)
-    }
-
-    /// Log probabilities of an example, before any temperature.
-    pub fn log_row(&self, example: usize) -> &[f64] {
-        let start = self.row_index(example) * self.classes;
-        &self.log_p[start..start + self.classes]
-    }
-
-    /// Probabilities of an example, before any temperature.
-    pub fn row(&self, example: usize) -> &[f64] {
-        let start = self.row_index(example) * self.classes;
-        &self.p[start..start + self.classes]
     }
 
     pub(crate) fn subset(&self, keep: &[u32]) -> Self {
@@ -76,29 +62,109 @@ impl Columns {
         Self { tempered: Some((beta, Arc::new(log_z))), ..self.clone() }
     }
 
-    /// Copies an example's probabilities of some classes.
-    pub(crate) fn read(&self, example: usize, classes: Range<usize>, out: &mut [f64]) {
-        match &self.tempered {
-            None => out.copy_from_slice(&self.row(example)[classes]),
-            Some((beta, log_z)) => {
-                raise(*beta, log_z[example], &self.log_row(example)[classes], out);
-            }
+    /// Some classes of some examples, before any temperature.
+    fn part(&self, kind: Kind, examples: Range<usize>, classes: Range<usize>) -> Rows<'_> {
+        if let Some(all) = self.all.memory(kind) {
+            return Rows::Held { columns: self, all, classes };
         }
+        let width = classes.len();
+        let first = examples.start;
+        let mut values = Vec::new();
+        let Some(rows) = &self.rows else {
+            self.all.read(kind, examples, classes, &mut values);
+            return Rows::Read { first, width, values };
+        };
+        // Rows that lie close together are read together, with those between them.
+        const CLOSE: u32 = 8;
+        let mut rest = &rows[examples];
+        let mut stretch = Vec::new();
+        while let [start, ..] = *rest {
+            let close = |pair: &[u32]| pair[0] < pair[1] && pair[1] - pair[0] <= CLOSE;
+            let count = 1 + rest.windows(2).take_while(|pair| close(pair)).count();
+            let (near, others) = rest.split_at(count);
+            let end = near[count - 1] + 1;
+            self.all.read(kind, start as usize..end as usize, classes.clone(), &mut stretch);
+            for row in near {
+                let at = (row - start) as usize * width;
+                values.extend_from_slice(&stretch[at..at + width]);
+            }
+            rest = others;
+        }
+        Rows::Read { first, width, values }
+    }
+
+    /// Whole rows of some examples, before any temperature.
+    pub(crate) fn rows(&self, kind: Kind, examples: Range<usize>) -> Rows<'_> {
+        self.part(kind, examples, 0..self.classes())
+    }
+
+    /// The log probability of one class of an example, before any temperature.
+    pub(crate) fn log_p(&self, example: usize, class: usize) -> f64 {
+        self.part(Kind::LogP, example..example + 1, class..class + 1).get(example)[0]
+    }
+
+    /// Stretches of examples whose rows fit the cache.
+    pub(crate) fn stretches(&self) -> impl IndexedParallelIterator<Item = Range<usize>> + use<> {
+        let (count, size) = (self.len(), ((1 << 16) / self.classes()).clamp(1, 256));
+        (0..count.div_ceil(size)).into_par_iter().map(move |s| s * size..count.min((s + 1) * size))
+    }
+
+    /// Calls `f(example, row)` with the probabilities of every example, before any temperature.
+    pub(crate) fn map_rows<T: Send>(&self, f: impl Fn(usize, &[f64]) -> T + Sync) -> Vec<T> {
+        let each = self.stretches().flat_map_iter(|examples| {
+            let rows = self.rows(Kind::P, examples.clone());
+            let f = &f;
+            examples.map(move |i| f(i, rows.get(i)))
+        });
+        each.collect()
+    }
+
+    /// Classes whose columns are worked on together.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = Range<usize>> + use<> {
+        let (classes, tile) = (self.classes(), self.all.tile());
+        (0..classes).step_by(tile).map(move |start| start..classes.min(start + tile))
     }
 
     /// Writes a chunk of examples column after column: `out[class * examples + example]`.
     pub(crate) fn turn(&self, examples: Range<usize>, classes: Range<usize>, out: &mut [f64]) {
         let (count, width) = (examples.len(), classes.len());
+        let kind = if self.tempered.is_some() { Kind::LogP } else { Kind::P };
+        let from = self.part(kind, examples.clone(), classes);
         let mut rows = vec![0.0; LINE * width];
         for first in (0..count).step_by(LINE) {
             let lines = LINE.min(count - first);
             for (line, row) in rows.chunks_exact_mut(width).enumerate().take(lines) {
-                self.read(examples.start + first + line, classes.clone(), row);
+                let example = examples.start + first + line;
+                match &self.tempered {
+                    None => row.copy_from_slice(from.get(example)),
+                    Some((beta, log_z)) => raise(*beta, log_z[example], from.get(example), row),
+                }
             }
             for (class, column) in out.chunks_exact_mut(count).enumerate() {
                 for (line, p) in column[first..first + lines].iter_mut().enumerate() {
                     *p = rows[line * width + class];
                 }
+            }
+        }
+    }
+}
+
+/// Rows of a stretch of examples: where they are held, or as they were read.
+pub(crate) enum Rows<'a> {
+    Held { columns: &'a Columns, all: &'a [f64], classes: Range<usize> },
+    Read { first: usize, width: usize, values: Vec<f64> },
+}
+
+impl Rows<'_> {
+    /// The row of an example of the stretch.
+    pub(crate) fn get(&self, example: usize) -> &[f64] {
+        match self {
+            Self::Held { columns, all, classes } => {
+                let start = columns.row_index(example) * columns.classes();
+                &all[start + classes.start..start + classes.end]
+            }
+            Self::Read { first, width, values } => {
+                &values[(example - first) * width..(example - first + 1) * width]
             }
         }
     }

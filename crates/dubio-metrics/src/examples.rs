@@ -8,6 +8,7 @@ use crate::calibrate::temperature::Fit;
 use crate::classwise::Sweep;
 use crate::columns::Columns;
 use crate::costs::Costs;
+use crate::distributions::Kind;
 use crate::pool::Pooled;
 use crate::score::Undefined;
 use crate::softmax;
@@ -83,22 +84,24 @@ impl Examples {
     /// Predictions with their labels, which must be below the number of classes.
     pub fn new(pooled: Pooled, labels: Vec<u32>) -> Self {
         let classes = pooled.classes;
-        let rows: Vec<(f64, f64, u32)> = pooled
-            .p
-            .par_chunks_exact(classes)
-            .zip(pooled.log_p.par_chunks_exact(classes))
-            .zip(&labels)
-            .with_min_len(256)
-            .map(|((p, log_p), &label)| {
-                let label = label as usize;
-                let rank = if p[label] > 0.0 { rank(p, label) } else { rank(log_p, label) };
-                (log_p[label], softmax::brier(p, label), rank)
-            })
-            .collect();
         let members = pooled
             .knowledge()
-            .zip(pooled.data.clone())
+            .zip(pooled.data)
             .map(|(knowledge, data)| MemberUncertainty::new(data, knowledge));
+        let columns = Columns::plain(pooled.distributions);
+        let rows: Vec<(f64, f64, u32)> = columns
+            .stretches()
+            .flat_map_iter(|examples| {
+                let p = columns.rows(Kind::P, examples.clone());
+                let log_p = columns.rows(Kind::LogP, examples.clone());
+                let labels = &labels;
+                examples.map(move |i| {
+                    let (p, log_p, label) = (p.get(i), log_p.get(i), labels[i] as usize);
+                    let rank = if p[label] > 0.0 { rank(p, label) } else { rank(log_p, label) };
+                    (log_p[label], softmax::brier(p, label), rank)
+                })
+            })
+            .collect();
         Self {
             classes,
             labels,
@@ -112,7 +115,7 @@ impl Examples {
             costs: None,
             cost: None,
             reference: None,
-            columns: Columns::plain(pooled.p, pooled.log_p, classes),
+            columns,
             by_confidence: OnceLock::new(),
             by_total: OnceLock::new(),
             by_doubt: OnceLock::new(),
@@ -123,28 +126,19 @@ impl Examples {
 
     /// With decisions made under this cost matrix, which must have the examples' classes.
     pub fn with_costs(mut self, costs: Costs) -> Self {
-        let paid = (0..self.len())
-            .into_par_iter()
-            .with_min_len(256)
-            .map(|i| costs.paid(self.columns.row(i), self.labels[i] as usize))
-            .collect();
-        self.cost = Some(paid);
+        let paid = |i: usize, p: &[f64]| costs.paid(p, self.labels[i] as usize);
+        self.cost = Some(self.columns.map_rows(paid));
         self.costs = Some(Arc::new(costs));
         self
     }
 
     /// Compared with reference predictions of the same examples.
     pub fn with_reference(mut self, reference: &Pooled) -> Self {
-        let classes = self.classes;
         let agrees = self.predicted.iter().zip(&reference.predicted);
-        let total_variation = (0..self.len())
-            .into_par_iter()
-            .with_min_len(256)
-            .map(|i| {
-                let q = &reference.p[i * classes..(i + 1) * classes];
-                softmax::total_variation(self.columns.row(i), q)
-            })
-            .collect();
+        let total_variation = self.columns.map_rows(|i, p| {
+            let q = reference.distributions.rows(Kind::P, i..i + 1);
+            softmax::total_variation(p, &q)
+        });
         self.reference = Some(ReferenceGap {
             agrees: agrees.map(|(a, b)| f64::from(u8::from(a == b))).collect(),
             total_variation,

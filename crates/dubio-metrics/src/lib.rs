@@ -14,6 +14,7 @@ pub mod columns;
 pub mod costs;
 pub mod curves;
 pub mod detection;
+pub mod distributions;
 pub mod examples;
 pub mod members;
 pub mod numeric;

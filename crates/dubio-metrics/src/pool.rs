@@ -1,27 +1,28 @@
 //! The predictive distribution of an ensemble: the mean of its members' probabilities.
 //!
 //! `log p = logsumexp_m(log p_m) - log M`, in f64. Members are read a block of rows at a time, so
-//! memory grows with examples times classes and not with the number of members.
+//! memory does not grow with the number of members; [`pool_aside`] keeps it from growing with
+//! examples times classes as well.
 
+use std::io;
 use std::ops::Range;
 
 use rayon::prelude::*;
 
+use crate::distributions::{Aside, Distributions, Kind};
 use crate::members::{Fault, Form, Members, first_fault};
 use crate::numeric::transcendental::{TINY, logsumexp};
 use crate::softmax;
 
 /// Predictive distributions of one file, a row per example, before any label is seen.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Pooled {
     /// Number of classes.
     pub classes: usize,
     /// Number of members that were averaged.
     pub members: usize,
-    /// Predictive probabilities, `[examples, classes]`.
-    pub p: Vec<f64>,
-    /// Their logarithms, exact also where the probability underflows.
-    pub log_p: Vec<f64>,
+    /// Predictive probabilities and their logarithms, `[examples, classes]`.
+    pub distributions: Distributions,
     /// Most probable class; the lowest index wins a tie.
     pub predicted: Vec<u32>,
     /// Probability of the predicted class.
@@ -50,52 +51,138 @@ impl Pooled {
     }
 }
 
+/// Why members could not be averaged.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// A number that no prediction may hold.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+    /// The distributions could not be set aside.
+    #[error("the predictive distributions could not be set aside: {0}")]
+    Aside(#[from] io::Error),
+}
+
 /// Averages the members. `progress` is told the number of rows done, from any thread.
 pub fn pool(
     source: &dyn Members,
     form: Form,
     progress: &(dyn Fn(usize) + Sync),
 ) -> Result<Pooled, Fault> {
-    let (members, examples, classes) = (source.members(), source.examples(), source.width());
+    let (examples, classes) = (source.examples(), source.width());
     let mut p = vec![0.0; examples * classes];
     let mut log_p = vec![0.0; examples * classes];
-    let mut total = vec![0.0; examples];
-    let mut data = vec![0.0; examples];
-    let mut predicted = vec![0; examples];
-    let mut confidence = vec![0.0; examples];
-
+    let mut of_rows = OfRows::new(examples);
     let task = rows_per_task(examples, classes);
-    let clean = (
-        p.par_chunks_mut(task * classes),
-        log_p.par_chunks_mut(task * classes),
-        total.par_chunks_mut(task),
-        data.par_chunks_mut(task),
-        predicted.par_chunks_mut(task),
-        confidence.par_chunks_mut(task),
-    )
-        .into_par_iter()
-        .enumerate()
-        .map(|(index, (p, log_p, total, data, predicted, confidence))| {
-            let start = index * task;
-            let rows = start..start + total.len();
-            let clean = pool_rows(source, form, rows.clone(), p, log_p, total, data);
-            for (row, (class, top)) in
-                p.chunks_exact(classes).zip(predicted.iter_mut().zip(confidence))
-            {
-                let best = softmax::argmax(row);
-                (*class, *top) = (best as u32, row[best]);
-            }
-            source.release(rows.clone());
-            progress(rows.len());
+    let clean = p
+        .par_chunks_mut(task * classes)
+        .zip(log_p.par_chunks_mut(task * classes))
+        .zip(of_rows.tasks(task))
+        .map(|((p, log_p), (start, of_rows))| {
+            let clean = pool_task(source, form, start, p, log_p, of_rows);
+            progress(p.len() / classes);
             clean
         })
         .reduce(|| true, |a, b| a & b);
+    faultless(clean, source, form)?;
+    Ok(of_rows.pooled(source, Distributions::in_memory(p, log_p, classes)))
+}
 
-    if !clean && let Some(fault) = first_fault(source, form) {
-        return Err(fault);
+/// The same with the distributions set aside: a place for twice examples times classes numbers.
+pub fn pool_aside(
+    source: &dyn Members,
+    form: Form,
+    aside: Box<dyn Aside>,
+    progress: &(dyn Fn(usize) + Sync),
+) -> Result<Pooled, Failure> {
+    let (examples, classes) = (source.examples(), source.width());
+    let distributions = Distributions::aside(aside, examples, classes);
+    let mut of_rows = OfRows::new(examples);
+    let clean = of_rows
+        .tasks(rows_per_task(examples, classes))
+        .map_init(
+            || (Vec::new(), Vec::new()),
+            |(p, log_p), (start, of_rows)| {
+                let rows = of_rows.total.len();
+                p.clear();
+                p.resize(rows * classes, 0.0);
+                log_p.resize(rows * classes, 0.0);
+                let clean = pool_task(source, form, start, p, log_p, of_rows);
+                distributions.write(Kind::P, start, p)?;
+                distributions.write(Kind::LogP, start, log_p)?;
+                progress(rows);
+                Ok(clean)
+            },
+        )
+        .try_reduce(|| true, |a, b| Ok::<bool, io::Error>(a & b))?;
+    faultless(clean, source, form)?;
+    Ok(of_rows.pooled(source, distributions))
+}
+
+/// Finds what the fast pass only knows to exist.
+fn faultless(clean: bool, source: &dyn Members, form: Form) -> Result<(), Fault> {
+    match if clean { None } else { first_fault(source, form) } {
+        None => Ok(()),
+        Some(fault) => Err(fault),
     }
-    let data = (members > 1).then_some(data);
-    Ok(Pooled { classes, members, p, log_p, predicted, confidence, total, data })
+}
+
+/// The numbers that each row gives, see [`Pooled`].
+struct OfRows<F, U> {
+    total: F,
+    data: F,
+    confidence: F,
+    predicted: U,
+}
+
+impl OfRows<Vec<f64>, Vec<u32>> {
+    fn new(examples: usize) -> Self {
+        let zeros = || vec![0.0; examples];
+        Self { total: zeros(), data: zeros(), confidence: zeros(), predicted: vec![0; examples] }
+    }
+
+    /// Cut into tasks of so many rows, each with its first.
+    fn tasks(
+        &mut self,
+        task: usize,
+    ) -> impl IndexedParallelIterator<Item = (usize, OfRows<&mut [f64], &mut [u32]>)> {
+        let Self { total, data, confidence, predicted } = self;
+        total
+            .par_chunks_mut(task)
+            .zip(data.par_chunks_mut(task))
+            .zip(confidence.par_chunks_mut(task).zip(predicted.par_chunks_mut(task)))
+            .enumerate()
+            .map(move |(index, ((total, data), (confidence, predicted)))| {
+                (index * task, OfRows { total, data, confidence, predicted })
+            })
+    }
+
+    fn pooled(self, source: &dyn Members, distributions: Distributions) -> Pooled {
+        let (members, classes) = (source.members(), source.width());
+        let Self { total, data, confidence, predicted } = self;
+        let data = (members > 1).then_some(data);
+        Pooled { classes, members, distributions, predicted, confidence, total, data }
+    }
+}
+
+/// Pools a task's rows into `p`, which holds zeros, and `log_p`. False when a number is at fault.
+fn pool_task(
+    source: &dyn Members,
+    form: Form,
+    start: usize,
+    p: &mut [f64],
+    log_p: &mut [f64],
+    of_rows: OfRows<&mut [f64], &mut [u32]>,
+) -> bool {
+    let OfRows { total, data, confidence, predicted } = of_rows;
+    let rows = start..start + total.len();
+    let clean = pool_rows(source, form, rows.clone(), p, log_p, total, data);
+    let tops = predicted.iter_mut().zip(confidence);
+    for (row, (class, top)) in p.chunks_exact(source.width()).zip(tops) {
+        let best = softmax::argmax(row);
+        (*class, *top) = (best as u32, row[best]);
+    }
+    source.release(rows);
+    clean
 }
 
 /// Rows handed to a thread at once: about a megabyte of each member's f32 values, and enough

@@ -55,8 +55,11 @@ pub trait Prepared: Send + Sync {
     fn order(&self) -> Option<&[u32]> {
         None
     }
-    /// Called once before many threads ask for replicates: whatever they share is made here.
-    fn before_sharing(&self) {}
+    /// The scores of several blocks of resamples, for a statistic that has to go through the
+    /// predictions again and would rather do so once for all of them; `None` for any other.
+    fn of_blocks(&self, _blocks: &[&[[Count; LANES]]]) -> Option<Vec<[f64; LANES]>> {
+        None
+    }
 }
 
 impl<S: Statistic> Prepared for S {

@@ -2,10 +2,15 @@
 
 mod support;
 
+use std::io;
+use std::sync::Mutex;
+
 use dubio_metrics::bootstrap::{Bootstrap, interval, paired_interval};
 use dubio_metrics::calibrate::cross_validation::tempered;
 use dubio_metrics::classification;
+use dubio_metrics::distributions::{Aside, Kind};
 use dubio_metrics::members::Form;
+use dubio_metrics::pool::pool_aside;
 use dubio_metrics::score::{LANES, Mean, Prepared};
 use dubio_metrics::scorecard::{self, Entry};
 use dubio_metrics::stream::Stream;
@@ -26,7 +31,8 @@ fn drawn(n: usize, classes: usize, members: usize, temperature: f64) -> Data {
         (0..members).map(|_| (0..n).map(|_| row()).collect()).collect();
     let mut data = Data::ensemble(Form::Logits, &members, &vec![0; n]);
     let pooled = data.try_pool().unwrap();
-    for (label, log_p) in data.labels.iter_mut().zip(pooled.log_p.chunks(classes)) {
+    let log_p = pooled.distributions.rows(Kind::LogP, 0..n);
+    for (label, log_p) in data.labels.iter_mut().zip(log_p.chunks(classes)) {
         let scaled: Vec<f64> = log_p.iter().map(|l| l / temperature).collect();
         let mut rest = uniform(&mut generator);
         let position = log_softmax(&scaled).iter().position(|l| {
@@ -91,6 +97,44 @@ fn replicates_depend_on_the_seed_and_not_on_the_number_of_threads() {
         assert_eq!(one.value, four.value, "{}", one.name);
         assert_eq!(bits(one), bits(four), "{}", one.name);
         assert!(one.replicates.len() == 100 || one.value.is_err());
+    }
+}
+
+/// Numbers set aside, kept in memory after all.
+#[derive(Debug)]
+struct Shelf(Mutex<Vec<f64>>);
+
+impl Aside for Shelf {
+    fn write(&self, at: usize, values: &[f64]) -> io::Result<()> {
+        self.0.lock().unwrap()[at..at + values.len()].copy_from_slice(values);
+        Ok(())
+    }
+    fn read(&self, at: usize, out: &mut [f64]) {
+        out.copy_from_slice(&self.0.lock().unwrap()[at..at + out.len()]);
+    }
+}
+
+#[test]
+fn distributions_that_are_set_aside_give_the_same_bits() {
+    // More classes than lie together, and groups of rows that lie far apart.
+    for (n, classes) in [(700, 3), (90, 300)] {
+        let data = drawn(n, classes, 2, 1.5);
+        let groups: Vec<i64> = (0..n as i64).map(|i| (i % 23).min(2)).collect();
+        let source = block(&data.values, [2, n, classes]);
+        let shelf = Shelf(Mutex::new(vec![f64::NAN; 2 * n * classes]));
+        let aside = pool_aside(&source, data.form, Box::new(shelf), &|_| {}).unwrap();
+        let scored = [data.examples(), data.labelled(aside)].map(|examples| {
+            let (scores, scoring) = (classification::scores(), scoring(&defaults(), 40));
+            let mut entries = scorecard::plain(&examples, &scores, &scoring);
+            entries.extend(scorecard::calibrated(&examples, &scores, &scoring));
+            entries.extend(scorecard::grouped(&examples, &scores, &groups, &scoring));
+            entries
+        });
+        let bits = |values: &[f64]| values.iter().map(|v| v.to_bits()).collect::<Vec<u64>>();
+        for (held, aside) in scored[0].iter().zip(&scored[1]) {
+            assert_eq!(held.value, aside.value, "{}", held.name);
+            assert_eq!(bits(&held.replicates), bits(&aside.replicates), "{}", held.name);
+        }
     }
 }
 
@@ -162,7 +206,8 @@ fn predictions_do_not_change_with_the_temperature() {
 /// Mean negative log-likelihood of `softmax(log p / temperature)`, from the definition.
 fn nll_at(data: &Data, temperature: f64) -> f64 {
     let pooled = data.try_pool().unwrap();
-    let rows = pooled.log_p.chunks(data.classes).zip(&data.labels);
+    let log_p = pooled.distributions.rows(Kind::LogP, 0..data.n());
+    let rows = log_p.chunks(data.classes).zip(&data.labels);
     let loss = |(log_p, &label): (&[f64], &u32)| {
         let scaled: Vec<f64> = log_p.iter().map(|l| l / temperature).collect();
         -log_softmax(&scaled)[label as usize]

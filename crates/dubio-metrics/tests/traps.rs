@@ -538,7 +538,8 @@ mod temperature {
     fn members_are_pooled_before_they_are_calibrated() {
         let data = ensemble(200);
         let pooled = data.try_pool().unwrap();
-        let rows: Vec<Vec<f64>> = pooled.p.chunks(4).map(<[f64]>::to_vec).collect();
+        let p = pooled.distributions.rows(dubio_metrics::distributions::Kind::P, 0..200);
+        let rows: Vec<Vec<f64>> = p.chunks(4).map(<[f64]>::to_vec).collect();
         let mean = Data::single(Probs, &rows, &data.labels);
         let nll = calibrated(&data, "nll");
         assert!(close(nll, calibrated(&mean, "nll"), 1e-9));

@@ -5,6 +5,8 @@
 //! memory-mapped. Nothing is allocated on the word of a header alone.
 
 mod array;
+#[cfg(unix)]
+mod aside;
 mod bytes;
 mod error;
 mod folder;
@@ -15,6 +17,8 @@ mod safetensors;
 mod write;
 
 pub use array::{Array, Dtype, Float, Integer};
+#[cfg(unix)]
+pub use aside::TempFile;
 pub use error::Error;
 pub use predictions::{Classification, Groups, Predictions, Regression, RegressionKind, Source};
 pub use write::{Floats, Output, write};

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use dubio_metrics::calibrate::temperature::fit;
+use dubio_metrics::distributions::Kind;
 use dubio_metrics::examples::Examples;
 use dubio_metrics::members::Members;
 use dubio_metrics::numeric::transcendental::logsumexp;
@@ -139,7 +140,8 @@ fn apply(path: &Path, output: &Path, temperatures: &[f64], per_member: bool) -> 
     for (member, temperature) in temperatures.iter().enumerate() {
         let pooled = part(&file, per_member, member)?;
         let mut row = vec![0.0; classes];
-        for log_p in pooled.log_p.chunks(classes) {
+        let rows = pooled.distributions.rows(Kind::LogP, 0..examples);
+        for log_p in rows.chunks(classes) {
             for (scaled, l) in row.iter_mut().zip(log_p) {
                 *scaled = l / temperature;
             }

@@ -9,12 +9,14 @@ use dubio_metrics::bootstrap::Bootstrap;
 use dubio_metrics::detection::ood::Uncertainties;
 use dubio_metrics::examples::Examples;
 use dubio_metrics::members::Members;
-use dubio_metrics::pool::{Pooled, pool};
+use dubio_metrics::pool::{Failure, Pooled, pool, pool_aside};
 use dubio_metrics::regression::Outcomes;
 use dubio_metrics::score::{Options, Score};
 use dubio_metrics::scorecard::{self, Entry, Examined, Progress, Scoring};
 use dubio_metrics::stream::Stream;
 use dubio_metrics::{classification, regression};
+#[cfg(unix)]
+use dubio_predictions::TempFile;
 use dubio_predictions::{
     Classification, Error, Groups, Predictions, Regression, RegressionKind, open,
 };
@@ -245,15 +247,37 @@ fn clone<'a>(scoring: &Scoring<'a>) -> Scoring<'a> {
     }
 }
 
+/// Predictive distributions up to this many bytes stay in memory.
+const IN_MEMORY: usize = 1 << 27;
+
 fn pooled(file: &Classification, progress: &dyn Progress) -> Result<Pooled> {
-    progress.start("reading", file.source.examples());
-    pool(&file.source, file.form, &|rows| progress.advance(rows)).map_err(|fault| {
-        let advice = if fault.what.contains("sum to") {
-            "give probabilities as they are, or `logits`; nothing is renormalised"
-        } else {
-            "mend the numbers where they are made; nothing is clipped"
-        };
-        Error::array(&file.path, &file.source.name, &fault, advice).into()
+    let (examples, classes) = (file.source.examples(), file.source.width());
+    let size = 2 * size_of::<f64>() * examples * classes;
+    let advance = |rows| progress.advance(rows);
+    progress.start("reading", examples);
+    let pooled = match size {
+        // Elsewhere than on Unix files cannot be read at a place by several threads.
+        #[cfg(unix)]
+        IN_MEMORY.. => TempFile::new()
+            .map_err(Failure::Aside)
+            .and_then(|aside| pool_aside(&file.source, file.form, Box::new(aside), &advance)),
+        _ => pool(&file.source, file.form, &advance).map_err(Failure::Fault),
+    };
+    pooled.map_err(|failure| match failure {
+        Failure::Fault(fault) => {
+            let advice = if fault.what.contains("sum to") {
+                "give probabilities as they are, or `logits`; nothing is renormalised"
+            } else {
+                "mend the numbers where they are made; nothing is clipped"
+            };
+            Error::array(&file.path, &file.source.name, &fault, advice).into()
+        }
+        Failure::Aside(_) => {
+            let megabytes = size.div_ceil(1_000_000);
+            let advice =
+                format!("set TMPDIR to a folder with room for {megabytes} MB while scoring");
+            Error::file(&std::env::temp_dir(), &failure, advice).into()
+        }
     })
 }
 

@@ -62,9 +62,9 @@ pub(crate) fn below(generator: &mut impl Rng, n: u64) -> u64 {
 /// so predictions and ranks are kept and cannot change by rounding. Nothing is known of members:
 /// the temperature belongs to their mean.
 pub fn tempered(examples: &Examples, beta: f64) -> Examples {
-    let rows = temperature::rows(examples, beta, |i, top, row, powers| {
+    let rows = temperature::rows(examples, beta, |i, log_p, top, row, powers| {
         let label = examples.labels[i] as usize;
-        let log_label = beta * (examples.columns.log_row(i)[label] - top) - row.log_z;
+        let log_label = beta * (log_p[label] - top) - row.log_z;
         let cost = examples.costs.as_ref().map_or(0.0, |costs| costs.paid(powers, label));
         Row {
             log_likelihood: log_label,

@@ -6,6 +6,7 @@
 
 use rayon::prelude::*;
 
+use crate::distributions::Kind;
 use crate::examples::Examples;
 use crate::remember::remember;
 use crate::score::{Count, Statistic, Undefined, wide};
@@ -90,40 +91,40 @@ pub fn refine(examples: &Examples, start: f64, last_step: f64) -> Result<Fit, Un
 /// Whether no class of any example is likelier than its label; equals may be.
 fn every_label_is_on_top(examples: &Examples) -> bool {
     (0..examples.len()).all(|i| {
-        let row = examples.columns.log_row(i);
-        row[examples.labels[i] as usize] >= row[examples.predicted[i] as usize]
+        let log_p = |class: u32| examples.columns.log_p(i, class as usize);
+        examples.predicted[i] == examples.labels[i]
+            || log_p(examples.labels[i]) >= log_p(examples.predicted[i])
     })
 }
 
 /// Slopes and curvatures at `beta`.
 fn at(examples: &Examples, beta: f64) -> Fit {
-    let (slope, curvature) = rows(examples, beta, |i, top, row, _| {
-        (examples.columns.log_row(i)[examples.labels[i] as usize] - top - row.mean, row.variance)
+    let (slope, curvature) = rows(examples, beta, |i, log_p, top, row, _| {
+        (log_p[examples.labels[i] as usize] - top - row.mean, row.variance)
     })
     .into_iter()
     .unzip();
     Fit { beta, anchor: beta, slope, curvature }
 }
 
-/// Calls `f(example, largest log p, moments, exp(beta (log p - largest)))` for every example.
+/// Calls `f(example, log p, its largest, moments, exp(beta (log p - largest)))` for every example.
 pub(crate) fn rows<T: Send>(
     examples: &Examples,
     beta: f64,
-    f: impl Fn(usize, f64, Tempered, &[f64]) -> T + Sync,
+    f: impl Fn(usize, &[f64], f64, Tempered, &[f64]) -> T + Sync,
 ) -> Vec<T> {
-    (0..examples.len())
-        .into_par_iter()
-        .with_min_len(256)
-        .map_init(
-            || vec![0.0; examples.classes],
-            |scratch, i| {
-                let row = examples.columns.log_row(i);
-                let top = row[examples.predicted[i] as usize];
-                let tempered = softmax::temper(beta, row, top, scratch);
-                f(i, top, tempered, scratch)
-            },
-        )
-        .collect()
+    let each = examples.columns.stretches().flat_map_iter(|stretch| {
+        let rows = examples.columns.rows(Kind::LogP, stretch.clone());
+        let mut scratch = vec![0.0; examples.classes];
+        let f = &f;
+        stretch.map(move |i| {
+            let log_p = rows.get(i);
+            let top = log_p[examples.predicted[i] as usize];
+            let tempered = softmax::temper(beta, log_p, top, &mut scratch);
+            f(i, log_p, top, tempered, &scratch)
+        })
+    });
+    each.collect()
 }
 
 impl Fit {

@@ -124,28 +124,26 @@ fn fold_replicates(
     let defined: Vec<usize> = (0..values.len()).filter(|&s| values[s].is_ok()).collect();
     // Each half on its own: a resample of the whole could leave a half without examples.
     let halves: Vec<usize> = folds.iter().map(|fold| fold.examples.len()).collect();
-    for fold in &prepared {
-        fold.iter().flatten().for_each(|(_, statistic)| statistic.before_sharing());
-    }
-    scoring.progress.start("intervals", bootstrap.resamples.div_ceil(LANES));
-    let mut replicates =
-        bootstrap.map_blocks(&halves, &|pieces| scoring.progress.advance(pieces), |weights| {
-            let mut sums = vec![[0.0; LANES]; defined.len()];
-            let mut weights = &weights[..];
-            for (&half, prepared) in halves.iter().zip(&prepared) {
-                let (own, others) = weights.split_at(half);
-                weights = others;
-                // A score that has a value has one on every half.
-                let valued = defined.iter().flat_map(|&s| &prepared[s]);
-                let statistics: Vec<&(dyn Prepared + '_)> = valued.map(|(_, s)| &**s).collect();
-                for (sum, lanes) in sums.iter_mut().zip(replicates(&statistics, own)) {
-                    for l in 0..LANES {
-                        sum[l] += lanes[l] / folds.len() as f64;
-                    }
+    scoring.progress.start("intervals", halves.len() * bootstrap.resamples.div_ceil(LANES));
+    let mut replicates = bootstrap.map_blocks(&halves, |blocks| {
+        let mut sums = vec![vec![[0.0; LANES]; defined.len()]; blocks.len()];
+        let mut start = 0;
+        for (&half, prepared) in halves.iter().zip(&prepared) {
+            let own = start..start + half;
+            start = own.end;
+            let own: Vec<&[_]> = blocks.iter().map(|block| &block[own.clone()]).collect();
+            // A score that has a value has one on every half.
+            let valued = defined.iter().flat_map(|&s| &prepared[s]);
+            let statistics: Vec<&(dyn Prepared + '_)> = valued.map(|(_, s)| &**s).collect();
+            let lanes = replicates(&statistics, &own, &|pieces| scoring.progress.advance(pieces));
+            for (sum, lanes) in sums.iter_mut().flatten().zip(lanes.iter().flatten()) {
+                for l in 0..LANES {
+                    sum[l] += lanes[l] / folds.len() as f64;
                 }
             }
-            sums
-        });
+        }
+        sums
+    });
     for (replicates, &s) in replicates.iter_mut().zip(&defined) {
         let of_split = prepared.iter().flat_map(|fold| fold[s].as_ref().map(|(value, _)| value));
         let of_split = of_split.sum::<f64>() / folds.len() as f64;

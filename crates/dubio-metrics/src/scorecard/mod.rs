@@ -141,7 +141,6 @@ fn resample(
     statistics: &[&(dyn Prepared + '_)],
 ) -> Vec<Vec<f64>> {
     let Some(bootstrap) = &scoring.bootstrap else { return Vec::new() };
-    statistics.iter().for_each(|statistic| statistic.before_sharing());
     scoring.progress.start("intervals", bootstrap.resamples.div_ceil(LANES));
     bootstrap.replicates(strata, statistics, &|pieces| scoring.progress.advance(pieces))
 }

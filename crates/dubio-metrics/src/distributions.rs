@@ -1,0 +1,177 @@
+//! The predictive distributions of all examples, in memory or set aside.
+//!
+//! Probabilities and their logarithms are the only numbers here that grow with examples times
+//! classes. When they are too many for memory they are written, once, to where the caller says
+//! ([`Aside`]), and read back a block at a time. They lie there in tiles, a few classes of all
+//! examples after one another, because the class-wise scores read columns.
+
+use std::borrow::Cow;
+use std::fmt::Debug;
+use std::io;
+use std::mem::take;
+use std::ops::Range;
+use std::sync::Mutex;
+
+/// A place for numbers that are not to stay in memory: a temporary file, made by whoever may touch
+/// files.
+pub trait Aside: Debug + Send + Sync {
+    /// Keeps numbers, the first of them at this place. Each place is written once.
+    fn write(&self, at: usize, values: &[f64]) -> io::Result<()>;
+    /// Reads back what was written. There is no result without it: a failure may panic.
+    fn read(&self, at: usize, out: &mut [f64]);
+}
+
+/// Which of the two matrices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Probabilities.
+    P,
+    /// Their logarithms, exact also where the probability underflows.
+    LogP,
+}
+
+/// Predictive probabilities `[examples, classes]` and their logarithms.
+#[derive(Debug)]
+pub struct Distributions {
+    examples: usize,
+    classes: usize,
+    held: Held,
+    /// Memory of the last columns, for the next ones: new memory has to be cleared by the system,
+    /// which costs as much as filling it.
+    spare: Mutex<Vec<f64>>,
+}
+
+#[derive(Debug)]
+enum Held {
+    Memory { p: Vec<f64>, log_p: Vec<f64> },
+    Aside(Box<dyn Aside>),
+}
+
+impl Distributions {
+    pub(crate) fn in_memory(p: Vec<f64>, log_p: Vec<f64>, classes: usize) -> Self {
+        let examples = p.len() / classes;
+        Self { examples, classes, held: Held::Memory { p, log_p }, spare: Mutex::default() }
+    }
+
+    /// To be written row by row.
+    pub(crate) fn aside(aside: Box<dyn Aside>, examples: usize, classes: usize) -> Self {
+        Self { examples, classes, held: Held::Aside(aside), spare: Mutex::default() }
+    }
+
+    /// Number of examples.
+    pub fn examples(&self) -> usize {
+        self.examples
+    }
+
+    /// Number of classes.
+    pub fn classes(&self) -> usize {
+        self.classes
+    }
+
+    /// Classes whose columns are worked on together, and lie together when set aside: so many that
+    /// a number for each of them and each example takes 32 MiB.
+    pub(crate) fn tile(&self) -> usize {
+        ((1 << 22) / self.examples.max(1)).clamp(8, 128)
+    }
+
+    /// Memory for so many numbers; any may be in it.
+    pub(crate) fn take_spare(&self, len: usize) -> Vec<f64> {
+        let mut spare = self.spare.lock().map(|mut spare| take(&mut *spare)).unwrap_or_default();
+        if spare.capacity() < len {
+            spare = vec![0.0; len]; // growing would copy the old numbers
+        }
+        spare.resize(len, 0.0);
+        spare
+    }
+
+    pub(crate) fn give_spare(&self, memory: Vec<f64>) {
+        if let Ok(mut spare) = self.spare.lock() {
+            *spare = memory;
+        }
+    }
+
+    /// All rows, when they are in memory.
+    pub(crate) fn memory(&self, kind: Kind) -> Option<&[f64]> {
+        match (&self.held, kind) {
+            (Held::Memory { p, .. }, Kind::P) => Some(p),
+            (Held::Memory { log_p, .. }, Kind::LogP) => Some(log_p),
+            (Held::Aside(_), _) => None,
+        }
+    }
+
+    /// Some rows, one after the other.
+    pub fn rows(&self, kind: Kind, rows: Range<usize>) -> Cow<'_, [f64]> {
+        match self.memory(kind) {
+            Some(all) => (&all[rows.start * self.classes..rows.end * self.classes]).into(),
+            None => {
+                let mut out = Vec::new();
+                self.read(kind, rows, 0..self.classes, &mut out);
+                out.into()
+            }
+        }
+    }
+
+    /// Some classes of some rows, row after row.
+    pub(crate) fn read(
+        &self,
+        kind: Kind,
+        rows: Range<usize>,
+        classes: Range<usize>,
+        out: &mut Vec<f64>,
+    ) {
+        let width = classes.len();
+        out.resize(rows.len() * width, 0.0);
+        let aside = match &self.held {
+            Held::Aside(aside) => aside,
+            Held::Memory { .. } => {
+                let from = self.rows(kind, rows);
+                for (to, from) in out.chunks_exact_mut(width).zip(from.chunks_exact(self.classes)) {
+                    to.copy_from_slice(&from[classes.clone()]);
+                }
+                return;
+            }
+        };
+        let mut part = Vec::new();
+        for tile in self.tiles().filter(|t| t.start < classes.end && classes.start < t.end) {
+            let at = self.place(kind, rows.start, &tile);
+            if tile == classes {
+                aside.read(at, out);
+                return;
+            }
+            part.resize(rows.len() * tile.len(), 0.0);
+            aside.read(at, &mut part);
+            let shared = tile.start.max(classes.start)..tile.end.min(classes.end);
+            let from = shared.start - tile.start..shared.end - tile.start;
+            let to = shared.start - classes.start..shared.end - classes.start;
+            for (out, part) in out.chunks_exact_mut(width).zip(part.chunks_exact(tile.len())) {
+                out[to.clone()].copy_from_slice(&part[from.clone()]);
+            }
+        }
+    }
+
+    /// Sets whole rows aside, the first of them at `row`.
+    pub(crate) fn write(&self, kind: Kind, row: usize, rows: &[f64]) -> io::Result<()> {
+        let Held::Aside(aside) = &self.held else { return Ok(()) };
+        let mut part = Vec::new();
+        for tile in self.tiles() {
+            part.clear();
+            rows.chunks_exact(self.classes)
+                .for_each(|row| part.extend_from_slice(&row[tile.clone()]));
+            aside.write(self.place(kind, row, &tile), &part)?;
+        }
+        Ok(())
+    }
+
+    fn tiles(&self) -> impl Iterator<Item = Range<usize>> + use<> {
+        let (classes, tile) = (self.classes, self.tile());
+        (0..classes).step_by(tile).map(move |start| start..classes.min(start + tile))
+    }
+
+    fn place(&self, kind: Kind, row: usize, tile: &Range<usize>) -> usize {
+        let before = match kind {
+            Kind::P => 0,
+            Kind::LogP => self.examples * self.classes,
+        };
+        before + self.examples * tile.start + row * tile.len()
+    }
+}

@@ -1,0 +1,37 @@
+//! Numbers in a temporary file.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use dubio_metrics::distributions::Aside;
+
+/// A file without a name in the folder for temporary files (`TMPDIR`); it is gone when the process
+/// is. It is read and written by calls and not mapped: a full disk is then an error and no signal,
+/// and what was read does not stay in this process's memory.
+#[derive(Debug)]
+pub struct TempFile(File);
+
+impl TempFile {
+    /// An empty one.
+    pub fn new() -> io::Result<Self> {
+        tempfile::tempfile().map(Self)
+    }
+}
+
+fn offset(at: usize) -> u64 {
+    (at * size_of::<f64>()) as u64
+}
+
+impl Aside for TempFile {
+    fn write(&self, at: usize, values: &[f64]) -> io::Result<()> {
+        self.0.write_all_at(bytemuck::cast_slice(values), offset(at))
+    }
+
+    /// Panics when the file cannot be read back: its disk has failed, since it was written whole.
+    fn read(&self, at: usize, out: &mut [f64]) {
+        if let Err(error) = self.0.read_exact_at(bytemuck::cast_slice_mut(out), offset(at)) {
+            panic!("the temporary file could not be read back: {error}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Large files are scored in little memory, and say so when there is no room to set them aside.
+#![cfg(target_os = "linux")]
+
+mod npy;
+
+use std::fs::{self, OpenOptions};
+use std::path::Path;
+use std::process::{Command, Output};
+
+const SHAPE: [usize; 3] = [8, 10_000, 1000];
+
+/// Equal logits, 320 MB of which none is on the disk: predictions that take 160 MB.
+fn predictions(folder: &Path) {
+    let head = npy::header("'<f4'", "False", "(8, 10000, 1000,)");
+    fs::write(folder.join("logits.npy"), npy::npy(&head, &[])).expect("room");
+    let file = OpenOptions::new().append(true).open(folder.join("logits.npy")).expect("a file");
+    let bytes = 4 * SHAPE.iter().product::<usize>() as u64;
+    file.set_len(file.metadata().expect("a size").len() + bytes).expect("a sparse file");
+    let labels: Vec<f64> = (0..SHAPE[1]).map(|i| (i % SHAPE[2]) as f64).collect();
+    fs::write(folder.join("labels.npy"), npy::array("<i8", &[SHAPE[1]], &labels)).expect("room");
+}
+
+/// `dubio evaluate` after some shell commands.
+fn evaluate(folder: &Path, before: &str) -> Output {
+    let script = format!("{before} exec \"$0\" evaluate . --json --resamples 32");
+    Command::new("bash")
+        .args(["-c", &script, env!("CARGO_BIN_EXE_dubio")])
+        .env("RAYON_NUM_THREADS", "2")
+        .current_dir(folder)
+        .output()
+        .expect("it starts")
+}
+
+#[test]
+fn large_predictions_are_scored_in_little_memory_or_refused() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    predictions(folder.path());
+
+    let output = evaluate(folder.path(), "");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let scores: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let nll = scores["nll"]["value"].as_f64().expect("a number");
+    assert!((nll - (SHAPE[2] as f64).ln()).abs() < 1e-9, "{nll}"); // a guess among as many classes
+    // Probabilities and logarithms alone would be 160 MB, and twice that with what is made of them.
+    let peak = peak_of_children();
+    assert!(peak < 120_000_000, "{peak} bytes");
+
+    // A file that may not grow beyond 100 MB stands for a full disk.
+    for before in ["TMPDIR=/nowhere", "trap '' XFSZ; ulimit -f 100000;"] {
+        let output = evaluate(folder.path(), before);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        assert!(output.stdout.is_empty());
+        for part in ["could not be set aside", "set TMPDIR to a folder with room for 160 MB"] {
+            assert!(message.contains(part), "{message}");
+        }
+    }
+}
+
+/// The largest resident memory of any process that was started here and has ended.
+#[allow(unsafe_code)]
+fn peak_of_children() -> usize {
+    // SAFETY: all zeros is a value of this plain struct, which the call fills in.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage);
+        usage
+    };
+    usage.ru_maxrss as usize * 1024
+}
