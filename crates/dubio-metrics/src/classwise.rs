@@ -3,21 +3,19 @@
 //! The three are worked out in one sweep over the columns of probabilities, because turning rows
 //! into columns costs as much as the scores themselves.
 
-use std::mem::take;
 use std::ops::Range;
 use std::sync::Arc;
 
 use multiversion::multiversion;
 use rayon::prelude::*;
 
-use crate::binning::edges::right_closed;
-use crate::binning::equal_mass::{Cuts, key};
-use crate::columns::CHUNK;
-use crate::distributions::Distributions;
+use crate::binning::edges::{edge, right_closed};
+use crate::binning::equal_mass::Cuts;
+use crate::binning::histogram::Histogram;
 use crate::examples::Examples;
 use crate::remember::remember;
 use crate::score::{Count, LANES, Options, Prepared, total};
-use crate::softmax;
+use crate::turned::Turned;
 
 /// Classes that are resampled side by side.
 const TEAM: usize = 8;
@@ -55,14 +53,20 @@ impl Sweep {
         let mut cuts = Vec::with_capacity(examples.classes);
         for group in examples.columns.groups() {
             let start = group.start;
-            let turned = Turned::new(examples, group.clone());
+            let turned = examples.columns.turned(group.clone());
             let swept: Vec<([f64; 3], [Cuts; 2])> = group
                 .clone()
                 .into_par_iter()
-                .map_init(Vec::new, |keys, class| {
+                .map_init(Histogram::default, |histogram, class| {
                     let hits =
                         by_label[class].iter().map(|&i| turned.at(i as usize, class - start));
-                    sweep_class(&turned, class - start, &hits.collect::<Vec<f64>>(), options, keys)
+                    sweep_class(
+                        &turned,
+                        class - start,
+                        &hits.collect::<Vec<f64>>(),
+                        options,
+                        histogram,
+                    )
                 })
                 .collect();
             for (own, class_cuts) in swept {
@@ -76,112 +80,37 @@ impl Sweep {
 
 /// The gaps of one class, from its column and the probabilities of the examples labelled so.
 fn sweep_class(
-    turned: &Turned<'_>,
+    turned: &Turned,
     class: usize,
     hits: &[f64],
     options: &Options,
-    keys: &mut Vec<u64>,
+    histogram: &mut Histogram,
 ) -> ([f64; 3], [Cuts; 2]) {
-    let mut width = vec![0.0; options.bins];
-    keys.clear();
-    for column in turned.column(class) {
-        add_by_width(column, &mut width);
-        append_keys(column, keys);
-    }
+    let bins = options.bins;
+    histogram.fill(turned.column(class));
+    let above = histogram.up_to(options.threshold);
+    let edges: Vec<f64> = (1..bins).map(|k| edge(k, bins)).collect();
+    let places = |first: usize| {
+        let size = (histogram.len() - first) / bins;
+        (0..bins).map(move |bin| first + bin * size)
+    };
+    let both: Vec<usize> = places(0).chain(places(above)).collect();
+    histogram.open(&edges, &both);
+
+    let mut starts = histogram.above(&edges);
+    starts.insert(0, 0);
+    let mut width = histogram.sums(&starts);
+    hits.iter().for_each(|&p| width[right_closed(p, bins)] -= 1.0);
+    let (all_cuts, mut mass) = Cuts::new(histogram, 0, bins);
+    let (above_cuts, mut mass_above) = Cuts::new(histogram, above, bins);
     for &p in hits {
-        width[right_closed(p, options.bins)] -= 1.0;
-    }
-    let (all, mass) = gap_by_mass(keys, hits, options.bins);
-    keys.retain(|&k| f64::from_bits(k) > options.threshold);
-    let hits: Vec<f64> = hits.iter().copied().filter(|&p| p > options.threshold).collect();
-    let (above, mass_above) = gap_by_mass(keys, &hits, options.bins);
-    ([width.iter().map(|gap| gap.abs()).sum(), mass, mass_above], [all, above])
-}
-
-#[multiversion(targets = "simd")]
-fn append_keys(column: &[f64], keys: &mut Vec<u64>) {
-    keys.extend(column.iter().map(|&p| key(p)));
-}
-
-/// Adds probabilities to their bins of equal width. Nearly all of them are in the first, so eight
-/// are looked at together.
-#[multiversion(targets = "simd")]
-fn add_by_width(column: &[f64], sums: &mut [f64]) {
-    let bins = sums.len();
-    let first_edge = 1.0 / bins as f64;
-    let chunks = column.chunks_exact(8);
-    let rest = chunks.remainder();
-    let mut first = [0.0; 8];
-    let mut slow = |p: f64| sums[right_closed(p, bins)] += p;
-    for chunk in chunks {
-        if chunk.iter().fold(false, |any, &p| any | (p > first_edge)) {
-            chunk.iter().for_each(|&p| slow(p));
-        } else {
-            for lane in 0..8 {
-                first[lane] += chunk[lane];
-            }
+        all_cuts.place(p, |bin, share| mass[bin] -= share);
+        if p > options.threshold {
+            above_cuts.place(p, |bin, share| mass_above[bin] -= share);
         }
     }
-    rest.iter().for_each(|&p| slow(p));
-    sums[0] += first.iter().sum::<f64>();
-}
-
-/// Cuts, and the sum over bins of the absolute gap. Equal values are the same in whichever bin
-/// they lie, so the sums of probabilities can be taken from the selected keys; only the labels of
-/// values that a cut goes through have to be shared out.
-fn gap_by_mass(keys: &mut [u64], hits: &[f64], bins: usize) -> (Cuts, f64) {
-    let cuts = Cuts::new(keys, bins);
-    let size = keys.len() / bins;
-    let mut gaps = vec![0.0; bins];
-    for (bin, gap) in gaps.iter_mut().enumerate() {
-        let end = if bin + 1 == bins { keys.len() } else { (bin + 1) * size };
-        *gap = softmax::sum_of_bits(&keys[bin * size..end]);
-    }
-    for &p in hits {
-        cuts.place(p, |bin, share| gaps[bin] -= share);
-    }
-    (cuts, gaps.iter().map(|gap| gap.abs()).sum())
-}
-
-/// Columns of a group of classes, in chunks of examples.
-struct Turned<'a> {
-    all: &'a Distributions,
-    values: Vec<f64>,
-    examples: usize,
-    classes: usize,
-}
-
-impl Drop for Turned<'_> {
-    fn drop(&mut self) {
-        self.all.give_spare(take(&mut self.values));
-    }
-}
-
-impl<'a> Turned<'a> {
-    fn new(examples: &'a Examples, classes: Range<usize>) -> Self {
-        let (count, all) = (examples.len(), &*examples.columns.all);
-        let mut values = all.take_spare(count * classes.len());
-        values.par_chunks_mut(CHUNK * classes.len()).enumerate().for_each(|(chunk, out)| {
-            let start = chunk * CHUNK;
-            let rows = start..start + out.len() / classes.len();
-            examples.columns.turn(rows, classes.clone(), out);
-        });
-        Self { all, values, examples: count, classes: classes.len() }
-    }
-
-    /// The column of a class of the group, a slice per chunk.
-    fn column(&self, class: usize) -> impl Iterator<Item = &[f64]> {
-        self.values.chunks(CHUNK * self.classes).map(move |chunk| {
-            let rows = chunk.len() / self.classes;
-            &chunk[class * rows..(class + 1) * rows]
-        })
-    }
-
-    fn at(&self, example: usize, class: usize) -> f64 {
-        let start = example / CHUNK * CHUNK;
-        let rows = CHUNK.min(self.examples - start);
-        self.values[start * self.classes + class * rows + (example - start)]
-    }
+    let gap = |sums: Vec<f64>| sums.iter().map(|gap| gap.abs()).sum();
+    ([gap(width), gap(mass), gap(mass_above)], [all_cuts, above_cuts])
 }
 
 /// The examples of each class.
@@ -231,10 +160,10 @@ impl<'a> ClassGaps<'a> {
     }
 
     /// Looks up the cells of some classes, whose columns start at the `column`-th.
-    fn team(&self, turned: &Turned<'_>, column: usize, classes: Range<usize>) -> Team {
+    fn team(&self, turned: &Turned, column: usize, classes: Range<usize>) -> Team {
         // One cell more than there are: for what no bin takes.
         let cells = 1 + classes.clone().map(|class| self.cells(class)).max().unwrap_or(0);
-        let mut entries = vec![Entry::default(); turned.examples];
+        let mut entries = vec![Entry::default(); turned.examples()];
         for (place, class) in classes.clone().enumerate() {
             let column = turned.column(column + place).flatten();
             for ((entry, &p), &label) in entries.iter_mut().zip(column).zip(&self.examples.labels) {
@@ -287,7 +216,7 @@ impl ClassGaps<'_> {
     fn swept(&self, blocks: &[&[[Count; LANES]]]) -> Vec<[f64; LANES]> {
         let mut sums = vec![[0.0; LANES]; blocks.len()];
         for group in self.examples.columns.groups() {
-            let turned = Turned::new(self.examples, group.clone());
+            let turned = self.examples.columns.turned(group.clone());
             let teams: Vec<Team> = (0..group.len().div_ceil(TEAM))
                 .into_par_iter()
                 .map(|team| {

@@ -3,31 +3,36 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use multiversion::multiversion;
 use rayon::prelude::*;
 
 use crate::distributions::{Distributions, Kind};
-use crate::numeric::transcendental::exp;
-
-/// Examples that are turned from rows into columns together.
-pub(crate) const CHUNK: usize = 512;
-
-/// Rows that are turned at once: a cache line of each column.
-const LINE: usize = 8;
+use crate::softmax::raise;
+use crate::turned::Turned;
 
 /// The predictive distributions of some examples. Clones share the matrices.
 #[derive(Clone, Debug)]
 pub struct Columns {
-    pub(crate) all: Arc<Distributions>,
+    all: Arc<Distributions>,
     /// Which rows of the matrices are meant; `None` for all of them in order.
     rows: Option<Arc<Vec<u32>>>,
-    /// Inverse temperature and each row's normaliser; `None` for the probabilities as given.
-    tempered: Option<(f64, Arc<Vec<f64>>)>,
+    /// Inverse temperature and each row's scale; `None` for the probabilities as given.
+    tempered: Option<(f64, Arc<Vec<Scale>>)>,
+    /// All columns, where they came up in any case.
+    turned: Option<Arc<Turned>>,
+}
+
+/// `p^beta` is normalised as `exp(beta (log p - top)) * one_by_z`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Scale {
+    /// The largest `log p`.
+    pub top: f64,
+    /// `1 / sum_c exp(beta (log p_c - top))`.
+    pub one_by_z: f64,
 }
 
 impl Columns {
     pub(crate) fn plain(all: Distributions) -> Self {
-        Self { all: Arc::new(all), rows: None, tempered: None }
+        Self { all: Arc::new(all), rows: None, tempered: None, turned: None }
     }
 
     /// Number of classes.
@@ -51,15 +56,42 @@ impl Columns {
 
     pub(crate) fn subset(&self, keep: &[u32]) -> Self {
         let rows = keep.iter().map(|&row| self.row_index(row as usize) as u32).collect();
-        let tempered = self.tempered.as_ref().map(|(beta, log_z)| {
-            (*beta, Arc::new(keep.iter().map(|&row| log_z[row as usize]).collect()))
+        let tempered = self.tempered.as_ref().map(|(beta, scales)| {
+            (*beta, Arc::new(keep.iter().map(|&row| scales[row as usize]).collect()))
         });
-        Self { rows: Some(Arc::new(rows)), tempered, ..self.clone() }
+        Self { rows: Some(Arc::new(rows)), tempered, turned: None, ..self.clone() }
     }
 
-    /// The same examples at inverse temperature `beta`; `log_z[i] = ln sum_c p_ic^beta`.
-    pub(crate) fn at(&self, beta: f64, log_z: Vec<f64>) -> Self {
-        Self { tempered: Some((beta, Arc::new(log_z))), ..self.clone() }
+    /// The same examples at inverse temperature `beta`. `row(example, log p, row)` puts an example's
+    /// probabilities there into the row and gives their scale and a number or several besides.
+    pub(crate) fn at<T: Clone + Default + Send>(
+        &self,
+        beta: f64,
+        row: impl Fn(usize, &[f64], &mut [f64]) -> (Scale, T) + Sync,
+    ) -> (Self, Vec<T>) {
+        let classes = self.classes();
+        let prepare = |examples| self.rows(Kind::LogP, examples);
+        let read = |rows: &Rows<'_>, i: usize, out: &mut (Scale, T), p: &mut [f64]| {
+            *out = row(i, rows.get(i), p);
+        };
+        let (of_rows, turned) = if self.in_memory() && self.groups().count() == 1 {
+            let mut of_rows = vec![Default::default(); self.len()];
+            let turned = Turned::new(&self.all, classes, &mut of_rows, prepare, read);
+            (of_rows, Some(Arc::new(turned)))
+        } else {
+            let of_rows = self.map_stretches(|examples, out| {
+                let rows = prepare(examples.clone());
+                let mut p = vec![0.0; classes];
+                examples.zip(out).for_each(|(i, out)| read(&rows, i, out, &mut p));
+            });
+            (of_rows, None)
+        };
+        let (scales, numbers) = of_rows.into_iter().unzip();
+        (Self { tempered: Some((beta, Arc::new(scales))), turned, ..self.clone() }, numbers)
+    }
+
+    fn in_memory(&self) -> bool {
+        self.all.memory(Kind::P).is_some()
     }
 
     /// Some classes of some examples, before any temperature.
@@ -103,49 +135,60 @@ impl Columns {
         self.part(Kind::LogP, example..example + 1, class..class + 1).get(example)[0]
     }
 
-    /// Stretches of examples whose rows fit the cache.
-    pub(crate) fn stretches(&self) -> impl IndexedParallelIterator<Item = Range<usize>> + use<> {
-        let (count, size) = (self.len(), ((1 << 16) / self.classes()).clamp(1, 256));
-        (0..count.div_ceil(size)).into_par_iter().map(move |s| s * size..count.min((s + 1) * size))
+    /// A number or several for each example, made by `fill(examples, out)` for stretches of
+    /// examples whose rows fit the cache.
+    pub(crate) fn map_stretches<T: Clone + Default + Send>(
+        &self,
+        fill: impl Fn(Range<usize>, &mut [T]) + Sync,
+    ) -> Vec<T> {
+        let size = ((1 << 16) / self.classes()).clamp(1, 256);
+        let mut all = vec![T::default(); self.len()];
+        all.par_chunks_mut(size).enumerate().for_each(|(stretch, out)| {
+            let start = stretch * size;
+            fill(start..start + out.len(), out);
+        });
+        all
     }
 
     /// Calls `f(example, row)` with the probabilities of every example, before any temperature.
-    pub(crate) fn map_rows<T: Send>(&self, f: impl Fn(usize, &[f64]) -> T + Sync) -> Vec<T> {
-        let each = self.stretches().flat_map_iter(|examples| {
+    pub(crate) fn map_rows(&self, f: impl Fn(usize, &[f64]) -> f64 + Sync) -> Vec<f64> {
+        self.map_stretches(|examples, out| {
             let rows = self.rows(Kind::P, examples.clone());
-            let f = &f;
-            examples.map(move |i| f(i, rows.get(i)))
-        });
-        each.collect()
+            for (i, out) in examples.zip(out) {
+                *out = f(i, rows.get(i));
+            }
+        })
     }
 
-    /// Classes whose columns are worked on together.
+    /// Classes whose columns are worked on together: in memory, as many as fit 32 MiB.
     pub(crate) fn groups(&self) -> impl Iterator<Item = Range<usize>> + use<> {
-        let (classes, tile) = (self.classes(), self.all.tile());
-        (0..classes).step_by(tile).map(move |start| start..classes.min(start + tile))
+        let classes = self.classes();
+        let width = if self.in_memory() {
+            let groups = (classes * self.len()).div_ceil(1 << 22).max(classes.div_ceil(128));
+            classes.div_ceil(groups.max(1)).next_multiple_of(8)
+        } else {
+            self.all.tile()
+        };
+        (0..classes).step_by(width).map(move |start| start..classes.min(start + width))
     }
 
-    /// Writes a chunk of examples column after column: `out[class * examples + example]`.
-    pub(crate) fn turn(&self, examples: Range<usize>, classes: Range<usize>, out: &mut [f64]) {
-        let (count, width) = (examples.len(), classes.len());
-        let kind = if self.tempered.is_some() { Kind::LogP } else { Kind::P };
-        let from = self.part(kind, examples.clone(), classes);
-        let mut rows = vec![0.0; LINE * width];
-        for first in (0..count).step_by(LINE) {
-            let lines = LINE.min(count - first);
-            for (line, row) in rows.chunks_exact_mut(width).enumerate().take(lines) {
-                let example = examples.start + first + line;
-                match &self.tempered {
-                    None => row.copy_from_slice(from.get(example)),
-                    Some((beta, log_z)) => raise(*beta, log_z[example], from.get(example), row),
-                }
-            }
-            for (class, column) in out.chunks_exact_mut(count).enumerate() {
-                for (line, p) in column[first..first + lines].iter_mut().enumerate() {
-                    *p = rows[line * width + class];
-                }
-            }
+    /// The columns of a group of classes.
+    pub(crate) fn turned(&self, classes: Range<usize>) -> Arc<Turned> {
+        if let Some(turned) = &self.turned
+            && classes.len() == self.classes()
+        {
+            return turned.clone();
         }
+        let kind = if self.tempered.is_some() { Kind::LogP } else { Kind::P };
+        let prepare = |examples| self.part(kind, examples, classes.clone());
+        let read = |rows: &Rows<'_>, i: usize, _: &mut (), p: &mut [f64]| match &self.tempered {
+            None => p.copy_from_slice(rows.get(i)),
+            Some((beta, scales)) => {
+                raise(*beta, scales[i].top, scales[i].one_by_z, rows.get(i), p);
+            }
+        };
+        let mut nothing = vec![(); self.len()];
+        Arc::new(Turned::new(&self.all, classes.len(), &mut nothing, prepare, read))
     }
 }
 
@@ -167,13 +210,5 @@ impl Rows<'_> {
                 &values[(example - first) * width..(example - first + 1) * width]
             }
         }
-    }
-}
-
-/// `exp(beta log_p - log_z)`.
-#[multiversion(targets = "simd")]
-fn raise(beta: f64, log_z: f64, log_p: &[f64], out: &mut [f64]) {
-    for (p, log_p) in out.iter_mut().zip(log_p) {
-        *p = exp(beta * log_p - log_z);
     }
 }

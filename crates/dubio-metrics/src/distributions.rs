@@ -8,7 +8,6 @@
 use std::borrow::Cow;
 use std::fmt::Debug;
 use std::io;
-use std::mem::take;
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -36,9 +35,9 @@ pub struct Distributions {
     examples: usize,
     classes: usize,
     held: Held,
-    /// Memory of the last columns, for the next ones: new memory has to be cleared by the system,
-    /// which costs as much as filling it.
-    spare: Mutex<Vec<f64>>,
+    /// Memory of the last columns, of two halves at most, for the next ones: new memory has to be
+    /// cleared by the system, which costs as much as filling it.
+    spare: Mutex<Vec<Vec<f64>>>,
 }
 
 #[derive(Debug)]
@@ -69,24 +68,28 @@ impl Distributions {
     }
 
     /// Classes whose columns are worked on together, and lie together when set aside: so many that
-    /// a number for each of them and each example takes 32 MiB.
+    /// a number for each of them and each example takes 16 MiB, in whole cache lines.
     pub(crate) fn tile(&self) -> usize {
-        ((1 << 22) / self.examples.max(1)).clamp(8, 128)
+        ((1 << 21) / self.examples.max(1)).clamp(8, 128) / 8 * 8
     }
 
     /// Memory for so many numbers; any may be in it.
     pub(crate) fn take_spare(&self, len: usize) -> Vec<f64> {
-        let mut spare = self.spare.lock().map(|mut spare| take(&mut *spare)).unwrap_or_default();
-        if spare.capacity() < len {
-            spare = vec![0.0; len]; // growing would copy the old numbers
-        }
+        let spare = self.spare.lock().ok().and_then(|mut spares| {
+            let fits = spares.iter().position(|spare| spare.capacity() >= len)?;
+            Some(spares.swap_remove(fits))
+        });
+        let mut spare = spare.unwrap_or_else(|| vec![0.0; len]);
         spare.resize(len, 0.0);
         spare
     }
 
     pub(crate) fn give_spare(&self, memory: Vec<f64>) {
-        if let Ok(mut spare) = self.spare.lock() {
-            *spare = memory;
+        if let Ok(mut spares) = self.spare.lock() {
+            spares.push(memory);
+            spares.sort_by_key(Vec::capacity);
+            let surplus = spares.len().saturating_sub(2);
+            spares.drain(..surplus);
         }
     }
 

@@ -2,8 +2,6 @@
 
 use std::sync::{Arc, OnceLock};
 
-use rayon::prelude::*;
-
 use crate::calibrate::temperature::Fit;
 use crate::classwise::Sweep;
 use crate::columns::Columns;
@@ -89,19 +87,15 @@ impl Examples {
             .zip(pooled.data)
             .map(|(knowledge, data)| MemberUncertainty::new(data, knowledge));
         let columns = Columns::plain(pooled.distributions);
-        let rows: Vec<(f64, f64, u32)> = columns
-            .stretches()
-            .flat_map_iter(|examples| {
-                let p = columns.rows(Kind::P, examples.clone());
-                let log_p = columns.rows(Kind::LogP, examples.clone());
-                let labels = &labels;
-                examples.map(move |i| {
-                    let (p, log_p, label) = (p.get(i), log_p.get(i), labels[i] as usize);
-                    let rank = if p[label] > 0.0 { rank(p, label) } else { rank(log_p, label) };
-                    (log_p[label], softmax::brier(p, label), rank)
-                })
-            })
-            .collect();
+        let rows: Vec<(f64, f64, u32)> = columns.map_stretches(|examples, out| {
+            let all_p = columns.rows(Kind::P, examples.clone());
+            let all_log_p = columns.rows(Kind::LogP, examples.clone());
+            for (i, out) in examples.zip(out) {
+                let (p, log_p, label) = (all_p.get(i), all_log_p.get(i), labels[i] as usize);
+                let rank = if p[label] > 0.0 { rank(p, label) } else { rank(log_p, label) };
+                *out = (log_p[label], softmax::brier(p, label), rank);
+            }
+        });
         Self {
             classes,
             labels,

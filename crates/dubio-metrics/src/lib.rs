@@ -25,3 +25,4 @@ pub mod score;
 pub mod scorecard;
 mod softmax;
 pub mod stream;
+mod turned;

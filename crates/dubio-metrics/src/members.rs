@@ -27,8 +27,6 @@ pub trait Members: Sync {
     fn width(&self) -> usize;
     /// Copies a member's rows into `out`, row after row.
     fn read(&self, member: usize, rows: Range<usize>, out: &mut [f64]);
-    /// Called when no thread will read these rows again soon: memory may be given back.
-    fn release(&self, _rows: Range<usize>) {}
 }
 
 /// Member predictions in memory, `values[(member * examples + example) * width + class]`.

@@ -72,7 +72,7 @@ pub fn pool(
     let mut p = vec![0.0; examples * classes];
     let mut log_p = vec![0.0; examples * classes];
     let mut of_rows = OfRows::new(examples);
-    let task = rows_per_task(examples, classes);
+    let task = rows_per_task(source);
     let clean = p
         .par_chunks_mut(task * classes)
         .zip(log_p.par_chunks_mut(task * classes))
@@ -98,7 +98,7 @@ pub fn pool_aside(
     let distributions = Distributions::aside(aside, examples, classes);
     let mut of_rows = OfRows::new(examples);
     let clean = of_rows
-        .tasks(rows_per_task(examples, classes))
+        .tasks(rows_per_task(source))
         .map_init(
             || (Vec::new(), Vec::new()),
             |(p, log_p), (start, of_rows)| {
@@ -175,21 +175,20 @@ fn pool_task(
 ) -> bool {
     let OfRows { total, data, confidence, predicted } = of_rows;
     let rows = start..start + total.len();
-    let clean = pool_rows(source, form, rows.clone(), p, log_p, total, data);
+    let clean = pool_rows(source, form, rows, p, log_p, total, data);
     let tops = predicted.iter_mut().zip(confidence);
     for (row, (class, top)) in p.chunks_exact(source.width()).zip(tops) {
         let best = softmax::argmax(row);
         (*class, *top) = (best as u32, row[best]);
     }
-    source.release(rows);
     clean
 }
 
-/// Rows handed to a thread at once: about a megabyte of each member's f32 values, and enough
-/// tasks for every thread. Rows do not depend on one another, so the split changes no result.
-fn rows_per_task(examples: usize, classes: usize) -> usize {
-    let by_memory = (1 << 18) / classes;
-    let by_threads = examples.div_ceil(4 * rayon::current_num_threads());
+/// Rows handed to a thread at once: two megabytes of the result, and enough tasks for every thread.
+/// Rows do not depend on one another, so the split changes no result.
+fn rows_per_task(source: &dyn Members) -> usize {
+    let by_memory = (1 << 18) / source.width();
+    let by_threads = source.examples().div_ceil(4 * rayon::current_num_threads());
     by_memory.min(by_threads).max(1)
 }
 

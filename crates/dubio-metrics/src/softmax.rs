@@ -62,19 +62,24 @@ fn rounded_away(a: f64, b: f64, sum: f64) -> f64 {
     (a - (sum - part)) + (b - part)
 }
 
-/// Maps every element and sums the `N` numbers that each gives.
+/// Maps every element and sums the `N` numbers that each gives. What is left of the last chunk is
+/// filled up with `pad`, whose numbers must be 0: one element takes as long as eight.
 #[inline(always)]
-fn map_sum<const N: usize>(row: &mut [f64], f: impl Fn(f64) -> (f64, [f64; N])) -> [f64; N] {
+fn map_sum<const N: usize>(
+    row: &mut [f64],
+    pad: f64,
+    f: impl Fn(f64) -> (f64, [f64; N]),
+) -> [f64; N] {
     let mut sums = Sums::new();
     let (chunks, rest) = row.as_chunks_mut::<WIDE>();
     for chunk in chunks {
         let input = *chunk;
         add_mapped(&input, chunk, &mut sums, &f);
     }
-    for (lane, x) in rest.iter_mut().enumerate() {
-        let (mapped, terms) = f(*x);
-        *x = mapped;
-        sums.add(lane, terms);
+    if !rest.is_empty() {
+        let mut mapped = [0.0; WIDE];
+        add_mapped(&padded(rest, pad), &mut mapped, &mut sums, &f);
+        rest.copy_from_slice(&mapped[..rest.len()]);
     }
     sums.total()
 }
@@ -84,6 +89,7 @@ fn map_sum<const N: usize>(row: &mut [f64], f: impl Fn(f64) -> (f64, [f64; N])) 
 fn map_sum_into<const N: usize>(
     row: &[f64],
     out: &mut [f64],
+    pad: f64,
     f: impl Fn(f64) -> (f64, [f64; N]),
 ) -> [f64; N] {
     let mut sums = Sums::new();
@@ -92,12 +98,19 @@ fn map_sum_into<const N: usize>(
     for (chunk, out) in chunks.iter().zip(out_chunks) {
         add_mapped(chunk, out, &mut sums, &f);
     }
-    for (lane, (x, out)) in rest.iter().zip(out_rest).enumerate() {
-        let (mapped, terms) = f(*x);
-        *out = mapped;
-        sums.add(lane, terms);
+    if !rest.is_empty() {
+        let mut mapped = [0.0; WIDE];
+        add_mapped(&padded(rest, pad), &mut mapped, &mut sums, &f);
+        out_rest.copy_from_slice(&mapped[..rest.len()]);
     }
     sums.total()
+}
+
+#[inline(always)]
+fn padded(rest: &[f64], pad: f64) -> [f64; WIDE] {
+    let mut chunk = [pad; WIDE];
+    chunk[..rest.len()].copy_from_slice(rest);
+    chunk
 }
 
 #[inline(always)]
@@ -180,7 +193,7 @@ pub(crate) fn add_member(
         let scale = match form {
             Form::Logits => {
                 let top = max(row);
-                let [z, moment] = map_sum(row, |x| {
+                let [z, moment] = map_sum(row, f64::NEG_INFINITY, |x| {
                     let shifted = x - top;
                     let e = exp(shifted);
                     (e, [e, e * select(shifted < FLOOR, FLOOR, shifted)])
@@ -191,7 +204,7 @@ pub(crate) fn add_member(
             }
             Form::LogProbs => {
                 clean &= max(row) <= SUM_TOLERANCE;
-                let [z, h] = map_sum(row, |x| {
+                let [z, h] = map_sum(row, f64::NEG_INFINITY, |x| {
                     let e = exp(x);
                     (e, [e, entropy_term(e, x)])
                 });
@@ -200,7 +213,7 @@ pub(crate) fn add_member(
                 1.0
             }
             Form::Probs => {
-                let [z, outside, h] = map_sum(row, |x| {
+                let [z, outside, h] = map_sum(row, 0.0, |x| {
                     let outside = f64::from(u8::from(!(0.0..=1.0).contains(&x)));
                     (x, [x, outside, entropy_term(x, ln(x))])
                 });
@@ -232,11 +245,11 @@ pub(crate) fn log_of_single(
             Form::Logits => {
                 // The largest logit's own probability gives the normaliser back without a pass.
                 let (top, log_top) = (max(row), ln(max(p)));
-                map_sum::<0>(row, |x| ((x - top) + log_top, []));
+                map_sum::<0>(row, 0.0, |x| ((x - top) + log_top, []));
             }
             Form::LogProbs => {}
             Form::Probs => {
-                map_sum::<0>(row, |x| (ln(x), []));
+                map_sum::<0>(row, 0.0, |x| (ln(x), []));
             }
         }
         [*entropy] = zip_sum(p, row, |p, log_p| [entropy_term(p, log_p)]);
@@ -274,6 +287,8 @@ pub(crate) fn finish_mean(
 /// `softmax(beta log p)`, with `log p` taken relative to its largest value `top`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tempered {
+    /// `1 / sum exp(beta (log p - top))`.
+    pub one_by_z: f64,
     /// `ln sum exp(beta (log p - top))`.
     pub log_z: f64,
     /// Mean of `log p - top`.
@@ -288,7 +303,7 @@ pub(crate) struct Tempered {
 /// `scratch`.
 #[multiversion(targets = "simd")]
 pub(crate) fn temper(beta: f64, log_p: &[f64], top: f64, scratch: &mut [f64]) -> Tempered {
-    let [z, first, second, square] = map_sum_into(log_p, scratch, |x| {
+    let [z, first, second, square] = map_sum_into(log_p, scratch, f64::NEG_INFINITY, |x| {
         let shifted = x - top;
         let shifted = select(shifted < FLOOR, FLOOR, shifted);
         let e = exp(beta * shifted);
@@ -296,11 +311,27 @@ pub(crate) fn temper(beta: f64, log_p: &[f64], top: f64, scratch: &mut [f64]) ->
     });
     let mean = first / z;
     Tempered {
+        one_by_z: 1.0 / z,
         log_z: z.ln(),
         mean,
         variance: (second / z - mean * mean).max(0.0),
         square: square / (z * z),
     }
+}
+
+/// `exp(beta (log p - top)) * one_by_z`, to the bit as [`temper`] and [`scale`] give it.
+#[multiversion(targets = "simd")]
+pub(crate) fn raise(beta: f64, top: f64, one_by_z: f64, log_p: &[f64], out: &mut [f64]) {
+    map_sum_into::<0>(log_p, out, 0.0, |x| {
+        let shifted = x - top;
+        (exp(beta * select(shifted < FLOOR, FLOOR, shifted)) * one_by_z, [])
+    });
+}
+
+/// Multiplies a row.
+#[multiversion(targets = "simd")]
+pub(crate) fn scale(row: &mut [f64], by: f64) {
+    row.iter_mut().for_each(|x| *x *= by);
 }
 
 /// `sum_c (p_c - [label = c])^2`.
@@ -328,21 +359,4 @@ pub(crate) fn total_variation(p: &[f64], q: &[f64]) -> f64 {
 #[multiversion(targets = "simd")]
 pub(crate) fn dot(p: &[f64], k: &[f64]) -> f64 {
     zip_sum(p, k, |p, k| [p * k])[0]
-}
-
-/// The sum of floats given by their bits.
-#[multiversion(targets = "simd")]
-pub(crate) fn sum_of_bits(keys: &[u64]) -> f64 {
-    let mut lanes = [0.0; WIDE];
-    let chunks = keys.chunks_exact(WIDE);
-    let rest = chunks.remainder();
-    for chunk in chunks {
-        for lane in 0..WIDE {
-            lanes[lane] += f64::from_bits(chunk[lane]);
-        }
-    }
-    for (lane, &key) in rest.iter().enumerate() {
-        lanes[lane] += f64::from_bits(key);
-    }
-    add_lanes(lanes)
 }

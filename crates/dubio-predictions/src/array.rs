@@ -149,13 +149,16 @@ impl Array {
     pub(crate) fn read_rows(&self, member: usize, rows: Range<usize>, out: &mut [f64]) {
         let (width, size) = (self.shape[2], self.dtype.size());
         let base = member * self.strides[0] + rows.start * self.strides[1];
-        let bytes = self.bytes.get();
+        let mut decode_from = |from: usize, count: usize| {
+            let bytes = from * size..(from + count) * size;
+            self.bytes.with(bytes, |bytes| decode(self.dtype, bytes, out));
+        };
         if self.strides[2] == 1 && (self.strides[1] == width || rows.len() == 1) {
-            let bytes = &bytes[base * size..(base + rows.len() * width) * size];
-            decode(self.dtype, bytes, out);
+            decode_from(base, rows.len() * width);
         } else if width == 1 && self.strides[1] == 1 {
-            decode(self.dtype, &bytes[base * size..(base + rows.len()) * size], out);
+            decode_from(base, rows.len());
         } else {
+            let bytes = self.bytes.get();
             let mut one = [0.0];
             for (row, out) in out.chunks_mut(width).enumerate() {
                 for (column, out) in out.iter_mut().enumerate() {
@@ -163,18 +166,6 @@ impl Array {
                     decode(self.dtype, &bytes[at..at + size], &mut one);
                     *out = one[0];
                 }
-            }
-        }
-    }
-
-    /// Gives the pages of these rows of every member back, where they lie together.
-    pub(crate) fn release_rows(&self, rows: Range<usize>) {
-        let (width, size) = (self.shape[2], self.dtype.size());
-        if self.strides[2] == 1 && self.strides[1] == width {
-            for member in 0..self.shape[0] {
-                let base = member * self.strides[0];
-                let (start, end) = (base + rows.start * width, base + rows.end * width);
-                self.bytes.release(start * size..end * size);
             }
         }
     }

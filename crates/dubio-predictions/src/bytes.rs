@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use memmap2::Mmap;
 
-/// Maps up to this size stay in memory while they are read.
+/// Files up to this size are read through their maps, which stay in memory.
 const SMALL: usize = 1 << 28;
 
 /// Shared read-only bytes.
@@ -20,8 +20,15 @@ pub(crate) struct Bytes {
 
 #[derive(Clone, Debug)]
 enum Store {
-    Mapped(Arc<Mmap>),
+    Mapped(Arc<Mapped>),
     Owned(Arc<Vec<u8>>),
+}
+
+#[derive(Debug)]
+struct Mapped {
+    map: Mmap,
+    /// The file itself, if it is large.
+    large: Option<File>,
 }
 
 impl Bytes {
@@ -38,7 +45,8 @@ impl Bytes {
         // that we rely on: no reference into the map outlives a read.
         #[allow(unsafe_code)]
         let map = unsafe { Mmap::map(file)? };
-        Ok(Self { range: 0..map.len(), store: Store::Mapped(Arc::new(map)) })
+        let large = if map.len() > SMALL { Some(file.try_clone()?) } else { None };
+        Ok(Self { range: 0..map.len(), store: Store::Mapped(Arc::new(Mapped { map, large })) })
     }
 
     pub(crate) fn owned(bytes: Vec<u8>) -> Self {
@@ -55,33 +63,29 @@ impl Bytes {
 
     pub(crate) fn get(&self) -> &[u8] {
         match &self.store {
-            Store::Mapped(map) => &map[self.range.clone()],
+            Store::Mapped(mapped) => &mapped.map[self.range.clone()],
             Store::Owned(bytes) => &bytes[self.range.clone()],
         }
     }
 
-    /// Lets the system take back the pages of a stretch; they are read again when needed. Small
-    /// maps are left alone: telling all cores that pages are gone costs more than it saves.
-    pub(crate) fn release(&self, range: Range<usize>) {
+    /// Calls `f` with a stretch of these bytes. Those of a large file are read and not looked at in
+    /// the map: its pages stay in memory, with others that the system brings along.
+    pub(crate) fn with<T>(&self, range: Range<usize>, f: impl FnOnce(&[u8]) -> T) -> T {
         #[cfg(unix)]
-        if let Store::Mapped(map) = &self.store
-            && map.len() > SMALL
+        if let Store::Mapped(mapped) = &self.store
+            && let Some(file) = &mapped.large
         {
-            // Only whole pages, and only of this stretch.
-            const PAGE: usize = 4096;
-            let start = (self.range.start + range.start).next_multiple_of(PAGE);
-            let end = (self.range.start + range.end) / PAGE * PAGE;
-            if start < end {
-                // SAFETY: the pages are a clean, read-only, file-backed mapping: dropping them
-                // loses nothing, and the next access reads them from the file.
-                #[allow(unsafe_code)]
-                let _ = unsafe {
-                    let advice = memmap2::UncheckedAdvice::DontNeed;
-                    map.unchecked_advise_range(advice, start, end - start)
-                };
-            }
+            use std::cell::RefCell;
+            use std::os::unix::fs::FileExt;
+            thread_local!(static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) });
+            return BUFFER.with_borrow_mut(|buffer| {
+                buffer.resize(range.len(), 0);
+                match file.read_exact_at(buffer, (self.range.start + range.start) as u64) {
+                    Ok(()) => f(buffer),
+                    Err(_) => f(&self.get()[range]),
+                }
+            });
         }
-        #[cfg(not(unix))]
-        let _ = range;
+        f(&self.get()[range])
     }
 }

@@ -103,9 +103,6 @@ impl Members for Source {
     fn read(&self, member: usize, rows: Range<usize>, out: &mut [f64]) {
         self.array.read_rows(member, rows, out);
     }
-    fn release(&self, rows: Range<usize>) {
-        self.array.release_rows(rows);
-    }
 }
 
 const CLASSIFICATION: [(&str, Form); 3] =

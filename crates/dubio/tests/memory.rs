@@ -1,23 +1,30 @@
 //! Large files are scored in little memory, and say so when there is no room to set them aside.
 #![cfg(target_os = "linux")]
 
-mod npy;
-
 use std::fs::{self, OpenOptions};
 use std::path::Path;
 use std::process::{Command, Output};
 
 const SHAPE: [usize; 3] = [8, 10_000, 1000];
 
+/// The head of an `.npy` file.
+fn head(descr: &str, shape: &str) -> Vec<u8> {
+    let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}\n");
+    let length = (text.len() as u16).to_le_bytes();
+    [b"\x93NUMPY\x01\x00", &length[..], text.as_bytes()].concat()
+}
+
 /// Equal logits, 320 MB of which none is on the disk: predictions that take 160 MB.
 fn predictions(folder: &Path) {
-    let head = npy::header("'<f4'", "False", "(8, 10000, 1000,)");
-    fs::write(folder.join("logits.npy"), npy::npy(&head, &[])).expect("room");
+    let [members, examples, classes] = SHAPE;
+    let head = head("<f4", &format!("({members}, {examples}, {classes})"));
+    fs::write(folder.join("logits.npy"), &head).expect("room");
     let file = OpenOptions::new().append(true).open(folder.join("logits.npy")).expect("a file");
-    let bytes = 4 * SHAPE.iter().product::<usize>() as u64;
-    file.set_len(file.metadata().expect("a size").len() + bytes).expect("a sparse file");
-    let labels: Vec<f64> = (0..SHAPE[1]).map(|i| (i % SHAPE[2]) as f64).collect();
-    fs::write(folder.join("labels.npy"), npy::array("<i8", &[SHAPE[1]], &labels)).expect("room");
+    let bytes = 4 * members * examples * classes;
+    file.set_len((head.len() + bytes) as u64).expect("a sparse file");
+    let labels = (0..examples).flat_map(|i| ((i % classes) as u16).to_le_bytes()).collect();
+    let labels = [self::head("<u2", &format!("({examples},)")), labels].concat();
+    fs::write(folder.join("labels.npy"), labels).expect("room");
 }
 
 /// `dubio evaluate` after some shell commands.

@@ -72,7 +72,7 @@ impl FromStr for Edges {
 }
 
 /// Edge `k` of `bins` bins.
-fn edge(k: usize, bins: usize) -> f64 {
+pub(crate) fn edge(k: usize, bins: usize) -> f64 {
     k as f64 / bins as f64
 }
 

@@ -5,6 +5,8 @@
 //! proportion: each bin it touches gets its share of the run's sums. That is the same as giving
 //! each of them the run's mean label.
 
+use super::histogram::Histogram;
+
 /// Where the cuts lie. Cells `0..bins` are the insides of the bins; each further cell is an atom,
 /// a value that one or more cuts go through.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,51 +19,39 @@ pub struct Cuts {
     shares: Vec<(usize, usize, f64)>,
 }
 
-/// The bits of a probability, whose order as whole numbers is that of the probabilities.
-#[inline(always)]
-pub(crate) fn key(p: f64) -> u64 {
-    (p + 0.0).to_bits() // adding 0 turns -0 into 0
-}
-
 impl Cuts {
-    /// Cuts for values that are not negative, given by their [`key`]s. Leaves the keys of bin `b`
-    /// at `[b * size, (b + 1) * size)`, `size = n / bins`; the last bin's reach to the end.
-    pub(crate) fn new(values: &mut [u64], bins: usize) -> Self {
-        let size = values.len() / bins;
+    /// Cuts of the values of a histogram from the `first`-th smallest on, and the sum of the
+    /// values in each bin.
+    pub(crate) fn new(histogram: &mut Histogram, first: usize, bins: usize) -> (Self, Vec<f64>) {
+        let count = histogram.len() - first;
+        let size = count / bins;
         if size == 0 || bins == 1 {
             // Fewer values than bins: all of them are the remainder.
+            let mut sums = vec![0.0; bins];
+            sums[bins - 1] = histogram.sums(&[first])[0];
             let starts = vec![f64::NEG_INFINITY; bins - 1];
-            return Self { starts, atoms: Vec::new(), shares: Vec::new() };
+            return (Self { starts, atoms: Vec::new(), shares: Vec::new() }, sums);
         }
-        let places: Vec<usize> = (1..bins).map(|bin| bin * size).collect();
-        select(values, 0, &places);
-        let starts: Vec<u64> = places.iter().map(|&place| values[place]).collect();
-        // Selection leaves the values of bin b between its cuts, so what reaches over a cut is
-        // seen by looking at the neighbours' insides.
-        let mut atoms: Vec<u64> = Vec::new();
-        for (place, &start) in places.iter().zip(&starts) {
-            let below = &values[place - size..*place];
-            if atoms.last() != Some(&start) && below.contains(&start) {
-                atoms.push(start);
-            }
-        }
+        let places: Vec<usize> = (0..bins).map(|bin| first + bin * size).collect();
+        let sums = histogram.sums(&places);
+        let starts: Vec<f64> = places[1..].iter().map(|&place| histogram.at(place)).collect();
+        let mut atoms: Vec<f64> = Vec::new();
         let mut shares = Vec::new();
-        for (atom, &value) in atoms.iter().enumerate() {
-            let held = |bin: usize| {
-                let end = if bin + 1 == bins { values.len() } else { (bin + 1) * size };
-                values[bin * size..end].iter().filter(|&&v| v == value).count()
-            };
-            // The first bin that starts with the value, and its neighbour below, to the last one.
-            let first = starts.partition_point(|&s| s < value);
-            let last = starts.partition_point(|&s| s <= value);
-            let counts: Vec<usize> = (first..=last).map(held).collect();
-            let all: usize = counts.iter().sum();
-            for (offset, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-                shares.push((atom, first + offset, count as f64 / all as f64));
+        for (&place, &start) in places[1..].iter().zip(&starts) {
+            let run = histogram.equals(place);
+            let run = run.start.max(first)..run.end;
+            if run.start == place || atoms.last() == Some(&start) {
+                continue;
             }
+            let bin = |place: usize| ((place - first) / size).min(bins - 1);
+            for bin in bin(run.start)..=bin(run.end - 1) {
+                let end = if bin + 1 == bins { run.end } else { places[bin + 1] };
+                let held = run.end.min(end) - run.start.max(places[bin]);
+                shares.push((atoms.len(), bin, held as f64 / run.len() as f64));
+            }
+            atoms.push(start);
         }
-        let floats = |keys: Vec<u64>| keys.into_iter().map(f64::from_bits).collect();
-        Self { starts: floats(starts), atoms: floats(atoms), shares }
+        (Self { starts, atoms, shares }, sums)
     }
 
     /// Number of bins.
@@ -106,19 +96,6 @@ impl Cuts {
     }
 }
 
-/// Puts the values that belong at the given places (ascending, relative to `base`) there, smaller
-/// ones before and larger ones behind each.
-fn select(values: &mut [u64], base: usize, places: &[usize]) {
-    if places.is_empty() {
-        return;
-    }
-    let middle = places.len() / 2;
-    let place = places[middle] - base;
-    let (below, _, above) = values.select_nth_unstable(place);
-    select(below, base, &places[..middle]);
-    select(above, base + place + 1, &places[middle + 1..]);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -153,8 +130,12 @@ mod tests {
             let values: Vec<f64> = (0..n).map(|_| next() % (1.0 + case as f64 / 9.0)).collect();
             let labels: Vec<f64> = (0..n).map(|_| next() % 2.0).collect();
             for bins in [1, 2, 3, 7, 15] {
-                let mut keys: Vec<u64> = values.iter().map(|&v| key(v)).collect();
-                let cuts = Cuts::new(&mut keys, bins);
+                let mut histogram = Histogram::default();
+                histogram.fill([&values[..]].into_iter());
+                let (cuts, bin_sums) = Cuts::new(&mut histogram, 0, bins);
+                for (a, b) in bin_sums.iter().zip(plain(&values, &values, bins)) {
+                    assert!((a - b).abs() < 1e-9 * (1.0 + b), "{values:?} {bins}: {bin_sums:?}");
+                }
                 let mut sums = vec![[0.0]; cuts.cells()];
                 for (&v, &y) in values.iter().zip(&labels) {
                     sums[cuts.cell(v)][0] += y;

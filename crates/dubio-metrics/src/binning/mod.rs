@@ -2,6 +2,7 @@
 
 pub mod edges;
 pub mod equal_mass;
+pub(crate) mod histogram;
 
 use multiversion::multiversion;
 

@@ -5,10 +5,11 @@
 
 use rand::Rng;
 
-use super::temperature::{self, Fit};
+use super::temperature::Fit;
+use crate::columns::Scale;
 use crate::examples::Examples;
 use crate::score::Undefined;
-use crate::softmax::brier_from_square;
+use crate::softmax::{self, brier_from_square};
 use crate::stream::Stream;
 
 /// Number of random splits.
@@ -62,18 +63,20 @@ pub(crate) fn below(generator: &mut impl Rng, n: u64) -> u64 {
 /// so predictions and ranks are kept and cannot change by rounding. Nothing is known of members:
 /// the temperature belongs to their mean.
 pub fn tempered(examples: &Examples, beta: f64) -> Examples {
-    let rows = temperature::rows(examples, beta, |i, log_p, top, row, powers| {
+    let (columns, rows) = examples.columns.at(beta, |i, log_p, p| {
         let label = examples.labels[i] as usize;
+        let top = log_p[examples.predicted[i] as usize];
+        let row = softmax::temper(beta, log_p, top, p);
+        softmax::scale(p, row.one_by_z);
         let log_label = beta * (log_p[label] - top) - row.log_z;
-        let cost = examples.costs.as_ref().map_or(0.0, |costs| costs.paid(powers, label));
-        Row {
+        let numbers = Row {
             log_likelihood: log_label,
             confidence: (-row.log_z).exp(),
             total: (row.log_z - beta * row.mean).max(0.0),
             brier: brier_from_square(row.square, log_label.exp()),
-            log_z: row.log_z + beta * top,
-            cost,
-        }
+            cost: examples.costs.as_ref().map_or(0.0, |costs| costs.paid(p, label)),
+        };
+        (Scale { top, one_by_z: row.one_by_z }, numbers)
     });
     let each = |f: fn(&Row) -> f64| rows.iter().map(f).collect::<Vec<f64>>();
     Examples {
@@ -84,16 +87,16 @@ pub fn tempered(examples: &Examples, beta: f64) -> Examples {
         members: None,
         cost: examples.cost.as_ref().map(|_| each(|r| r.cost)),
         reference: None,
-        columns: examples.columns.at(beta, each(|r| r.log_z)),
+        columns,
         ..examples.without_caches()
     }
 }
 
+#[derive(Clone, Default)]
 struct Row {
     log_likelihood: f64,
     confidence: f64,
     total: f64,
     brier: f64,
-    log_z: f64,
     cost: f64,
 }

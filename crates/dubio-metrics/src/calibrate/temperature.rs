@@ -4,13 +4,11 @@
 //! and its curvature `-mean_i V_i`, with `E_i` and `V_i` the mean and the variance of `log p_i`
 //! under `softmax(beta log p_i)`: Newton steps, kept inside a bracket.
 
-use rayon::prelude::*;
-
 use crate::distributions::Kind;
 use crate::examples::Examples;
 use crate::remember::remember;
 use crate::score::{Count, Statistic, Undefined, wide};
-use crate::softmax::{self, Tempered};
+use crate::softmax;
 
 /// The best inverse temperature, and what each example says of it.
 #[derive(Clone, Debug)]
@@ -99,32 +97,19 @@ fn every_label_is_on_top(examples: &Examples) -> bool {
 
 /// Slopes and curvatures at `beta`.
 fn at(examples: &Examples, beta: f64) -> Fit {
-    let (slope, curvature) = rows(examples, beta, |i, log_p, top, row, _| {
-        (log_p[examples.labels[i] as usize] - top - row.mean, row.variance)
-    })
-    .into_iter()
-    .unzip();
-    Fit { beta, anchor: beta, slope, curvature }
-}
-
-/// Calls `f(example, log p, its largest, moments, exp(beta (log p - largest)))` for every example.
-pub(crate) fn rows<T: Send>(
-    examples: &Examples,
-    beta: f64,
-    f: impl Fn(usize, &[f64], f64, Tempered, &[f64]) -> T + Sync,
-) -> Vec<T> {
-    let each = examples.columns.stretches().flat_map_iter(|stretch| {
-        let rows = examples.columns.rows(Kind::LogP, stretch.clone());
-        let mut scratch = vec![0.0; examples.classes];
-        let f = &f;
-        stretch.map(move |i| {
+    let columns = &examples.columns;
+    let rows = columns.map_stretches(|stretch, out| {
+        let rows = columns.rows(Kind::LogP, stretch.clone());
+        let mut powers = vec![0.0; examples.classes];
+        for (i, out) in stretch.zip(out) {
             let log_p = rows.get(i);
             let top = log_p[examples.predicted[i] as usize];
-            let tempered = softmax::temper(beta, log_p, top, &mut scratch);
-            f(i, log_p, top, tempered, &scratch)
-        })
+            let row = softmax::temper(beta, log_p, top, &mut powers);
+            *out = (log_p[examples.labels[i] as usize] - top - row.mean, row.variance);
+        }
     });
-    each.collect()
+    let (slope, curvature) = rows.into_iter().unzip();
+    Fit { beta, anchor: beta, slope, curvature }
 }
 
 impl Fit {

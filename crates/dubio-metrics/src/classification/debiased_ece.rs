@@ -1,7 +1,8 @@
 //! `debiased_ece`: root mean squared calibration gap, less what sampling alone would give.
 
 use crate::binning::Binned;
-use crate::binning::equal_mass::{Cuts, key};
+use crate::binning::equal_mass::Cuts;
+use crate::binning::histogram::Histogram;
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
 use crate::score::{Count, Options, Preparation, Score, Statistic, total};
@@ -23,8 +24,9 @@ impl Score<Examples> for DebiasedEce {
         &CARD
     }
     fn prepare<'a>(&self, examples: &'a Examples, options: &Options) -> Preparation<'a> {
-        let mut keys: Vec<u64> = examples.confidence.iter().map(|&c| key(c)).collect();
-        let cuts = Cuts::new(&mut keys, options.bins);
+        let mut histogram = Histogram::default();
+        histogram.fill([&examples.confidence[..]].into_iter());
+        let (cuts, _) = Cuts::new(&mut histogram, 0, options.bins);
         let cell: Vec<u32> = examples.confidence.iter().map(|&c| cuts.cell(c) as u32).collect();
         let binned = |value: Vec<f64>| Binned { cell: cell.clone(), cells: cuts.cells(), value };
         let correct = binned((0..examples.len()).map(|i| examples.correct(i)).collect());

@@ -265,7 +265,6 @@ fn per_example<T: Send>(
                     f(example, &mut column)
                 })
                 .collect();
-            sources.iter().for_each(|source| source.release(rows.clone()));
             block
         })
         .collect()

@@ -82,7 +82,9 @@ fn cross_validated(
                 };
             }
         }
-        first.get_or_insert(folds);
+        if scoring.bootstrap.is_some() {
+            first.get_or_insert(folds);
+        }
         scoring.progress.advance(1);
     }
     let count = (2 * REPEATS) as f64;

@@ -1,0 +1,102 @@
+//! Rows of probabilities turned into columns.
+
+use std::mem::take;
+use std::ops::Range;
+use std::sync::Arc;
+
+use multiversion::multiversion;
+use rayon::prelude::*;
+
+use crate::distributions::Distributions;
+
+/// Examples that are turned together.
+const CHUNK: usize = 512;
+
+/// Rows that are turned at once: a cache line of each column.
+const LINE: usize = 8;
+
+/// Columns of a group of classes: for each chunk of examples, one class after the other.
+#[derive(Debug)]
+pub(crate) struct Turned {
+    /// Whose spare memory this is.
+    all: Arc<Distributions>,
+    values: Vec<f64>,
+    examples: usize,
+    classes: usize,
+}
+
+impl Drop for Turned {
+    fn drop(&mut self) {
+        self.all.give_spare(take(&mut self.values));
+    }
+}
+
+impl Turned {
+    /// Turns the rows that `read(example, its number, row)` gives of each example, one for each of
+    /// `numbers`. `prepare(chunk)` makes what reading a chunk of examples needs.
+    pub(crate) fn new<T: Send, P>(
+        all: &Arc<Distributions>,
+        classes: usize,
+        numbers: &mut [T],
+        prepare: impl Fn(Range<usize>) -> P + Sync,
+        read: impl Fn(&P, usize, &mut T, &mut [f64]) + Sync,
+    ) -> Self {
+        let examples = numbers.len();
+        let mut values = all.take_spare(examples * classes);
+        let chunks = values.par_chunks_mut(CHUNK * classes).zip(numbers.par_chunks_mut(CHUNK));
+        chunks.enumerate().for_each(|(chunk, (out, numbers))| {
+            let (start, count) = (chunk * CHUNK, numbers.len());
+            let prepared = prepare(start..start + count);
+            let mut lines = vec![0.0; LINE * classes];
+            for (line, numbers) in numbers.chunks_mut(LINE).enumerate() {
+                let first = line * LINE;
+                for (place, (number, row)) in
+                    numbers.iter_mut().zip(lines.chunks_exact_mut(classes)).enumerate()
+                {
+                    read(&prepared, start + first + place, number, row);
+                }
+                turn(&lines, classes, out, count, first..first + numbers.len());
+            }
+        });
+        Self { all: all.clone(), values, examples, classes }
+    }
+
+    /// Number of examples.
+    pub(crate) fn examples(&self) -> usize {
+        self.examples
+    }
+
+    /// The column of a class of the group, a slice per chunk.
+    pub(crate) fn column(&self, class: usize) -> impl Iterator<Item = &[f64]> {
+        self.values.chunks(CHUNK * self.classes).map(move |chunk| {
+            let rows = chunk.len() / self.classes;
+            &chunk[class * rows..(class + 1) * rows]
+        })
+    }
+
+    /// The probability of a class of the group.
+    pub(crate) fn at(&self, example: usize, class: usize) -> f64 {
+        let start = example / CHUNK * CHUNK;
+        let rows = CHUNK.min(self.examples - start);
+        self.values[start * self.classes + class * rows + (example - start)]
+    }
+}
+
+/// Writes rows of so many classes into their places in columns of `count` examples.
+#[multiversion(targets = "simd")]
+fn turn(rows: &[f64], classes: usize, columns: &mut [f64], count: usize, places: Range<usize>) {
+    let mut each = rows.chunks_exact(classes);
+    let rows: [&[f64]; LINE] = std::array::from_fn(|_| each.next().unwrap_or_default());
+    for (class, column) in columns.chunks_exact_mut(count).enumerate() {
+        let column = &mut column[places.clone()];
+        if let Some(line) = column.first_chunk_mut::<LINE>() {
+            for place in 0..LINE {
+                line[place] = rows[place][class];
+            }
+        } else {
+            for (p, row) in column.iter_mut().zip(rows) {
+                *p = row[class];
+            }
+        }
+    }
+}
