@@ -120,9 +120,9 @@ fn distributions_that_are_set_aside_give_the_same_bits() {
     for (n, classes) in [(700, 3), (90, 300)] {
         let data = drawn(n, classes, 2, 1.5);
         let groups: Vec<i64> = (0..n as i64).map(|i| (i % 23).min(2)).collect();
-        let source = block(&data.values, [2, n, classes]);
+        let source = source(&data.values, [2, n, classes], false);
         let shelf = Shelf(Mutex::new(vec![f64::NAN; 2 * n * classes]));
-        let aside = pool_aside(&source, data.form, Box::new(shelf), &|_| {}).unwrap();
+        let aside = pool_aside(&*source, data.form, Box::new(shelf), &|_| {}).unwrap();
         let scored = [data.examples(), data.labelled(aside)].map(|examples| {
             let (scores, scoring) = (classification::scores(), scoring(&defaults(), 40));
             let mut entries = scorecard::plain(&examples, &scores, &scoring);
