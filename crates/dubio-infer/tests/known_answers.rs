@@ -61,7 +61,7 @@ fn subspace_sampling_finds_the_posterior_in_the_plane_of_the_path() {
     let mut target = LinearRegression::new(20, 0.0);
     let settings = json!({"epochs": 3, "collect_epochs": 6, "collect": 6, "lr": 0.2,
         "collect_lr": 0.2, "momentum": 0.5, "schedule": "constant", "rank": 2, "burn_in": 100,
-        "samples": 40_000, "prior_std": 3.0});
+        "samples": 40_000, "coordinate_std": 3.0});
     let posterior = run(&method("subspace", settings), &mut target, 1);
     // The same path by an independent loop.
     let path = descent(&mut LinearRegression::new(20, 0.0), 9, 0.2, 0.5);

@@ -39,7 +39,7 @@ pub struct Subspace {
     /// Samples, one after each move.
     pub samples: usize,
     /// Deviation of the prior on each coordinate; a coordinate of 1 is one deviation of the path.
-    pub prior_std: f64,
+    pub coordinate_std: f64,
     /// Divides the log-likelihood of all the data.
     pub temperature: f64,
 }
@@ -58,7 +58,7 @@ impl Default for Subspace {
             rank: 5,
             burn_in: 0,
             samples: 30,
-            prior_std: 2.0,
+            coordinate_std: 2.0,
             temperature: 1.0,
         }
     }
@@ -82,14 +82,14 @@ impl Settings for Subspace {
     const CARD: Card = Card {
         name: "subspace",
         summary: "Elliptical slice sampling among the main directions of the path that descent takes.",
-        rule: "theta = mean + P z, P = s_i u_i / sqrt(K - 1) of the path; z by slices of exp(-N loss / T) Normal(0, prior_std^2)",
+        rule: "theta = mean + P z, P = s_i u_i / sqrt(K - 1) of the path; z by slices of exp(-N loss / T) Normal(0, coordinate_std^2)",
         citation: "Izmailov et al. 2019; Murray et al. 2010",
     };
 
     fn check(&self) -> Result<(), String> {
         self.path().check()?;
         at_least_one(&[("samples", self.samples), ("rank", self.rank)])?;
-        positive(&[("prior_std", self.prior_std), ("temperature", self.temperature)])?;
+        positive(&[("coordinate_std", self.coordinate_std), ("temperature", self.temperature)])?;
         if self.collect < 2 {
             return Err(format!("`collect` must be at least 2, got {}", self.collect));
         }
@@ -207,7 +207,7 @@ impl<V: Vector> Rule<V> for Slices<V> {
     ) -> Result<Vec<V>, Error> {
         let mut place = self.place(target)?;
         let mut evaluations = 0.0;
-        place.slice(self.settings.prior_std, stream, |coordinates| {
+        place.slice(self.settings.coordinate_std, stream, |coordinates| {
             evaluations += 1.0;
             self.likelihood(coordinates, target)
         });
