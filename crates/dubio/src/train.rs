@@ -7,11 +7,13 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 use dubio_data::dataset::{Answers, Dataset, Inputs};
 use dubio_data::folder::data_folder;
+use dubio_data::formats::uci::Half;
 use dubio_data::sets::{self, Part};
 use dubio_infer::augment::Augmentation;
 use dubio_infer::fit::{Checkpoints, Now, Options, Unfinished, Watch};
 use dubio_infer::predict::TestTime;
 use dubio_infer::recipe::{Fitted, Recipe};
+use dubio_infer::training::Scaling;
 use dubio_metrics::scorecard::Progress;
 use dubio_metrics::stream::Stream;
 use serde_json::{Map, Value, json};
@@ -26,6 +28,7 @@ use crate::progress::Bar;
 #[command(after_help = "Examples:
   dubio train sgd --data digits -o sgd.npz
   dubio train deep-ensemble --data digits --set members=10 --set epochs=20 -o ensemble.npz
+  dubio train swag --data yacht:standard/0/train --network mlp-50 -o yacht.npz
   dubio train sghmc --data mnist --network mlp --set lr=0.03 --set prior_std=0.14 -o sghmc.npz
   dubio train swag --data cifar-10 --network preresnet20 --set augment='[\"crop\",\"flip\"]' \\
       --also svhn:test=ood.npz --checkpoints swag.ckpt -o swag.npz
@@ -35,7 +38,8 @@ Settings of every method: batch, prior_std or weight_decay, members, layers, aug
 pub(crate) struct Args {
     /// Name of the method; `dubio list methods` shows them all.
     method: String,
-    /// Data set to train on: its training part, and its test part to predict.
+    /// Data set to train on: its training part, and its test part to predict. Of a table a split,
+    /// as in yacht:standard/0/train.
     #[arg(long, value_name = "NAME")]
     data: String,
     /// Name of the network.
@@ -59,6 +63,9 @@ pub(crate) struct Args {
     /// Folder for checkpoints.
     #[arg(long, value_name = "FOLDER")]
     checkpoints: Option<PathBuf>,
+    /// Least number of seconds between two checkpoints.
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, requires = "checkpoints")]
+    checkpoint_secs: u64,
     /// Folder for the weights of every sample, as .safetensors.
     #[arg(long, value_name = "FOLDER")]
     weights: Option<PathBuf>,
@@ -76,12 +83,13 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<()> {
     let recipe = Recipe::parse(&args.method, settings(&args.set)?)?;
     let test_time = TestTime { augment: augmentations(&args.augment)?, looks: args.looks.into() };
-    let also = args.also.iter().map(|text| asked(text)).collect::<Result<Vec<_>>>()?;
-    let train = load(args, &args.data, Part::Train)?;
+    let (learnt, predicted) = halves(&args.data)?;
+    let train = load(args, &args.data, learnt)?;
+    let sets = to_predict(args, predicted, &train)?;
     let bar = TrainingBar::new(recipe.members());
     let checkpoints = args.checkpoints.as_ref().map(|folder| Checkpoints {
         folder: folder.clone(),
-        every: Duration::from_secs(10),
+        every: Duration::from_secs(args.checkpoint_secs),
         identity: identity(args, &recipe, &train),
     });
     let stream = Stream::root(args.seed);
@@ -105,11 +113,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         Some(_) => unfinished_name(path),
     };
     let stream = stream.child("predict");
-    let mut sets = vec![(args.data.clone(), Part::Test, args.output.clone())];
-    sets.extend(also);
-    for (name, part, output) in &sets {
-        let data = load(args, name, *part)?;
-        let predicted = fitted.predict(&data, &test_time, &stream)?;
+    for (data, output) in &sets {
+        let predicted = fitted.predict(data, &test_time, &stream)?;
         let output = place(output);
         predicted.write(&output)?;
         let [samples, examples, _] = predicted.shape;
@@ -130,6 +135,46 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             fitted.posterior.samples()
         ))),
     }
+}
+
+/// The part of a set to learn from, and the part to predict.
+fn halves(name: &str) -> Result<(Part, Part)> {
+    match sets::parse(name)?.part {
+        None | Some(Part::Train) => Ok((Part::Train, Part::Test)),
+        Some(Part::Split { kind, index, half: Half::Train }) => {
+            let half = |half| Part::Split { kind, index, half };
+            Ok((half(Half::Train), half(Half::Test)))
+        }
+        Some(_) => bail!(
+            "--data {name}: name what is to be learnt from, such as digits or yacht:standard/0/train; \
+             its test part is predicted"
+        ),
+    }
+}
+
+/// The sets to predict and where to. What is wrong with one is found here, not after the training.
+fn to_predict(args: &Args, test: Part, train: &Dataset) -> Result<Vec<(Dataset, PathBuf)>> {
+    let mut sets = vec![(args.data.clone(), test, args.output.clone())];
+    for text in &args.also {
+        sets.push(asked(text)?);
+    }
+    let scaling = Scaling::measured(train);
+    let each = sets.into_iter().map(|(name, part, output)| {
+        let data = load(args, &name, part)?;
+        scaling.check(&data).with_context(|| name)?;
+        let folder = output.parent().unwrap_or(Path::new(""));
+        let shown = output.display();
+        match output.extension().and_then(|e| e.to_str()) {
+            None => {}
+            Some("npz" | "safetensors") if folder.as_os_str().is_empty() || folder.is_dir() => {}
+            Some("npz" | "safetensors") => {
+                bail!("{shown}: there is no folder {}; make it first", folder.display())
+            }
+            Some(_) => bail!("{shown}: name a .npz or .safetensors file, or a folder"),
+        }
+        Ok((data, output))
+    });
+    each.collect()
 }
 
 /// `NAME=VALUE`, the value as JSON where it is, else as text.
@@ -181,6 +226,10 @@ fn identity(args: &Args, recipe: &Recipe, data: &Dataset) -> String {
     match &data.answers {
         Answers::Classes { labels, .. } => hash.add(labels.iter().flat_map(|y| y.to_le_bytes())),
         Answers::Targets(targets) => hash.add(targets.iter().flat_map(|y| y.to_le_bytes())),
+    }
+    // A start that cannot be read is reported by the fit.
+    for path in &recipe.setup.start {
+        hash.add(std::fs::read(path).unwrap_or_default().into_iter());
     }
     let (network, seed) = (&args.network, args.seed);
     let data = format!("{:016x}", hash.0);
