@@ -5,6 +5,7 @@ mod support;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use dubio_data::dataset::{Answers, Dataset, Inputs};
 use dubio_infer::Error;
 use dubio_infer::augment::Augmentation;
 use dubio_infer::fit::{Options, fit};
@@ -14,6 +15,7 @@ use dubio_infer::posterior::Noise;
 use dubio_infer::predict::TestTime;
 use dubio_infer::problem::{Problem, Start};
 use dubio_infer::recipe::{Fitted, Recipe};
+use dubio_infer::target::Target;
 use dubio_infer::training::Training;
 use dubio_metrics::stream::Stream;
 use dubio_nn::cpu::{Cpu, Flat};
@@ -99,6 +101,55 @@ fn one_thread_and_two_give_the_same_bytes() {
         };
         assert!(of(1) == of(2), "{}", recipe.method.card().name);
     }
+}
+
+/// The losses of an epoch's batches at one place.
+fn losses(problem: &mut Problem<Cpu<f64>>, epoch: usize) -> Vec<f64> {
+    let theta = problem.start();
+    let mut gradient = theta.clone();
+    (0..problem.batches()).map(|b| problem.batch(&theta, epoch, b, &mut gradient)).collect()
+}
+
+fn problem(name: &str, network: &str, data: &Dataset) -> Problem<Cpu<f64>> {
+    let training = Training::new(data, &[]).expect("data");
+    let tape = recipe(name, json!({"batch": 1})).network(network, &training).expect("a network");
+    let engine = Cpu::new(tape, Problem::<Cpu<f64>>::capacity(1, training.len()));
+    let problem = Problem::new(engine, Arc::new(training), 1, 1.0, Start::Fresh, &Stream::root(1));
+    problem.unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn an_epoch_shows_every_example_once_in_an_order_of_its_own() {
+    let mut problem = problem("sgd", "mlp-4", &digits(60));
+    let [first, again, second] = [0, 0, 1].map(|epoch| losses(&mut problem, epoch));
+    assert_eq!(first, again, "an epoch is the same whenever it is asked for");
+    assert_ne!(first, second);
+    let sorted = |mut losses: Vec<f64>| {
+        losses.sort_by(f64::total_cmp);
+        losses
+    };
+    assert_eq!(sorted(first.clone()), sorted(second));
+    let mut distinct = sorted(first);
+    distinct.dedup();
+    assert_eq!(distinct.len(), 60, "no two digits have the same loss");
+}
+
+#[test]
+fn the_noise_of_layers_is_another_in_every_step() {
+    // The same row over and over: all that can differ is the noise.
+    let data = Dataset {
+        inputs: Inputs::Features { width: 3, values: vec![1.0; 60] },
+        answers: Answers::Targets(vec![1.0; 20]),
+        groups: Default::default(),
+    };
+    let distinct = |name: &str| {
+        let mut problem = problem(name, "mlp-300", &data);
+        let all = [losses(&mut problem, 0), losses(&mut problem, 1)].concat();
+        all.iter().map(|loss| loss.to_bits()).collect::<BTreeSet<_>>().len()
+    };
+    assert_eq!(distinct("sgd"), 1);
+    assert_eq!(distinct("mc-dropout"), 40);
+    assert_eq!(distinct("gaussian-dropout"), 40);
 }
 
 #[test]

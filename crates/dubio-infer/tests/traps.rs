@@ -591,6 +591,9 @@ fn recomputed_statistics_are_a_plain_mean_over_all_the_data() {
     let mut problem =
         Problem::new(engine, Arc::new(training), 100, 1.0, Start::Fresh, &Stream::root(1))
             .expect("a problem");
+    let loss = problem.whole_loss(&theta);
+    problem.set_statistics(&[1e6; 128]);
+    assert_eq!(problem.whole_loss(&theta), loss, "a likelihood is that of the network alone");
     problem.set_statistics(&[1e6; 128]);
     problem.refresh(&theta);
     let statistics = problem.statistics();
@@ -627,6 +630,27 @@ fn what_is_said_of_an_example_does_not_depend_on_its_neighbours() {
     }
     let spread = all.values.iter().fold(0.0_f32, |most, v| most.max(v.abs()));
     assert!(spread > 0.01, "there is something to compare");
+}
+
+/// T45. And the statistics that a sample was kept with are those it predicts with.
+#[test]
+fn a_sample_predicts_with_its_own_parameters_and_statistics() {
+    let settings =
+        json!({"epochs": 1, "collect_epochs": 2, "collect": 2, "batch": 30, "samples": 2});
+    let recipe = recipe("swag", settings);
+    let (fitted, data) = (on_digits(&recipe, "preresnet20/8", 60), digits(60));
+    let predicted = fitted.predict(&data, &TestTime::default(), &Stream::root(1));
+    let predicted = predicted.unwrap_or_else(|e| panic!("{e}"));
+    let training = Training::<f32>::new(&data, &[]).expect("digits");
+    let inputs: Vec<f32> = training.scaling().inputs(&data).expect("digits");
+    let mut expected = Vec::new();
+    for point in &fitted.posterior.points {
+        let tape = recipe.network("preresnet20/8", &training).expect("a network");
+        let mut engine = Cpu::new(tape, 60);
+        engine.set_statistics(&point.statistics);
+        engine.predict(&point.theta, &inputs, None, &mut expected);
+    }
+    assert_eq!(predicted.values, expected);
 }
 
 /// T52. URSABench ignores the rate it is given; Beyond_Deep_Ensembles forgets to divide by 1 - p
