@@ -169,7 +169,11 @@ impl Arrays {
         self.0.push((name, Dtype::F64, bytes));
     }
 
-    fn write(self, path: &Path, about: HashMap<String, String>) -> Result<(), Error> {
+    fn write(self, path: &Path, mut about: HashMap<String, String>) -> Result<(), Error> {
+        about.insert(
+            "crc32".to_string(),
+            checksum(self.0.iter().map(|(name, _, bytes)| (&name[..], &bytes[..]))),
+        );
         let views = self.0.iter().map(|(name, dtype, bytes)| {
             let width = if *dtype == Dtype::F32 { 4 } else { 8 };
             let view = TensorView::new(*dtype, vec![bytes.len() / width], bytes);
@@ -180,6 +184,18 @@ impl Arrays {
         let advice = "make room or name another folder; what was saved before is still there";
         write_whole(path, &bytes).map_err(|e| Error::file(path, e, advice))
     }
+}
+
+/// Of arrays by name, in any order.
+fn checksum<'a>(arrays: impl Iterator<Item = (&'a str, &'a [u8])>) -> String {
+    let mut arrays: Vec<_> = arrays.collect();
+    arrays.sort_unstable();
+    let mut hasher = crc32fast::Hasher::new();
+    for (name, bytes) in arrays {
+        hasher.update(name.as_bytes());
+        hasher.update(bytes);
+    }
+    format!("{:08x}", hasher.finalize())
 }
 
 /// Writes a file beside its place, then renames it.
@@ -200,15 +216,16 @@ struct Stored {
 impl Stored {
     fn read(path: &Path) -> Result<Self, Error> {
         let bytes = fs::read(path).map_err(|e| Error::file(path, e, AGAIN))?;
-        let identity = {
-            let (_, header) = SafeTensors::read_metadata(&bytes)
-                .map_err(|e| Error::file(path, format!("is damaged: {e}"), AGAIN))?;
-            header.metadata().as_ref().and_then(|about| about.get("identity").cloned())
-        };
-        let stored = Self { path: path.to_path_buf(), bytes, identity };
-        SafeTensors::deserialize(&stored.bytes)
-            .map_err(|e| Error::file(path, format!("is damaged: {e}"), AGAIN))?;
-        Ok(stored)
+        let damaged = |what: String| Error::file(path, format!("is damaged: {what}"), AGAIN);
+        let (_, header) = SafeTensors::read_metadata(&bytes).map_err(|e| damaged(e.to_string()))?;
+        let about = |name: &str| header.metadata().as_ref().and_then(|m| m.get(name).cloned());
+        let tensors = SafeTensors::deserialize(&bytes).map_err(|e| damaged(e.to_string()))?;
+        let sum = checksum(tensors.iter().map(|(name, tensor)| (name, tensor.data())));
+        if about("crc32") != Some(sum) {
+            return Err(damaged("its checksum is another".to_string()));
+        }
+        let identity = about("identity");
+        Ok(Self { path: path.to_path_buf(), bytes, identity })
     }
 
     fn tensors(&self) -> SafeTensors<'_> {

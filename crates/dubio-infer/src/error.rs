@@ -20,6 +20,15 @@ pub enum Error {
         /// The learning rate of the step.
         rate: f64,
     },
+    /// A sample that no prediction can be made with.
+    #[error(
+        "the sample after {after} holds infinities or NaN; take a smaller learning rate (`lr`) or a \
+         narrower prior"
+    )]
+    NotFinite {
+        /// Which epoch or draw, counted from 1.
+        after: String,
+    },
     /// A sampler's chain went where the potential is no number.
     #[error("{0}")]
     Chain(String),

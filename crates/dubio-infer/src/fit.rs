@@ -1,9 +1,11 @@
 //! The one loop: steps, draws, checkpoints, clocks, progress, and what to do when a loss is no number.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use dubio_metrics::stream::Stream;
+use dubio_nn::engine::Vector;
 
 use crate::checkpoint::{Folder, Progress, Resumed};
 use crate::error::Error;
@@ -68,13 +70,26 @@ impl Default for Options<'_> {
 }
 
 /// A fit that could not be finished, and what it had by then.
-#[derive(Debug)]
 pub struct Unfinished<P> {
     /// Why.
     pub error: Error,
     /// What was done so far.
     pub so_far: P,
 }
+
+impl<P> fmt::Debug for Unfinished<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Unfinished").field("error", &self.error).finish_non_exhaustive()
+    }
+}
+
+impl<P> fmt::Display for Unfinished<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl<P> std::error::Error for Unfinished<P> {}
 
 /// What came of a fit: all of it, or what there was when it had to end.
 pub type Outcome<P, Q> = Result<P, Box<Unfinished<Q>>>;
@@ -102,6 +117,7 @@ pub fn fit<T: Target>(
 }
 
 struct Chain<'a, T: Target> {
+    method: &'a Method,
     rule: Box<dyn Rule<T::Vector>>,
     target: &'a mut T,
     stream: Stream,
@@ -118,7 +134,7 @@ struct Chain<'a, T: Target> {
 
 impl<'a, T: Target> Chain<'a, T> {
     fn new(
-        method: &Method,
+        method: &'a Method,
         target: &'a mut T,
         stream: &Stream,
         member: usize,
@@ -126,6 +142,7 @@ impl<'a, T: Target> Chain<'a, T> {
     ) -> Self {
         let theta = target.start();
         Self {
+            method,
             rule: method.rule(&theta),
             gradient: theta.clone(),
             theta,
@@ -142,6 +159,7 @@ impl<'a, T: Target> Chain<'a, T> {
     }
 
     fn run(&mut self) -> Result<(), Error> {
+        self.method.check()?;
         self.resume()?;
         let result = self.epochs().and_then(|()| self.draws());
         // A stop is no fault of the chain: what it has done is kept to the last step.
@@ -224,6 +242,16 @@ impl<'a, T: Target> Chain<'a, T> {
     }
 
     fn keep(&mut self, point: Point<T::Vector>) -> Result<(), Error> {
+        // The loss of a step tells of the steps before it; nothing else tells of the last one.
+        let size = point.theta.dot(&point.theta) + point.statistics.iter().sum::<f64>();
+        if !size.is_finite() {
+            let Progress { epoch, draw, .. } = self.progress;
+            let after = match epoch < self.rule.epochs() {
+                true => format!("epoch {}", epoch + 1),
+                false => format!("draw {}", draw + 1),
+            };
+            return Err(Error::NotFinite { after });
+        }
         if let Some(folder) = &self.folder {
             folder.save_point(self.points.len(), &point)?;
         }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use dubio_nn::engine::{Slice, Vector};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::error::Error;
 use crate::posterior::Point;
@@ -11,7 +12,7 @@ use crate::target::Target;
 
 /// Which layers move; the others stay where they start.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "lowercase", try_from = "Value")]
 pub enum Layers {
     /// All.
     #[default]
@@ -21,6 +22,26 @@ pub enum Layers {
     /// Those with these names, or inside blocks with these names.
     #[serde(untagged)]
     Named(Vec<String>),
+}
+
+impl TryFrom<Value> for Layers {
+    type Error = String;
+
+    fn try_from(value: Value) -> Result<Self, String> {
+        let names = match value {
+            Value::String(name) if name == "all" => return Ok(Self::All),
+            Value::String(name) if name == "last" => return Ok(Self::Last),
+            Value::String(name) => Some(vec![name]),
+            Value::Array(names) => {
+                names.iter().map(|name| name.as_str().map(str::to_string)).collect()
+            }
+            _ => None,
+        };
+        match names {
+            Some(names) if !names.is_empty() => Ok(Self::Named(names)),
+            _ => Err("must be \"all\", \"last\", or a list of names".to_string()),
+        }
+    }
 }
 
 impl Layers {

@@ -3,6 +3,12 @@
 //! A method ([`methods`]) is a rule on one flat vector; [`fit::fit`] is the one loop that runs it,
 //! [`problem::Problem`] makes a network and its data a [`target::Target`], [`recipe::Recipe`] is what
 //! a user writes, and [`predict`] turns a [`posterior::Posterior`] into a predictions file.
+//!
+//! `examples/posterior.rs`:
+//!
+//! ```
+#![doc = include_str!("../examples/posterior.rs")]
+//! ```
 
 pub mod augment;
 mod checkpoint;

@@ -108,9 +108,7 @@ impl<T: Real> Fitted<T> {
                 Kind::Classes
             }
             Answers::Targets(targets) => {
-                let scale = scaling.targets().ok_or_else(|| {
-                    Error::Setting("a regression's data for a network of classes".to_string())
-                })?;
+                let scale = scaling.targets().expect("checked to be of one kind");
                 for pair in values.chunks_exact_mut(2) {
                     pair[0] = scale.mean_back(f64::from(pair[0])) as f32;
                     pair[1] = scale.deviation_back(f64::from(pair[1]).exp()) as f32;

@@ -12,14 +12,15 @@ use dubio_nn::layers::gaussian_dropout::GaussianDropout;
 use dubio_nn::real::Real;
 use dubio_nn::tape::Tape;
 use dubio_nn::{networks, weights};
-use serde::{Deserialize, Serialize};
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::augment::Augmentation;
 use crate::error::Error;
 use crate::fit::{Options, Outcome, Unfinished, fit};
 use crate::layers::{Layers, Part};
-use crate::methods::{LayerNoise, Method};
+use crate::methods::{self, LayerNoise, Method};
 use crate::posterior::Posterior;
 use crate::problem::{Problem, Start};
 use crate::training::Training;
@@ -39,8 +40,10 @@ pub struct Setup {
     /// Which layers move.
     pub layers: Layers,
     /// Random changes of training pictures.
+    #[serde(deserialize_with = "one_or_many")]
     pub augment: Vec<Augmentation>,
     /// Weights to start from: one file for all members, or one for each.
+    #[serde(deserialize_with = "one_or_many")]
     pub start: Vec<PathBuf>,
 }
 
@@ -56,6 +59,16 @@ impl Default for Setup {
             start: Vec::new(),
         }
     }
+}
+
+/// A list, or the one thing in it.
+fn one_or_many<'a, D: Deserializer<'a>, T: DeserializeOwned>(from: D) -> Result<Vec<T>, D::Error> {
+    let list = match Value::deserialize(from)? {
+        Value::Array(list) => list,
+        one => vec![one],
+    };
+    let read = |value| serde_json::from_value(value).map_err(D::Error::custom);
+    list.into_iter().map(read).collect()
 }
 
 /// Weight decay where neither it nor the prior is given.
@@ -78,10 +91,8 @@ impl Setup {
         {
             return Err(format!("`weight_decay` must be at least 0, got {decay}"));
         }
-        if self.batch == 0 || self.members == Some(0) {
-            return Err("`batch` and `members` must be at least 1".to_string());
-        }
-        Ok(())
+        let counts = [("batch", self.batch), ("members", self.members.unwrap_or(1))];
+        methods::at_least_one(&counts)
     }
 
     /// `1 / s^2` for `n` examples.
@@ -102,19 +113,28 @@ pub struct Recipe {
     pub method: Method,
 }
 
+impl From<Method> for Recipe {
+    fn from(method: Method) -> Self {
+        Self { setup: Setup::default(), method }
+    }
+}
+
 impl Recipe {
     /// By the method's name and all settings in one table; those left out have their defaults. Only
     /// names and types are looked at.
     pub fn read(name: &str, mut settings: Map<String, Value>) -> Result<Self, Error> {
-        let Ok(Value::Object(known)) = serde_json::to_value(Setup::default()) else {
-            unreachable!("settings are a table")
-        };
-        let common: Map<String, Value> = known
-            .keys()
+        let of = |e: String| Error::Setting(format!("{name}: {e}"));
+        let mut known = Method::read(name, Map::new())?.settings();
+        let shared = methods::names(&Setup::default());
+        let common: Map<String, Value> = shared
+            .iter()
             .filter_map(|key| settings.remove(key).map(|value| (key.clone(), value)))
             .collect();
-        let setup: Setup = serde_json::from_value(Value::Object(common))
-            .map_err(|e| Error::Setting(format!("{name}: {e}")))?;
+        known.extend(shared);
+        if let Some(key) = settings.keys().find(|key| !known.contains(key)) {
+            return Err(of(methods::no_such_setting(key, &known)));
+        }
+        let setup: Setup = methods::read(common).map_err(of)?;
         Ok(Self { setup, method: Method::read(name, settings)? })
     }
 
@@ -165,6 +185,7 @@ impl Recipe {
         options: &Options<'_>,
     ) -> Outcome<Fitted<T>, Option<Fitted<T>>> {
         let nothing = |error: Error| Box::new(Unfinished { error, so_far: None });
+        self.check().map_err(nothing)?;
         let training = Arc::new(Training::new(data, &self.setup.augment).map_err(nothing)?);
         let members = self.members();
         let one = |member: usize| {

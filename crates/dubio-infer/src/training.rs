@@ -63,26 +63,46 @@ impl Scaling {
         self.targets.as_ref()
     }
 
-    /// All inputs of a set as the network reads them, channels last.
-    pub fn inputs<T: Real>(&self, data: &Dataset) -> Result<Vec<T>, Error> {
+    /// That a set is of the kind and the shape of the training data.
+    pub fn check(&self, data: &Dataset) -> Result<(), Error> {
+        let kind = |regression| if regression { "numbers" } else { "classes" };
+        let (learnt, asked) = (self.targets.is_some(), matches!(data.answers, Answers::Targets(_)));
+        if learnt != asked {
+            let (learnt, asked) = (kind(learnt), kind(asked));
+            let what = format!("the network predicts {learnt}, but the set asks for {asked}");
+            return Err(Error::Setting(what));
+        }
         match (&self.inputs, &data.inputs) {
             (InputScaling::Pictures { shape, .. }, Inputs::Pictures(pictures)) => {
-                same_shape(*shape, pictures)?;
+                same_shape(*shape, pictures)
+            }
+            (InputScaling::Features(_, width), Inputs::Features { width: other, .. }) => {
+                if width == other {
+                    return Ok(());
+                }
+                let what = format!("rows of {other} numbers, but training rows had {width}");
+                Err(Error::Setting(what))
+            }
+            _ => Err(Error::Setting("pictures and tables cannot stand in for one another".into())),
+        }
+    }
+
+    /// All inputs of a set as the network reads them, channels last.
+    pub fn inputs<T: Real>(&self, data: &Dataset) -> Result<Vec<T>, Error> {
+        self.check(data)?;
+        match (&self.inputs, &data.inputs) {
+            (InputScaling::Pictures { .. }, Inputs::Pictures(pictures)) => {
                 let rows: Vec<u32> = (0..pictures.len() as u32).collect();
                 let mut out = vec![T::zero(); pictures.pixels.len()];
                 self.pictures(pictures, &rows, &[], &Stream::root(0), &mut out);
                 Ok(out)
             }
-            (InputScaling::Features(scale, width), Inputs::Features { width: other, values }) => {
-                if width != other {
-                    let what = format!("rows of {other} numbers, but training rows had {width}");
-                    return Err(Error::Setting(what));
-                }
+            (InputScaling::Features(scale, _), Inputs::Features { values, .. }) => {
                 let mut values = values.clone();
                 scale.apply(&mut values);
                 Ok(values.into_iter().map(T::of).collect())
             }
-            _ => Err(Error::Setting("pictures and tables cannot stand in for one another".into())),
+            _ => unreachable!("checked to be of one kind"),
         }
     }
 

@@ -7,11 +7,12 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 use dubio_data::dataset::{Answers, Dataset, Inputs};
 use dubio_data::folder::data_folder;
-use dubio_data::sets::{self, Name, Part};
+use dubio_data::sets::{self, Halves, Name, Part};
 use dubio_infer::augment::Augmentation;
 use dubio_infer::fit::{Checkpoints, Now, Options, Unfinished, Watch};
 use dubio_infer::predict::TestTime;
 use dubio_infer::recipe::{Fitted, Recipe};
+use dubio_infer::training::Scaling;
 use dubio_metrics::scorecard::Progress;
 use dubio_metrics::stream::Stream;
 use serde_json::{Map, Value, json};
@@ -26,6 +27,7 @@ use crate::progress::Bar;
 #[command(after_help = "Examples:
   dubio train sgd --data digits -o sgd.npz
   dubio train deep-ensemble --data digits --set members=10 --set epochs=20 -o ensemble.npz
+  dubio train swag --data yacht:standard/0/train --network mlp-50 -o yacht.npz
   dubio train sghmc --data mnist --network mlp --set lr=0.03 --set prior_std=0.14 -o sghmc.npz
   dubio train swag --data cifar-10 --network preresnet20 --set augment='[\"crop\",\"flip\"]' \\
       --also svhn:test=ood.npz --checkpoints swag.ckpt -o swag.npz
@@ -59,6 +61,9 @@ pub(crate) struct Args {
     /// Folder for checkpoints.
     #[arg(long, value_name = "FOLDER")]
     checkpoints: Option<PathBuf>,
+    /// Least number of seconds between two checkpoints.
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, requires = "checkpoints")]
+    checkpoint_secs: u64,
     /// Folder for the weights of every sample, as .safetensors.
     #[arg(long, value_name = "FOLDER")]
     weights: Option<PathBuf>,
@@ -76,13 +81,13 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<()> {
     let recipe = Recipe::parse(&args.method, settings(&args.set)?)?;
     let test_time = TestTime { augment: args.augment.clone(), looks: args.looks.into() };
-    let also = args.also.iter().map(|text| asked(text)).collect::<Result<Vec<_>>>()?;
-    let data = sets::halves(&args.data)?;
-    let train = load(args, data.name, data.train)?;
+    let halves = sets::halves(&args.data)?;
+    let train = load(args, halves.name, halves.train)?;
+    let sets = to_predict(args, halves, &train)?;
     let bar = TrainingBar::new(recipe.members());
     let checkpoints = args.checkpoints.as_ref().map(|folder| Checkpoints {
         folder: folder.clone(),
-        every: Duration::from_secs(10),
+        every: Duration::from_secs(args.checkpoint_secs),
         identity: identity(args, &recipe, &train),
     });
     let stream = Stream::root(args.seed);
@@ -106,11 +111,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         Some(_) => unfinished_name(path),
     };
     let stream = stream.child("predict");
-    let mut all = vec![(data.name, data.test, args.output.clone())];
-    all.extend(also);
-    for (name, part, output) in &all {
-        let data = load(args, *name, *part)?;
-        let predicted = fitted.predict(&data, &test_time, &stream)?;
+    for (data, output) in &sets {
+        let predicted = fitted.predict(data, &test_time, &stream)?;
         let output = place(output);
         predicted.write(&output)?;
         let [samples, examples, _] = predicted.shape;
@@ -131,6 +133,31 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             fitted.posterior.samples()
         ))),
     }
+}
+
+/// The sets to predict and where to. What is wrong with one is found here, not after the training.
+fn to_predict(args: &Args, halves: Halves, train: &Dataset) -> Result<Vec<(Dataset, PathBuf)>> {
+    let mut sets = vec![(halves.name, halves.test, args.output.clone())];
+    for text in &args.also {
+        sets.push(asked(text)?);
+    }
+    let scaling = Scaling::measured(train);
+    let each = sets.into_iter().map(|(name, part, output)| {
+        let data = load(args, name, part)?;
+        scaling.check(&data).with_context(|| name.set.name)?;
+        let folder = output.parent().unwrap_or(Path::new(""));
+        let shown = output.display();
+        match output.extension().and_then(|e| e.to_str()) {
+            None => {}
+            Some("npz" | "safetensors") if folder.as_os_str().is_empty() || folder.is_dir() => {}
+            Some("npz" | "safetensors") => {
+                bail!("{shown}: there is no folder {}; make it first", folder.display())
+            }
+            Some(_) => bail!("{shown}: name a .npz or .safetensors file, or a folder"),
+        }
+        Ok((data, output))
+    });
+    each.collect()
 }
 
 /// `NAME=VALUE`, the value as JSON where it is, else as text.
@@ -173,6 +200,10 @@ fn identity(args: &Args, recipe: &Recipe, data: &Dataset) -> String {
     match &data.answers {
         Answers::Classes { labels, .. } => hash.add(labels.iter().flat_map(|y| y.to_le_bytes())),
         Answers::Targets(targets) => hash.add(targets.iter().flat_map(|y| y.to_le_bytes())),
+    }
+    // A start that cannot be read is reported by the fit.
+    for path in &recipe.setup.start {
+        hash.add(std::fs::read(path).unwrap_or_default().into_iter());
     }
     let (network, seed) = (&args.network, args.seed);
     let data = format!("{:016x}", hash.0);

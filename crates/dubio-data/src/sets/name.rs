@@ -119,9 +119,11 @@ pub struct Halves {
 }
 
 /// Reads the name of a set, or of a split of a table, `yacht:standard/3`; a table without a split is
-/// its first standard one.
+/// its first standard one. The half to learn from may be named: `digits:train`.
 pub fn halves(name: &str) -> Result<Halves, Error> {
     let (plain, split) = name.split_once(':').map_or((name, None), |(n, s)| (n, Some(s)));
+    let split = split.map(|s| s.strip_suffix("train").unwrap_or(s).trim_end_matches('/'));
+    let split = split.filter(|split| !split.is_empty());
     let set = find(plain)?;
     let whole = Name { set, part: None };
     if split.is_none() && set.has(Part::Train).is_ok() {
@@ -130,7 +132,7 @@ pub fn halves(name: &str) -> Result<Halves, Error> {
     let split = split.unwrap_or("standard/0");
     let half = |half: &str| {
         let part = part_of(&format!("{split}/{half}")).filter(|part| set.has(*part).is_ok());
-        let advice = format!("name the set alone, or a split of a table: {plain}:standard/0");
+        let advice = "name what is to be learnt from, as in digits or yacht:standard/0; its test part is predicted";
         part.ok_or_else(|| Error::new(name, "no such split", advice))
     };
     Ok(Halves { name: whole, train: half("train")?, test: half("test")? })

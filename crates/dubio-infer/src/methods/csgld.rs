@@ -84,8 +84,8 @@ impl Cycle {
         let Self { cycle_epochs, noise_epochs, cycle_samples, .. } = self;
         if noise_epochs > cycle_epochs || cycle_samples > noise_epochs {
             return Err(format!(
-                "a cycle of {cycle_epochs} epochs has at most as many with noise, and at most one sample for each \
-                 of those; got `noise_epochs` {noise_epochs} and `cycle_samples` {cycle_samples}"
+                "`cycle_samples` must be at most `noise_epochs`, and those at most `cycle_epochs`; got \
+                 {cycle_samples}, {noise_epochs} and {cycle_epochs}"
             ));
         }
         Ok(())

@@ -73,6 +73,29 @@ impl Settings for Hmc {
     }
 }
 
+/// The potential and its gradient where a chain on all the data begins, if it can begin there.
+pub(super) fn first_potential<V: Vector>(
+    method: &str,
+    theta: &V,
+    target: &mut dyn Target<Vector = V>,
+) -> Result<(Potential, V), Error> {
+    if !target.statistics().is_empty() {
+        return Err(Error::Setting(format!(
+            "{method} needs a potential that is a function of the parameters alone, which with batch \
+             normalisation it is not; take a network without it, such as resnet20-frn"
+        )));
+    }
+    let mut gradient = theta.clone();
+    let potential = Potential::at(target, theta, &mut gradient);
+    if !potential.below(potential).is_finite() {
+        return Err(Error::Chain(format!(
+            "{method}: the potential is no number where the chain begins; start from other weights, \
+             or look at the data"
+        )));
+    }
+    Ok((potential, gradient))
+}
+
 struct Chain<V> {
     settings: Hmc,
     /// The gradient of `U` where the chain is; none before it has been asked for.
@@ -91,18 +114,7 @@ impl<V: Vector> Chain<V> {
         if !self.now.is_empty() {
             return Ok(());
         }
-        if !target.statistics().is_empty() {
-            return Err(Error::Setting(
-                "hmc needs a potential that is a function of the parameters alone, which batch normalisation \
-                 is not; take a network without it, such as resnet20-frn"
-                    .to_string(),
-            ));
-        }
-        let mut gradient = theta.clone();
-        let potential = Potential::at(target, theta, &mut gradient);
-        if !potential.below(potential).is_finite() {
-            return Err(Error::Chain("the potential is no number where the chain begins".into()));
-        }
+        let (potential, gradient) = first_potential("hmc", theta, target)?;
         self.now.push(gradient);
         self.potential = vec![potential.likelihood, potential.prior];
         Ok(())
@@ -192,7 +204,9 @@ impl<V: Vector> Rule<V> for Chain<V> {
     }
     fn report(&self) -> Vec<(&'static str, f64)> {
         let [accepted, proposed] = self.counts[..] else { unreachable!("two counts") };
-        vec![("acceptance_rate", accepted / proposed), ("step", self.averages.step(false))]
+        // Before the first sample there is no rate.
+        let rate = (proposed > 0.0).then(|| ("acceptance_rate", accepted / proposed));
+        rate.into_iter().chain([("step", self.averages.step(false))]).collect()
     }
 }
 

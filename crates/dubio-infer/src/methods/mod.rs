@@ -118,6 +118,11 @@ macro_rules! methods {
                 match self { $(Self::$variant(_) => $module::$variant::MEMBERS),+ }
             }
 
+            /// Names of its settings.
+            pub(crate) fn settings(&self) -> Vec<String> {
+                match self { $(Self::$variant(settings) => names(settings)),+ }
+            }
+
             /// A method by name, with settings; those left out have their defaults. Only names and
             /// types are looked at.
             pub fn read(name: &str, settings: Map<String, Value>) -> Result<Self, Error> {
@@ -162,17 +167,49 @@ methods! {
 }
 
 fn typed<S: Settings>(name: &str, settings: Map<String, Value>) -> Result<S, Error> {
-    serde_json::from_value(Value::Object(settings))
-        .map_err(|e| Error::Setting(format!("{name}: {e}")))
+    read(settings).map_err(|e| Error::Setting(format!("{name}: {e}")))
+}
+
+/// Names of the settings in a table.
+pub(crate) fn names(settings: &impl Serialize) -> Vec<String> {
+    match serde_json::to_value(settings) {
+        Ok(Value::Object(table)) => table.into_iter().map(|(name, _)| name).collect(),
+        _ => unreachable!("settings are a table"),
+    }
+}
+
+/// Reads a table of settings, each of which has a default. One after the other, so that what is
+/// wrong with one is said of that one.
+pub(crate) fn read<S: Default + Serialize + DeserializeOwned>(
+    settings: Map<String, Value>,
+) -> Result<S, String> {
+    let known = names(&S::default());
+    for (name, value) in &settings {
+        if !known.contains(name) {
+            return Err(no_such_setting(name, &known));
+        }
+        let alone = Map::from_iter([(name.clone(), value.clone())]);
+        serde_json::from_value::<S>(Value::Object(alone)).map_err(|e| format!("`{name}`: {e}"))?;
+    }
+    serde_json::from_value(Value::Object(settings)).map_err(|e| e.to_string())
+}
+
+pub(crate) fn no_such_setting(name: &str, known: &[String]) -> String {
+    let nearest = nearest(name, known.iter().map(|known| &known[..]));
+    format!(
+        "no setting is called `{name}`; did you mean `{nearest}`? There are {}",
+        known.join(", ")
+    )
+}
+
+fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> &'a str {
+    let alike = |other: &str| strsim::jaro_winkler(other, name);
+    names.max_by(|a, b| alike(a).total_cmp(&alike(b))).expect("there are names")
 }
 
 fn unknown(name: &str) -> Error {
-    let nearest = CARDS
-        .iter()
-        .map(|card| card.name)
-        .max_by(|a, b| strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name)));
-    let nearest = nearest.expect("there are methods");
     let names: Vec<&str> = CARDS.iter().map(|card| card.name).collect();
+    let nearest = nearest(name, names.iter().copied());
     Error::Setting(format!(
         "no method is called `{name}`; did you mean `{nearest}`? There are {}",
         names.join(", ")
@@ -188,7 +225,7 @@ fn positive(settings: &[(&str, f64)]) -> Result<(), String> {
 }
 
 /// That counts are at least 1.
-fn at_least_one(settings: &[(&str, usize)]) -> Result<(), String> {
+pub(crate) fn at_least_one(settings: &[(&str, usize)]) -> Result<(), String> {
     match settings.iter().find(|(_, count)| *count == 0) {
         None => Ok(()),
         Some((name, _)) => Err(format!("`{name}` must be at least 1, got 0")),

@@ -10,6 +10,7 @@ use nuts_rs::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::hmc::first_potential;
 use super::{Card, Settings, at_least_one, positive, share};
 use crate::error::Error;
 use crate::rule::{Keep, Memory, Rule, Step};
@@ -95,13 +96,7 @@ impl<V: Vector> Rule<V> for Turns {
         _: usize,
         stream: &Stream,
     ) -> Result<Vec<V>, Error> {
-        if !target.statistics().is_empty() {
-            return Err(Error::Setting(
-                "nuts needs a potential that is a function of the parameters alone, which batch \
-                 normalisation is not; take a network without it, such as resnet20-frn"
-                    .to_string(),
-            ));
-        }
+        first_potential("nuts", theta, target)?;
         let Nuts { burn_in, samples, max_depth, target_acceptance, temperature } = self.settings;
         let mut settings = DiagNutsSettings {
             num_tune: burn_in as u64,

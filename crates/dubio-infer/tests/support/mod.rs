@@ -2,14 +2,19 @@
 
 #![allow(dead_code, unreachable_pub)] // each test uses a part
 
+use dubio_data::dataset::Dataset;
+use dubio_data::sets::{self, Part};
 use dubio_infer::fit::{Options, fit};
 use dubio_infer::methods::Method;
 use dubio_infer::posterior::Posterior;
+use dubio_infer::recipe::Recipe;
 use dubio_infer::target::Target;
 use dubio_metrics::stream::Stream;
 use dubio_nn::cpu::Flat;
 use dubio_nn::engine::{Slice, Vector};
+use dubio_nn::real::Real;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 /// Linear regression with known noise: `loss = mean_i (y_i - x_i theta)^2 / 2`. The posterior under
 /// the prior `Normal(0, 1 / precision)` is `Normal(m, C)`, `C = (X'X + precision I)^-1`, `m = C X'y`.
@@ -229,4 +234,53 @@ pub fn quick_methods() -> Vec<(Method, usize)> {
     let cards: Vec<&str> = dubio_infer::methods::CARDS.iter().map(|card| card.name).collect();
     assert_eq!(names, cards, "a method is missing from the table of tests");
     each.into_iter().map(|(name, settings, samples)| (method(name, settings), samples)).collect()
+}
+
+/// Every method with settings that are quick on a few digits.
+pub fn quick_recipes(common: &Value) -> Vec<Recipe> {
+    let each = quick_methods().into_iter().map(|(method, _)| {
+        let name = method.card().name;
+        let mut settings = match name {
+            "hmc" => json!({"burn_in": 2, "samples": 2, "leapfrog": 3, "step": 0.01}),
+            "nuts" => json!({"burn_in": 3, "samples": 2, "max_depth": 3}),
+            _ => serde_json::to_value(&method).expect("a table"),
+        };
+        let table = settings.as_object_mut().expect("a table");
+        table.remove("method");
+        table.insert("batch".to_string(), json!(40));
+        table.extend(common.as_object().expect("a table").clone());
+        recipe(name, settings)
+    });
+    each.collect()
+}
+
+/// A recipe by the method's name with some settings.
+pub fn recipe(name: &str, settings: Value) -> Recipe {
+    let Value::Object(settings) = settings else { panic!("a table of settings") };
+    Recipe::parse(name, settings).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// The first digits of the training part; all ten classes are among 40.
+pub fn digits(count: u32) -> Dataset {
+    let all = sets::digits::SET.load("".as_ref(), Part::Train).expect("embedded");
+    all.subset(&(0..count).collect::<Vec<_>>())
+}
+
+/// A folder of its own, in memory where there is such a place: checkpoints wait for the disk.
+pub fn scratch() -> TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder")
+}
+
+/// Everything that a posterior holds but the time it took, so that any difference shows.
+pub fn contents<T: Real>(posterior: &Posterior<Flat<T>>) -> Vec<Vec<u64>> {
+    let bits = |values: &[f64]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+    let points = posterior
+        .points
+        .iter()
+        .flat_map(|point| [bits(&point.theta.read(0..point.theta.len())), bits(&point.statistics)]);
+    let records = posterior.records.iter().flat_map(|record| {
+        let report: Vec<f64> = record.report.iter().map(|(_, value)| *value).collect();
+        [bits(&record.losses), bits(&report)]
+    });
+    points.chain(records).collect()
 }

@@ -1,0 +1,322 @@
+//! What goes wrong, and what is said and kept when it does.
+
+mod support;
+
+use std::path::Path;
+use std::time::Duration;
+
+use dubio_data::dataset::{Answers, Dataset, Inputs};
+use dubio_infer::Error;
+use dubio_infer::fit::{Checkpoints, Options, Outcome, Unwatched, Watch, fit};
+use dubio_infer::methods::Method;
+use dubio_infer::predict::TestTime;
+use dubio_infer::recipe::{Fitted, Recipe};
+use dubio_infer::target::Target;
+use dubio_metrics::stream::Stream;
+use dubio_nn::cpu::Flat;
+use dubio_nn::engine::Slice;
+use serde_json::{Value, json};
+use support::*;
+
+fn go(recipe: &Recipe, network: &str, data: &Dataset) -> Outcome<Fitted<f32>, Option<Fitted<f32>>> {
+    recipe.fit(network, data, &Stream::root(1), &Options::default())
+}
+
+fn failure(name: &str, settings: Value, network: &str, data: &Dataset) -> Error {
+    match go(&recipe(name, settings), network, data) {
+        Err(unfinished) => unfinished.error,
+        Ok(_) => panic!("{name} has not failed"),
+    }
+}
+
+/// A loss that is no number from some step on, for a while: divergence made to order.
+struct Diverges {
+    inner: LinearRegression,
+    at: (usize, usize),
+    becomes: f64,
+}
+
+impl Target for Diverges {
+    type Vector = Flat<f64>;
+
+    fn examples(&self) -> usize {
+        self.inner.examples()
+    }
+    fn prior_precision(&self) -> f64 {
+        self.inner.prior_precision()
+    }
+    fn batches(&self) -> usize {
+        self.inner.batches()
+    }
+    fn start(&self) -> Flat<f64> {
+        self.inner.start()
+    }
+    fn slices(&self) -> Vec<Slice> {
+        self.inner.slices()
+    }
+    fn batch(&mut self, theta: &Flat<f64>, epoch: usize, batch: usize, out: &mut Flat<f64>) -> f64 {
+        let loss = self.inner.batch(theta, epoch, batch, out);
+        if (epoch, batch) == self.at { self.becomes } else { loss }
+    }
+    fn whole(&mut self, theta: &Flat<f64>, out: &mut Flat<f64>) -> f64 {
+        self.inner.whole(theta, out)
+    }
+    fn whole_loss(&mut self, theta: &Flat<f64>) -> f64 {
+        self.inner.whole_loss(theta)
+    }
+}
+
+#[test]
+fn divergence_names_epoch_and_step_and_keeps_the_samples_so_far() {
+    for (method, _) in quick_methods() {
+        if ["hmc", "nuts"].contains(&method.card().name) {
+            continue; // they have no epochs, and refuse where the loss is no number
+        }
+        let mut inner = LinearRegression::new(12, 1.0);
+        inner.batch = 5;
+        let straight = run(&method, &mut inner, 1);
+        for (at, becomes) in [((0, 0), f64::NAN), ((4, 2), f64::INFINITY)] {
+            let mut inner = LinearRegression::new(12, 1.0);
+            inner.batch = 5;
+            let mut target = Diverges { inner, at, becomes };
+            let fit = fit(&method, &mut target, &Stream::root(1), 0, &Options::default());
+            let unfinished = fit.expect_err("it diverges");
+            let Error::Diverged { loss, epoch, step, rate } = unfinished.error else {
+                panic!("{}", unfinished.error)
+            };
+            assert_eq!((epoch, step), (at.0 + 1, at.1 + 1), "counted from 1");
+            assert_eq!(loss.to_bits(), becomes.to_bits());
+            assert!(rate > 0.0);
+            let so_far = &unfinished.so_far;
+            assert_eq!(so_far.points[..], straight.points[..so_far.points.len()]);
+            assert_eq!(so_far.records[0].losses.len(), at.0, "of whole epochs");
+            let early = ["snapshot", "fge", "csgld", "csghmc"];
+            let some = at.0 == 4 && early.contains(&method.card().name);
+            assert_eq!(!so_far.points.is_empty(), some, "{method:?}");
+        }
+    }
+}
+
+#[test]
+fn a_learning_rate_that_is_far_too_high_is_found_out_and_said() {
+    for name in ["sgd", "deep-ensemble", "sghmc", "snapshot", "swag"] {
+        // Adam's steps are bounded, so that it is descent that is asked to fly.
+        let error = failure(name, json!({"lr": 1e18, "batch": 30}), "mlp-4", &digits(60));
+        assert!(matches!(error, Error::Diverged { .. }), "{name}: {error}");
+        let message = error.to_string();
+        for part in ["epoch ", "step ", "smaller learning rate (`lr`, now "] {
+            assert!(message.contains(part), "{name}: {message}");
+        }
+    }
+}
+
+#[test]
+fn a_last_step_that_overflows_is_no_sample() {
+    // One step, from a loss that is a number to parameters that are not.
+    let mut target = LinearRegression::new(12, 1.0);
+    target.start = [10.0, 10.0];
+    for (name, settings) in [
+        ("sgd", json!({"epochs": 1, "lr": 1e308, "momentum": 0})),
+        ("sgld", json!({"burn_in": 0, "samples": 1, "lr": 1e308})),
+        ("swa", json!({"epochs": 0, "collect_epochs": 1, "collect": 1, "collect_lr": 1e308})),
+    ] {
+        let method = method(name, settings);
+        let fit = fit(&method, &mut target, &Stream::root(1), 0, &Options::default());
+        let unfinished = fit.expect_err(name);
+        assert!(matches!(unfinished.error, Error::NotFinite { .. }), "{}", unfinished.error);
+        assert!(unfinished.so_far.points.is_empty(), "{name}");
+        let message = unfinished.error.to_string();
+        let after = if name == "swa" { "after draw 1" } else { "after epoch 1" };
+        assert!(message.contains(after) && message.contains("`lr`"), "{message}");
+    }
+}
+
+#[test]
+fn when_one_member_diverges_the_samples_of_the_others_are_kept() {
+    // A start that is no good for one of two members.
+    let folder = scratch();
+    let settings = json!({"epochs": 1, "batch": 30, "members": 2});
+    let two = go(&recipe("sgd", settings.clone()), "mlp-4", &digits(60)).map_err(|e| e.error);
+    let two = two.unwrap_or_else(|e| panic!("{e}"));
+    let weights = two.weights().expect("weights");
+    let files = [folder.path().join("good"), folder.path().join("bad")];
+    std::fs::write(&files[0], &weights[0]).expect("written");
+    let mut bad = weights[1].clone();
+    let end = bad.len();
+    bad[end - 160..].copy_from_slice(&f32::NAN.to_le_bytes().repeat(40));
+    std::fs::write(&files[1], bad).expect("written");
+    let mut settings = settings;
+    settings["start"] = json!(files);
+    let unfinished = go(&recipe("sgd", settings), "mlp-4", &digits(60)).err().expect("diverges");
+    assert!(matches!(unfinished.error, Error::Diverged { epoch: 1, step: 1, .. }));
+    let so_far = unfinished.so_far.expect("the other member");
+    assert_eq!(so_far.posterior.samples(), 1);
+    let predicted = so_far.predict(&digits(60), &TestTime::default(), &Stream::root(1));
+    assert!(predicted.expect("it predicts").values.iter().all(|v| v.is_finite()));
+}
+
+#[test]
+fn a_batch_larger_than_the_set_is_refused_with_the_largest_there_can_be() {
+    for name in ["sgd", "sghmc", "swag"] {
+        let error = failure(name, json!({"batch": 61}), "mlp-4", &digits(60));
+        assert!(matches!(error, Error::BatchTooLarge { batch: 61, examples: 60 }), "{error}");
+        assert!(error.to_string().contains("give at most 60"), "{error}");
+    }
+    let whole = recipe("sgd", json!({"batch": 60, "epochs": 1}));
+    assert!(go(&whole, "mlp-4", &digits(60)).is_ok(), "one batch of all is no fault");
+}
+
+#[test]
+fn a_class_without_an_example_is_refused_by_its_number() {
+    let data = digits(200);
+    let Answers::Classes { labels, .. } = &data.answers else { panic!("classes") };
+    let rows: Vec<u32> = (0..200).filter(|&row| labels[row as usize] != 7).collect();
+    let error = failure("sgd", json!({"batch": 10}), "mlp-4", &data.subset(&rows));
+    assert!(matches!(error, Error::EmptyClass { class: 7, classes: 10 }), "{error}");
+    assert!(error.to_string().contains("keep at least one"), "{error}");
+}
+
+#[test]
+fn no_examples_at_all_is_refused_in_words() {
+    for name in ["sgd", "nuts", "mc-dropout"] {
+        let error = failure(name, json!({}), "mlp-4", &digits(60).subset(&[]));
+        assert!(error.to_string().contains("no training examples"), "{name}: {error}");
+    }
+}
+
+#[test]
+fn an_unknown_network_is_refused_with_those_there_are() {
+    let error = failure("sgd", json!({"batch": 30}), "preresnet", &digits(60));
+    let message = error.to_string();
+    assert!(message.contains("`preresnet`") && message.contains("preresnetN"), "{message}");
+}
+
+fn checkpointed(folder: &Path, method: &Method, watch: &dyn Watch) -> Option<Error> {
+    let (folder, identity) = (folder.to_path_buf(), "a test".to_string());
+    let checkpoints = Some(Checkpoints { folder, every: Duration::ZERO, identity });
+    let mut target = LinearRegression::new(12, 1.0);
+    let options = Options { watch, checkpoints };
+    fit(method, &mut target, &Stream::root(1), 0, &options).err().map(|e| e.error)
+}
+
+#[test]
+fn a_folder_of_checkpoints_that_cannot_be_made_is_refused_before_any_step() {
+    let folder = scratch();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "not a folder").expect("written");
+    struct Never;
+    impl Watch for Never {
+        fn stops(&self) -> bool {
+            panic!("it began")
+        }
+    }
+    for path in [file.clone(), file.join("below")] {
+        let error = checkpointed(&path, &method("sgd", json!({"epochs": 2})), &Never);
+        let message = error.expect("refused").to_string();
+        assert!(message.starts_with(&path.join("member-0").display().to_string()), "{message}");
+        assert!(message.ends_with("name a folder that can be written"), "{message}");
+    }
+    assert_eq!(std::fs::read_to_string(&file).expect("still there"), "not a folder");
+}
+
+#[test]
+fn a_folder_of_checkpoints_that_disappears_is_an_error_and_keeps_the_samples() {
+    struct Removes(std::path::PathBuf);
+    impl Watch for Removes {
+        fn seen(&self, now: &dubio_infer::fit::Now) {
+            if now.done == 3 {
+                std::fs::remove_dir_all(&self.0).expect("removed");
+            }
+        }
+    }
+    let folder = scratch();
+    let checkpoints = folder.path().join("checkpoints");
+    let method = method("sgld", json!({"burn_in": 0, "samples": 9}));
+    let watch = Removes(checkpoints.clone());
+    let error = checkpointed(&checkpoints, &method, &watch).expect("no place to write");
+    let message = error.to_string();
+    assert!(message.starts_with(&checkpoints.display().to_string()), "{message}");
+    assert!(message.contains("make room or name another folder"), "{message}");
+}
+
+#[test]
+fn a_start_that_disappears_is_missed_by_name_when_a_stopped_fit_goes_on() {
+    struct StopsAtOnce;
+    impl Watch for StopsAtOnce {
+        fn stops(&self) -> bool {
+            true
+        }
+    }
+    let folder = scratch();
+    let start = folder.path().join("start.safetensors");
+    let first = recipe("sgd", json!({"epochs": 1, "batch": 30}));
+    let first = go(&first, "mlp-4", &digits(60)).map_err(|e| e.error).expect("trained");
+    std::fs::write(&start, &first.weights().expect("weights")[0]).expect("written");
+    let recipe = recipe("sgd", json!({"epochs": 1, "batch": 30, "start": start}));
+    let again = |watch: &dyn Watch| {
+        let identity = "a test".to_string();
+        let (folder, every) = (folder.path().join("checkpoints"), Duration::ZERO);
+        let options = Options { watch, checkpoints: Some(Checkpoints { folder, every, identity }) };
+        let fit = recipe.fit::<f32>("mlp-4", &digits(60), &Stream::root(1), &options);
+        fit.err().map(|unfinished| unfinished.error)
+    };
+    assert!(matches!(again(&StopsAtOnce), Some(Error::Stopped)));
+    let moved = folder.path().join("moved");
+    std::fs::rename(&start, &moved).expect("moved");
+    let message = again(&Unwatched).expect("missed").to_string();
+    assert!(message.starts_with(&start.display().to_string()), "{message}");
+    std::fs::rename(&moved, &start).expect("moved back");
+    assert!(again(&Unwatched).is_none());
+}
+
+#[test]
+fn chains_on_all_the_data_refuse_batch_normalisation_and_say_what_to_take() {
+    for name in ["hmc", "nuts"] {
+        let settings = json!({"batch": 30, "samples": 1, "burn_in": 1});
+        let error = failure(name, settings.clone(), "preresnet20/8", &digits(60));
+        let message = error.to_string();
+        assert!(matches!(error, Error::Setting(_)), "{message}");
+        assert!(message.starts_with(name) && message.contains("batch normalisation"), "{message}");
+        assert!(message.contains("such as resnet20-frn"), "{message}");
+        let mut settings = settings;
+        settings.as_object_mut().expect("a table").extend(match name {
+            "hmc" => json!({"leapfrog": 1}).as_object().expect("a table").clone(),
+            _ => json!({"max_depth": 1}).as_object().expect("a table").clone(),
+        });
+        let advised = go(&recipe(name, settings), "resnet20-frn/8", &digits(60));
+        assert!(advised.is_ok(), "{name}: the advice can be followed");
+    }
+}
+
+#[test]
+fn a_chain_that_begins_where_there_is_no_potential_says_so() {
+    for name in ["hmc", "nuts"] {
+        let mut target = LinearRegression::new(12, 1.0);
+        target.start = [1e300, 1e300];
+        let method = method(name, json!({"samples": 1, "burn_in": 1}));
+        let fit = fit(&method, &mut target, &Stream::root(1), 0, &Options::default());
+        let message = fit.expect_err(name).error.to_string();
+        assert!(message.contains("no number"), "{name}: {message}");
+    }
+}
+
+#[test]
+fn a_set_of_another_kind_or_shape_is_not_predicted() {
+    let digits = digits(60);
+    let fitted = go(&recipe("sgd", json!({"epochs": 1, "batch": 30})), "mlp-4", &digits);
+    let fitted = fitted.map_err(|e| e.error).expect("trained");
+    let refused = |data: &Dataset| {
+        let predicted = fitted.predict(data, &TestTime::default(), &Stream::root(1));
+        predicted.expect_err("refused").to_string()
+    };
+    let mut other = digits.clone();
+    let Inputs::Pictures(pictures) = &mut other.inputs else { panic!("pictures") };
+    (pictures.height, pictures.width) = (4, 16);
+    assert!(refused(&other).contains("4x16, but training pictures had 1 and 8x8"));
+    let mut other = digits.clone();
+    other.inputs = Inputs::Features { width: 64, values: vec![0.0; 60 * 64] };
+    assert!(refused(&other).contains("pictures and tables"));
+    let mut other = digits.clone();
+    other.answers = Answers::Targets(vec![0.0; 60]);
+    assert!(refused(&other).contains("predicts classes, but the set asks for numbers"));
+}

@@ -1,0 +1,482 @@
+//! Laws that hold for every method, over the table of all of them.
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use dubio_data::dataset::{Answers, Dataset, Inputs};
+use dubio_infer::Error;
+use dubio_infer::augment::Augmentation;
+use dubio_infer::fit::{Options, fit};
+use dubio_infer::methods::sgd::Sgd;
+use dubio_infer::methods::{CARDS, Method};
+use dubio_infer::posterior::Noise;
+use dubio_infer::predict::TestTime;
+use dubio_infer::problem::{Problem, Start};
+use dubio_infer::recipe::{Fitted, Recipe};
+use dubio_infer::target::Target;
+use dubio_infer::training::Training;
+use dubio_metrics::stream::Stream;
+use dubio_nn::cpu::{Cpu, Flat};
+use dubio_nn::engine::Engine;
+use serde_json::{Map, Value, json};
+use support::*;
+
+/// Three batches, the last one smaller.
+fn small() -> LinearRegression {
+    let mut target = LinearRegression::new(12, 1.0);
+    target.batch = 5;
+    target
+}
+
+fn fitted(recipe: &Recipe, network: &str, examples: u32, seed: u64) -> Fitted<f32> {
+    let fit = recipe.fit(network, &digits(examples), &Stream::root(seed), &Options::default());
+    fit.unwrap_or_else(|e| panic!("{}: {}", recipe.method.card().name, e.error))
+}
+
+fn table(settings: &impl serde::Serialize) -> Map<String, Value> {
+    let Ok(Value::Object(table)) = serde_json::to_value(settings) else { panic!("a table") };
+    table
+}
+
+fn refused(name: &str, settings: Value) -> String {
+    let Value::Object(settings) = settings else { panic!("a table") };
+    match Recipe::parse(name, settings.clone()) {
+        Err(Error::Setting(message)) => message,
+        other => panic!("{name} {settings:?}: {other:?}"),
+    }
+}
+
+#[test]
+fn the_promised_number_of_samples_comes_out() {
+    for (method, samples) in quick_methods() {
+        let posterior = run(&method, &mut small(), 1);
+        assert_eq!(posterior.samples(), samples, "{method:?}");
+        assert_eq!(posterior.points.len() * posterior.noise.passes(), samples, "{method:?}");
+    }
+}
+
+#[test]
+fn the_same_stream_gives_the_same_bytes_and_another_gives_others_where_anything_is_drawn() {
+    // Full batches and a fixed start: these draw nothing on such a target.
+    let drawless =
+        ["sgd", "deep-ensemble", "snapshot", "fge", "swa", "mc-dropout", "gaussian-dropout"];
+    for (method, _) in quick_methods() {
+        let name = method.card().name;
+        let of = |seed| contents(&run(&method, &mut small(), seed));
+        assert_eq!(of(1), of(1), "{name}");
+        assert_eq!(of(1) == of(2), drawless.contains(&name), "{name}");
+    }
+}
+
+#[test]
+fn on_a_network_every_method_gives_the_same_bytes_for_a_seed_and_others_for_another() {
+    for recipe in quick_recipes(&json!({"members": 1})) {
+        let name = recipe.method.card().name;
+        let of = |seed| contents(&fitted(&recipe, "mlp-4", 80, seed).posterior);
+        let first = of(1);
+        assert_eq!(first, of(1), "{name}");
+        assert_ne!(first, of(2), "{name}");
+    }
+}
+
+#[test]
+fn one_thread_and_two_give_the_same_bytes() {
+    // 64 x 60 x 80 products in a layer: enough for the engine to share them out.
+    let data = digits(160);
+    for recipe in quick_recipes(&json!({"members": 1})) {
+        let mut recipe = recipe;
+        recipe.setup.batch = 80;
+        let of = |threads| {
+            let pool =
+                rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+            pool.install(|| {
+                let fitted = fitted(&recipe, "mlp-60", 160, 3);
+                let test_time = TestTime { augment: vec![Augmentation::Crop], looks: 2 };
+                let predicted = fitted.predict(&data, &test_time, &Stream::root(4));
+                let predicted = predicted.unwrap_or_else(|e| panic!("{e}"));
+                (contents(&fitted.posterior), predicted)
+            })
+        };
+        assert!(of(1) == of(2), "{}", recipe.method.card().name);
+    }
+}
+
+/// The losses of an epoch's batches at one place.
+fn losses(problem: &mut Problem<Cpu<f64>>, epoch: usize) -> Vec<f64> {
+    let theta = problem.start();
+    let mut gradient = theta.clone();
+    (0..problem.batches()).map(|b| problem.batch(&theta, epoch, b, &mut gradient)).collect()
+}
+
+fn problem(name: &str, network: &str, data: &Dataset) -> Problem<Cpu<f64>> {
+    let training = Training::new(data, &[]).expect("data");
+    let tape = recipe(name, json!({"batch": 1})).network(network, &training).expect("a network");
+    let engine = Cpu::new(tape, Problem::<Cpu<f64>>::capacity(1, training.len()));
+    let problem = Problem::new(engine, Arc::new(training), 1, 1.0, Start::Fresh, &Stream::root(1));
+    problem.unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn an_epoch_shows_every_example_once_in_an_order_of_its_own() {
+    let mut problem = problem("sgd", "mlp-4", &digits(60));
+    let [first, again, second] = [0, 0, 1].map(|epoch| losses(&mut problem, epoch));
+    assert_eq!(first, again, "an epoch is the same whenever it is asked for");
+    assert_ne!(first, second);
+    let sorted = |mut losses: Vec<f64>| {
+        losses.sort_by(f64::total_cmp);
+        losses
+    };
+    assert_eq!(sorted(first.clone()), sorted(second));
+    let mut distinct = sorted(first);
+    distinct.dedup();
+    assert_eq!(distinct.len(), 60, "no two digits have the same loss");
+}
+
+#[test]
+fn the_noise_of_layers_is_another_in_every_step() {
+    // The same row over and over: all that can differ is the noise.
+    let data = Dataset {
+        inputs: Inputs::Features { width: 3, values: vec![1.0; 60] },
+        answers: Answers::Targets(vec![1.0; 20]),
+        groups: Default::default(),
+    };
+    let distinct = |name: &str| {
+        let mut problem = problem(name, "mlp-300", &data);
+        let all = [losses(&mut problem, 0), losses(&mut problem, 1)].concat();
+        all.iter().map(|loss| loss.to_bits()).collect::<BTreeSet<_>>().len()
+    };
+    assert_eq!(distinct("sgd"), 1);
+    assert_eq!(distinct("mc-dropout"), 40);
+    assert_eq!(distinct("gaussian-dropout"), 40);
+}
+
+#[test]
+fn settings_come_back_from_json_as_they_went() {
+    for (method, _) in quick_methods() {
+        let name = method.card().name;
+        let text = serde_json::to_string(&method).expect("JSON");
+        assert_eq!(serde_json::from_str::<Method>(&text).expect(name), method);
+        let mut settings = table(&method);
+        assert_eq!(settings.remove("method"), Some(json!(name)));
+        assert_eq!(Method::parse(name, settings.clone()).expect(name), method);
+        let setup = json!({"batch": 7, "prior_std": 0.3, "members": 2, "layers": ["fc1"],
+            "augment": ["crop"], "start": ["a.safetensors"]});
+        settings.extend(setup.as_object().expect("a table").clone());
+        let recipe = Recipe::parse(name, settings).expect(name);
+        let text = serde_json::to_string(&recipe).expect("JSON");
+        assert_eq!(serde_json::from_str::<Recipe>(&text).expect(name), recipe);
+    }
+}
+
+#[test]
+fn every_number_comes_back_from_json_to_the_last_bit() {
+    for i in 1..2000 {
+        let lr = (f64::from(i) * 0.37).sin().abs() * 10_f64.powi(i % 12 - 8);
+        let method = Method::Sgd(Sgd { lr, ..Sgd::default() });
+        let text = serde_json::to_string(&method).expect("JSON");
+        assert_eq!(serde_json::from_str::<Method>(&text).expect("a method"), method, "{text}");
+    }
+}
+
+#[test]
+fn one_file_one_change_and_one_layer_need_no_list() {
+    let one = recipe("sgd", json!({"start": "a", "augment": "flip", "layers": "fc2"}));
+    let list = recipe("sgd", json!({"start": ["a"], "augment": ["flip"], "layers": ["fc2"]}));
+    assert_eq!(one, list);
+}
+
+#[test]
+fn no_method_has_a_setting_that_every_method_has() {
+    for card in CARDS {
+        let recipe = Recipe::named(card.name).expect("defaults");
+        let shared = table(&recipe.setup);
+        let twice: Vec<String> = table(&recipe.method)
+            .into_iter()
+            .map(|(name, _)| name)
+            .filter(|n| shared.contains_key(n))
+            .collect();
+        assert!(twice.is_empty(), "{}: {twice:?} could not be set", card.name);
+    }
+}
+
+#[test]
+fn an_unknown_setting_is_refused_with_the_nearest_known_one() {
+    for card in CARDS {
+        for (wrong, right) in [("sample", "samples"), ("membres", "members"), ("lrr", "lr")] {
+            let message = refused(card.name, json!({ wrong: 1 }));
+            assert!(message.starts_with(&format!("{}: ", card.name)), "{message}");
+            assert!(message.contains(&format!("`{wrong}`")), "{message}");
+            let names = table(&Recipe::named(card.name).expect("defaults").method);
+            if names.contains_key(right) || right == "members" {
+                assert!(message.contains(&format!("did you mean `{right}`?")), "{message}");
+            }
+            assert!(message.contains("prior_std"), "those of every method too: {message}");
+        }
+    }
+}
+
+/// What each setting cannot be, whichever method has it. None: every whole number will do.
+const IMPOSSIBLE: &[(&str, &[&str])] = &[
+    ("lr", &["0", "-1"]),
+    ("lr_high", &["0"]),
+    ("lr_low", &["0", "1e9"]),
+    ("collect_lr", &["-0.1"]),
+    ("schedule", &["\"cosin\"", "\"step:0:1\""]),
+    ("optimiser", &["\"sdg\""]),
+    ("covariance", &["\"half\""]),
+    ("momentum", &["1", "-0.1"]),
+    ("friction", &["0", "1.5"]),
+    ("temperature", &["-1"]),
+    ("rate", &["1", "-0.1"]),
+    ("step", &["0"]),
+    ("target_acceptance", &["1", "-0.5"]),
+    ("coordinate_std", &["0"]),
+    ("samples", &["0"]),
+    ("thin", &["0"]),
+    ("leapfrog", &["0"]),
+    ("max_depth", &["0"]),
+    ("rank", &["0"]),
+    ("cycle_epochs", &["0", "1"]),
+    ("cycle_samples", &["0", "1000"]),
+    ("collect", &["0", "1000"]),
+    ("collect_epochs", &["0"]),
+    ("noise_epochs", &["0", "1000"]),
+    ("epochs", &[]),
+    ("burn_in", &[]),
+    ("noise_from", &[]),
+];
+
+#[test]
+fn an_impossible_setting_is_refused_by_name() {
+    let mut seen = BTreeSet::new();
+    for card in CARDS {
+        for (name, value) in table(&Recipe::named(card.name).expect("defaults").method) {
+            if name == "method" {
+                continue;
+            }
+            let listed = IMPOSSIBLE.iter().find(|(known, _)| *known == name);
+            let (_, values) = listed.unwrap_or_else(|| panic!("say what {name} cannot be"));
+            // Of another type, and what JSON makes of NaN.
+            let other = if value.is_number() { "\"fast\"" } else { "3" };
+            for text in [other, "null", "-0.5"].iter().chain(*values) {
+                if (card.name, &name[..], *text) == ("snapshot", "cycle_epochs", "1") {
+                    continue; // that one may be as short
+                }
+                let value: Value = serde_json::from_str(text).expect("JSON");
+                let message = refused(card.name, json!({ &name[..]: value }));
+                assert!(message.contains(&format!("`{name}`")), "{} {text}: {message}", card.name);
+                assert!(message.starts_with(card.name), "{message}");
+            }
+            seen.insert(name);
+        }
+    }
+    assert_eq!(seen.len(), IMPOSSIBLE.len(), "a setting that no method has: {seen:?}");
+}
+
+#[test]
+fn an_impossible_setup_is_refused_by_name_with_every_method() {
+    for card in CARDS {
+        for (name, values) in [
+            ("batch", &["0", "-1", "\"all\""][..]),
+            ("members", &["0", "1.5"]),
+            ("prior_std", &["0", "-1"]),
+            ("weight_decay", &["-1", "\"NaN\""]),
+            ("layers", &["3", "[]", "[1]"]),
+            ("augment", &["\"crp\"", "[\"flip\", 1]"]),
+            ("start", &["3"]),
+        ] {
+            for text in values {
+                let value: Value = serde_json::from_str(text).expect("JSON");
+                let message = refused(card.name, json!({ name: value }));
+                assert!(message.contains(&format!("`{name}`")), "{} {text}: {message}", card.name);
+            }
+        }
+        let message = refused(card.name, json!({"prior_std": 1, "weight_decay": 1}));
+        assert!(message.contains("`prior_std`") && message.contains("`weight_decay`"));
+    }
+}
+
+#[test]
+fn settings_that_were_not_read_from_a_table_are_checked_all_the_same() {
+    let mut bad = Recipe::named("sgd").expect("defaults");
+    bad.method = Method::Sgd(Sgd { lr: f64::NAN, ..Sgd::default() });
+    let whole = bad.fit::<f32>("mlp-4", &digits(40), &Stream::root(0), &Options::default());
+    let message = whole.err().expect("refused").error.to_string();
+    assert!(message.contains("`lr`") && message.contains("NaN"), "{message}");
+    let alone = fit(&bad.method, &mut small(), &Stream::root(0), 0, &Options::default());
+    assert!(alone.is_err_and(|e| e.error.to_string().contains("`lr`")));
+    let mut bad = Recipe::named("sgd").expect("defaults");
+    bad.setup.batch = 0;
+    let whole = bad.fit::<f32>("mlp-4", &digits(40), &Stream::root(0), &Options::default());
+    assert!(whole.is_err_and(|e| e.error.to_string().contains("`batch`")));
+}
+
+/// A member of a recipe by itself: a problem of its own on the member's stream.
+fn alone(recipe: &Recipe, network: &str, examples: u32, stream: &Stream) -> Vec<Flat<f32>> {
+    let training = Training::new(&digits(examples), &[]).expect("digits");
+    let tape = recipe.network(network, &training).expect("a network");
+    let (batch, examples) = (recipe.setup.batch, training.len());
+    let engine = Cpu::new(tape, Problem::<Cpu<f32>>::capacity(batch, examples));
+    let precision = recipe.setup.prior_precision(examples);
+    let problem = Problem::new(engine, Arc::new(training), batch, precision, Start::Fresh, stream);
+    let posterior =
+        fit(&recipe.method, &mut problem.expect("a problem"), stream, 0, &Options::default());
+    let posterior = posterior.unwrap_or_else(|e| panic!("{}", e.error));
+    posterior.points.into_iter().map(|point| point.theta).collect()
+}
+
+#[test]
+fn three_members_are_three_runs_on_the_members_streams_put_together() {
+    for recipe in quick_recipes(&json!({"members": 3})) {
+        let together = fitted(&recipe, "mlp-4", 80, 5).posterior;
+        let streams = (0..3).map(|member| Stream::root(5).child("member").nth(member));
+        let apart: Vec<Flat<f32>> =
+            streams.flat_map(|stream| alone(&recipe, "mlp-4", 80, &stream)).collect();
+        let together: Vec<Flat<f32>> = together.points.into_iter().map(|p| p.theta).collect();
+        assert!(together == apart, "{}", recipe.method.card().name);
+        assert!(together.len() >= 3 && together[0] != together[together.len() - 1]);
+    }
+}
+
+/// Where a single member begins.
+fn begin(network: &str, seed: u64) -> (Flat<f32>, Cpu<f32>) {
+    let training = Training::new(&digits(80), &[]).expect("digits");
+    let tape = Recipe::named("sgd").and_then(|recipe| recipe.network(network, &training));
+    let engine = Cpu::new(tape.expect("a network"), 1);
+    let stream = Stream::root(seed).child("member").nth(0).child("start");
+    (engine.start(&stream), engine)
+}
+
+#[test]
+fn with_layers_only_those_named_move() {
+    for (layers, moves) in [
+        (json!("last"), &["fc3"][..]),
+        (json!(["fc2"]), &["fc2"]),
+        (json!(["fc2", "fc3"]), &["fc2", "fc3"]),
+        (json!("all"), &["fc1", "fc2", "fc3"]),
+    ] {
+        for recipe in quick_recipes(&json!({"members": 1, "layers": layers})) {
+            let (start, engine) = begin("mlp-4-3", 6);
+            for point in fitted(&recipe, "mlp-4-3", 80, 6).posterior.points {
+                assert_eq!(point.theta.0.len(), start.0.len());
+                for slice in engine.slices() {
+                    let layer = slice.name.split('.').next().expect("a name");
+                    let stays = point.theta.0[slice.range.clone()] == start.0[slice.range];
+                    let name = recipe.method.card().name;
+                    // Where a chain refuses all its moves, nothing moves.
+                    let still = name == "hmc" && stays;
+                    assert!(stays != moves.contains(&layer) || still, "{name} {layers} {layer}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn unknown_layers_are_refused_with_the_list_of_those_there_are() {
+    for (layers, expected) in [
+        (json!(["fc2", "fc9"]), "no layer is called `fc9`; there are fc1, fc2, fc3"),
+        (json!("first"), "no layer is called `first`; there are fc1, fc2, fc3"),
+        (json!(["fc1", "fc3"]), "must be neighbours"),
+    ] {
+        let recipe = recipe("sgd", json!({"layers": layers, "batch": 40}));
+        let fit = recipe.fit::<f32>("mlp-4-3", &digits(80), &Stream::root(0), &Options::default());
+        let message = fit.err().expect("refused").error.to_string();
+        assert!(message.contains(expected) && message.contains("`layers`"), "{message}");
+    }
+}
+
+#[test]
+fn a_warm_start_begins_at_the_weights_of_the_file() {
+    let folder = scratch();
+    let trained = fitted(&recipe("sgd", json!({"batch": 40, "epochs": 2})), "mlp-4", 80, 1);
+    let file = folder.path().join("trained.safetensors");
+    std::fs::write(&file, &trained.weights().expect("weights")[0]).expect("written");
+    // Steps too small to move a number of 32 bits: the sample is the start.
+    let still = json!({"epochs": 1, "lr": 1e-30, "batch": 40, "start": file, "members": 2});
+    let points = fitted(&recipe("deep-ensemble", still), "mlp-4", 80, 2).posterior.points;
+    assert!(points.len() == 2 && points.iter().all(|p| *p == trained.posterior.points[0]));
+    // And the first loss of a warm start is no higher than the last of the training before it.
+    let more = json!({"epochs": 1, "lr": 1e-3, "batch": 40, "start": file});
+    let warm = fitted(&recipe("sgd", more.clone()), "mlp-4", 80, 2).posterior.records.remove(0);
+    let mut cold = more;
+    cold["start"] = json!([]);
+    let cold = fitted(&recipe("sgd", cold), "mlp-4", 80, 2).posterior.records.remove(0);
+    assert!(warm.losses[0] < cold.losses[0], "{warm:?} {cold:?}");
+}
+
+#[test]
+fn each_member_may_start_from_a_file_of_its_own() {
+    let folder = scratch();
+    let two =
+        fitted(&recipe("sgd", json!({"batch": 40, "epochs": 1, "members": 2})), "mlp-4", 80, 1);
+    let files = ["a", "b"].map(|name| folder.path().join(name));
+    for (file, weights) in files.iter().zip(two.weights().expect("weights")) {
+        std::fs::write(file, weights).expect("written");
+    }
+    let mut settings = json!({"epochs": 1, "lr": 1e-30, "batch": 40, "start": files, "members": 2});
+    let points = fitted(&recipe("sgd", settings.clone()), "mlp-4", 80, 2).posterior.points;
+    assert!(points == two.posterior.points && points[0] != points[1]);
+    settings["members"] = json!(3);
+    let three = recipe("sgd", settings);
+    let fit = three.fit::<f32>("mlp-4", &digits(80), &Stream::root(0), &Options::default());
+    let message = fit.err().expect("refused").error.to_string();
+    assert!(message.contains("`start` names 2 files for 3 members"), "{message}");
+}
+
+#[test]
+fn a_start_that_cannot_be_read_is_a_clear_error() {
+    let folder = scratch();
+    let wrong = fitted(&recipe("sgd", json!({"batch": 40, "epochs": 1})), "mlp-4-3", 80, 1);
+    let bytes = wrong.weights().expect("weights").remove(0);
+    std::fs::write(folder.path().join("wrong"), &bytes).expect("written");
+    std::fs::write(folder.path().join("cut"), &bytes[..bytes.len() / 2]).expect("written");
+    for (name, expected) in [
+        ("missing", "No such file"),
+        ("wrong", "tensor `fc2.weight`"),
+        ("cut", "not a readable .safetensors file"),
+    ] {
+        let file = folder.path().join(name);
+        let recipe = recipe("sgd", json!({"batch": 40, "start": file}));
+        let fit = recipe.fit::<f32>("mlp-4", &digits(80), &Stream::root(0), &Options::default());
+        let message = fit.err().expect("refused").error.to_string();
+        assert!(message.starts_with(&file.display().to_string()), "{message}");
+        assert!(message.contains(expected), "{message}");
+        assert!(message.contains("name a .safetensors file of this network's weights"));
+    }
+}
+
+#[test]
+fn looks_at_test_time_multiply_the_samples() {
+    let data = digits(40);
+    for recipe in quick_recipes(&json!({"members": 1})) {
+        let name = recipe.method.card().name;
+        let fitted = fitted(&recipe, "mlp-4", 80, 1);
+        let samples = fitted.posterior.samples();
+        let of = |looks: usize, augment: &[Augmentation]| {
+            let test_time = TestTime { augment: augment.to_vec(), looks };
+            fitted.predict(&data, &test_time, &Stream::root(1)).unwrap_or_else(|e| panic!("{e}"))
+        };
+        let (plain, looks) = (of(3, &[]), of(3, &[Augmentation::Crop]));
+        assert_eq!(plain.shape, [samples, 40, 10], "{name}: no changes, no second look");
+        assert_eq!(looks.shape, [3 * samples, 40, 10], "{name}");
+        assert_eq!(of(0, &[Augmentation::Crop]).shape, [samples, 40, 10], "{name}");
+        let each: Vec<&[f32]> = looks.values.chunks(400).collect();
+        assert!(each[0] != each[1] && each[0] != &plain.values[..400], "{name}: looks differ");
+    }
+}
+
+#[test]
+fn passes_with_noise_times_looks_times_members_are_all_samples() {
+    let settings = json!({"epochs": 1, "samples": 5, "members": 2, "batch": 40});
+    let fitted = fitted(&recipe("mc-dropout", settings), "mlp-8", 80, 1);
+    assert_eq!(fitted.posterior.noise, Noise::Passes(5));
+    let test_time = TestTime { augment: vec![Augmentation::Flip], looks: 3 };
+    let predicted = fitted.predict(&digits(40), &test_time, &Stream::root(1)).expect("predicted");
+    assert_eq!(predicted.shape, [5 * 2 * 3, 40, 10]);
+    let distinct: BTreeSet<Vec<u32>> =
+        predicted.values.chunks(400).map(|s| s.iter().map(|v| v.to_bits()).collect()).collect();
+    assert_eq!(distinct.len(), 30, "no two passes are the same");
+}

@@ -1,0 +1,295 @@
+//! Kill and resume: whenever a chain ends before its time, the same call again gives the same bytes.
+
+mod support;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use dubio_infer::Error;
+use dubio_infer::fit::{Checkpoints, Options, Outcome, Unwatched, Watch, fit};
+use dubio_infer::methods::Method;
+use dubio_infer::posterior::Posterior;
+use dubio_infer::recipe::{Fitted, Recipe};
+use dubio_infer::target::Target;
+use dubio_metrics::stream::Stream;
+use dubio_nn::cpu::Flat;
+use dubio_nn::engine::Slice;
+use serde_json::json;
+use support::*;
+
+/// Asks for a stop after so many steps or draws.
+struct StopAfter(AtomicUsize);
+
+impl StopAfter {
+    fn new(steps: usize) -> Self {
+        Self(AtomicUsize::new(steps))
+    }
+}
+
+impl Watch for StopAfter {
+    fn stops(&self) -> bool {
+        let one_less = |left: usize| left.checked_sub(1);
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_err()
+    }
+}
+
+fn options<'a>(folder: &Path, every: Duration, watch: &'a dyn Watch) -> Options<'a> {
+    let (folder, identity) = (folder.to_path_buf(), "a test".to_string());
+    Options { watch, checkpoints: Some(Checkpoints { folder, every, identity }) }
+}
+
+/// Two batches, the last one smaller.
+fn small() -> LinearRegression {
+    let mut target = LinearRegression::new(9, 1.0);
+    target.batch = 5;
+    target
+}
+
+type Fit = Outcome<Posterior<Flat<f64>>, Posterior<Flat<f64>>>;
+
+fn go<T: Target<Vector = Flat<f64>>>(
+    method: &Method,
+    target: &mut T,
+    options: &Options<'_>,
+) -> Fit {
+    fit(method, target, &Stream::root(1), 0, options)
+}
+
+#[test]
+fn a_chain_stopped_after_any_number_of_steps_goes_on_to_the_same_bytes() {
+    for (method, _) in quick_methods() {
+        let name = method.card().name;
+        let straight = run(&method, &mut small(), 1);
+        for steps in 0.. {
+            let folder = scratch();
+            let stopped = go(
+                &method,
+                &mut small(),
+                &options(folder.path(), Duration::ZERO, &StopAfter::new(steps)),
+            );
+            let Err(stopped) = stopped else {
+                assert!(steps > 0, "{name}");
+                break;
+            };
+            assert!(matches!(stopped.error, Error::Stopped), "{name}: {}", stopped.error);
+            let so_far = &stopped.so_far.points;
+            assert_eq!(so_far[..], straight.points[..so_far.len()], "{name}");
+            let resumed =
+                go(&method, &mut small(), &options(folder.path(), Duration::ZERO, &Unwatched));
+            let resumed = resumed.unwrap_or_else(|e| panic!("{name}: {}", e.error));
+            assert_eq!(contents(&resumed), contents(&straight), "{name} after {steps} steps");
+        }
+    }
+}
+
+#[test]
+fn a_chain_stopped_after_every_single_step_ends_with_the_same_bytes() {
+    for (method, _) in quick_methods() {
+        let folder = scratch();
+        let straight = contents(&run(&method, &mut small(), 1));
+        let mut times = 0;
+        let end = loop {
+            let stop = StopAfter::new(1);
+            match go(&method, &mut small(), &options(folder.path(), Duration::MAX, &stop)) {
+                Ok(end) => break end,
+                Err(_) => times += 1,
+            }
+            assert!(times < 1000, "{method:?} gets nowhere");
+        };
+        assert_eq!(contents(&end), straight, "{method:?}");
+        let again = go(&method, &mut small(), &options(folder.path(), Duration::MAX, &Unwatched));
+        let again = again.unwrap_or_else(|e| panic!("{}", e.error));
+        assert_eq!(contents(&again), straight, "what is finished stays: {method:?}");
+    }
+}
+
+/// A target that dies at one of the calls to it, as if the process were killed there.
+struct Mortal {
+    inner: LinearRegression,
+    calls_left: std::cell::Cell<usize>,
+}
+
+impl Mortal {
+    fn call(&self) {
+        let left = self.calls_left.get();
+        self.calls_left.set(left.checked_sub(1).expect("killed"));
+    }
+}
+
+impl Target for Mortal {
+    type Vector = Flat<f64>;
+
+    fn examples(&self) -> usize {
+        self.inner.examples()
+    }
+    fn prior_precision(&self) -> f64 {
+        self.inner.prior_precision()
+    }
+    fn batches(&self) -> usize {
+        self.inner.batches()
+    }
+    fn start(&self) -> Flat<f64> {
+        self.inner.start()
+    }
+    fn slices(&self) -> Vec<Slice> {
+        self.inner.slices()
+    }
+    fn batch(&mut self, theta: &Flat<f64>, epoch: usize, batch: usize, out: &mut Flat<f64>) -> f64 {
+        self.call();
+        self.inner.batch(theta, epoch, batch, out)
+    }
+    fn whole(&mut self, theta: &Flat<f64>, out: &mut Flat<f64>) -> f64 {
+        self.call();
+        self.inner.whole(theta, out)
+    }
+    fn whole_loss(&mut self, theta: &Flat<f64>) -> f64 {
+        self.call();
+        self.inner.whole_loss(theta)
+    }
+    fn statistics(&self) -> Vec<f64> {
+        self.call(); // before a sample is kept, between that and its checkpoint, and at others
+        Vec::new()
+    }
+    fn refresh(&mut self, _: &Flat<f64>) {
+        self.call();
+    }
+}
+
+#[test]
+fn a_chain_killed_at_any_call_of_its_target_goes_on_to_the_same_bytes() {
+    for (method, _) in quick_methods() {
+        let name = method.card().name;
+        let straight = contents(&run(&method, &mut small(), 1));
+        for calls in 0.. {
+            let folder = scratch();
+            let options = options(folder.path(), Duration::ZERO, &Unwatched);
+            let killed = catch_unwind(AssertUnwindSafe(|| {
+                let mut mortal = Mortal { inner: small(), calls_left: calls.into() };
+                go(&method, &mut mortal, &options).is_ok()
+            }));
+            if killed.is_ok() {
+                assert!(calls > 3, "{name}");
+                break;
+            }
+            let resumed = go(&method, &mut small(), &options);
+            let resumed = resumed.unwrap_or_else(|e| panic!("{name}: {}", e.error));
+            assert_eq!(contents(&resumed), straight, "{name} killed at call {calls}");
+        }
+    }
+}
+
+/// A network with batch normalisation, a network with dropout, and several members.
+fn on_digits() -> Vec<(Recipe, &'static str)> {
+    let path = json!({"epochs": 1, "collect_epochs": 2, "collect": 2, "rank": 2, "batch": 30,
+        "samples": 2, "augment": "crop"});
+    vec![
+        (recipe("sgd", json!({"epochs": 2, "batch": 25})), "preresnet20/8"),
+        (recipe("swag", path.clone()), "preresnet20/8"),
+        (recipe("subspace", path), "preresnet20/8"),
+        (recipe("sghmc", json!({"burn_in": 1, "samples": 2, "batch": 30})), "preresnet20/8"),
+        (recipe("mc-dropout", json!({"epochs": 3, "batch": 30})), "mlp-8"),
+        (
+            recipe(
+                "csghmc",
+                json!({"samples": 2, "cycle_epochs": 2, "noise_epochs": 2,
+                "cycle_samples": 1, "batch": 30, "members": 3, "layers": "last"}),
+            ),
+            "mlp-8",
+        ),
+    ]
+}
+
+#[test]
+fn a_recipe_stopped_after_any_number_of_steps_goes_on_to_the_same_bytes() {
+    let data = digits(60);
+    for (recipe, network) in on_digits() {
+        let name = recipe.method.card().name;
+        let go = |options: &Options<'_>| -> Outcome<Fitted<f32>, Option<Fitted<f32>>> {
+            recipe.fit(network, &data, &Stream::root(2), options)
+        };
+        let straight = go(&Options::default()).unwrap_or_else(|e| panic!("{name}: {}", e.error));
+        let straight = contents(&straight.posterior);
+        assert_eq!(straight[1].is_empty(), network == "mlp-8", "batch normalisation or none");
+        for steps in 0.. {
+            let folder = scratch();
+            let stop = StopAfter::new(steps);
+            if go(&options(folder.path(), Duration::MAX, &stop)).is_ok() {
+                assert!(steps > 4, "{name}");
+                break;
+            }
+            let resumed = go(&options(folder.path(), Duration::ZERO, &Unwatched));
+            let resumed = resumed.unwrap_or_else(|e| panic!("{name}: {}", e.error));
+            assert!(contents(&resumed.posterior) == straight, "{name} after {steps} steps");
+        }
+    }
+}
+
+/// A folder in which `sgld` was stopped with two samples, and what to go on with.
+fn half_way() -> (tempfile::TempDir, Method) {
+    let folder = scratch();
+    let method = method("sgld", json!({"burn_in": 1, "samples": 4}));
+    let stop = StopAfter::new(6);
+    let stopped = go(&method, &mut small(), &options(folder.path(), Duration::MAX, &stop));
+    assert_eq!(stopped.expect_err("stopped").so_far.points.len(), 2);
+    (folder, method)
+}
+
+fn refused(method: &Method, options: &Options<'_>) -> String {
+    match go(method, &mut small(), options).expect_err("refused").error {
+        error @ Error::File { .. } => error.to_string(),
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn a_checkpoint_of_something_else_is_refused() {
+    let (folder, method) = half_way();
+    let mut other = options(folder.path(), Duration::MAX, &Unwatched);
+    other.checkpoints.as_mut().expect("checkpoints").identity = "another test".to_string();
+    let message = refused(&method, &other);
+    let state = folder.path().join("member-0/state.safetensors");
+    assert!(message.starts_with(&state.display().to_string()), "{message}");
+    assert!(message.contains("checkpoint of other settings or other data"), "{message}");
+    assert!(message.ends_with("remove the folder to begin again"), "{message}");
+    let same = go(&method, &mut small(), &options(folder.path(), Duration::MAX, &Unwatched));
+    assert!(same.is_ok(), "refusing it has not harmed it");
+}
+
+#[test]
+fn a_checkpoint_that_was_cut_short_or_overwritten_is_an_error_that_names_it() {
+    let (folder, method) = half_way();
+    let options = options(folder.path(), Duration::MAX, &Unwatched);
+    for name in ["state", "point-0", "point-1"] {
+        let path = folder.path().join(format!("member-0/{name}.safetensors"));
+        let whole = std::fs::read(&path).expect("a checkpoint");
+        let mut damaged: Vec<Vec<u8>> =
+            (0..whole.len()).step_by(7).map(|length| whole[..length].to_vec()).collect();
+        damaged.extend([b"garbage".to_vec(), vec![0xff; 4096], vec![0; 4096]]);
+        // Every byte wrong, one at a time: in the header, in a name, in a number.
+        damaged.extend((0..whole.len()).map(|place| {
+            let mut bytes = whole.clone();
+            bytes[place] ^= 1;
+            bytes
+        }));
+        for bytes in damaged {
+            std::fs::write(&path, &bytes).expect("written");
+            let message = refused(&method, &options);
+            assert!(message.starts_with(&path.display().to_string()), "{message}");
+            assert!(message.ends_with("remove the folder to begin again"), "{message}");
+        }
+        std::fs::write(&path, &whole).expect("written");
+    }
+    assert!(go(&method, &mut small(), &options).is_ok());
+}
+
+#[test]
+fn a_sample_that_is_missing_from_a_checkpoint_is_an_error_that_names_it() {
+    let (folder, method) = half_way();
+    let path = folder.path().join("member-0/point-1.safetensors");
+    std::fs::remove_file(&path).expect("it was there");
+    let message = refused(&method, &options(folder.path(), Duration::MAX, &Unwatched));
+    assert!(message.starts_with(&path.display().to_string()), "{message}");
+    assert!(message.ends_with("remove the folder to begin again"), "{message}");
+}
