@@ -209,7 +209,7 @@ fn entries(section: &mut Section<'_>, mistakes: &mut Collector<'_>) -> Vec<Entry
             let alone = Map::from_iter([(key.value.clone(), one.clone())]);
             if let Err(error) = Recipe::read(&name.value, alone) {
                 let message = without_method(&error.to_string(), &name.value);
-                mistakes.add(value.place.clone(), format!("`{}`: {message}", key.value));
+                mistakes.add(value.place.clone(), message);
                 sound = false;
             }
         }
