@@ -11,6 +11,7 @@ pub mod loss;
 pub mod matrix;
 pub mod networks;
 pub mod normal;
+mod numbered;
 pub mod real;
 pub mod shape;
 pub mod tape;

@@ -44,8 +44,10 @@ impl Lanes {
     #[inline(always)]
     fn next(&mut self) -> [u32; LANES] {
         let [a, b, c, d] = &mut self.0;
-        std::array::from_fn(|i| {
-            let result = a[i].wrapping_add(d[i]).rotate_left(7).wrapping_add(a[i]);
+        let mut result = [0; LANES];
+        // A loop and no closure, which would be compiled without the vector instructions.
+        for i in 0..LANES {
+            result[i] = a[i].wrapping_add(d[i]).rotate_left(7).wrapping_add(a[i]);
             let shifted = b[i] << 9;
             c[i] ^= a[i];
             d[i] ^= b[i];
@@ -53,8 +55,8 @@ impl Lanes {
             a[i] ^= d[i];
             c[i] ^= shifted;
             d[i] = d[i].rotate_left(11);
-            result
-        })
+        }
+        result
     }
 }
 

@@ -1,8 +1,7 @@
 //! `dropout`: numbers left out.
 
-use rand::Rng;
-
 use super::{Backward, Forward, Layer};
+use crate::numbered::Numbered;
 use crate::real::Real;
 use crate::shape::Shape;
 
@@ -35,12 +34,14 @@ impl<T: Real> Layer<T> for Dropout {
         let size = pass.shape.size();
         let kept = T::of(1.0 / (1.0 - self.rate));
         let threshold = (self.rate * 2_f64.powi(32)) as u64;
-        // A stream for each example: masks do not depend on how a batch is cut.
+        // A generator for each example: masks do not depend on how a batch is cut.
+        let generators = Numbered::new(stream);
+        let mask_of = |bits: u64| if (bits & 0xffff_ffff) < threshold { T::zero() } else { kept };
         for (example, mask) in pass.saved.chunks_exact_mut(size).enumerate() {
-            let mut generator = stream.nth(example).generator();
-            for m in mask {
-                let out = u64::from(generator.next_u32()) < threshold;
-                *m = if out { T::zero() } else { kept };
+            let mut generator = generators.nth(example);
+            for pair in mask.chunks_mut(2) {
+                let bits = generator.next();
+                pair.iter_mut().zip([bits, bits >> 32]).for_each(|(m, bits)| *m = mask_of(bits));
             }
         }
         for ((y, x), m) in pass.output.iter_mut().zip(pass.input).zip(pass.saved) {

@@ -1,6 +1,7 @@
 //! `gaussian dropout`: numbers multiplied by normal noise around 1.
 
 use super::{Backward, Forward, Layer};
+use crate::numbered::Numbered;
 use crate::real::Real;
 use crate::shape::Shape;
 
@@ -32,9 +33,10 @@ impl<T: Real> Layer<T> for GaussianDropout {
             return;
         };
         let std = (self.rate / (1.0 - self.rate)).sqrt();
-        // A stream for each example: factors do not depend on how a batch is cut.
+        // A generator for each example: factors do not depend on how a batch is cut.
+        let generators = Numbered::new(stream);
         for (example, factors) in pass.saved.chunks_exact_mut(pass.shape.size()).enumerate() {
-            T::add_normals(factors, std, &mut stream.nth(example).generator());
+            T::add_normals(factors, std, &mut generators.nth(example));
         }
         for ((y, x), factor) in pass.output.iter_mut().zip(pass.input).zip(pass.saved) {
             *y = *x * *factor;
