@@ -7,6 +7,7 @@ use dubio_nn::engine::{Batch, Engine, Slice, Vector};
 use dubio_nn::layers::Statistics;
 use dubio_nn::real::Real;
 use rand::Rng;
+use rayon::prelude::*;
 
 use crate::error::Error;
 use crate::target::Target;
@@ -128,6 +129,21 @@ impl<E: Engine<Number: Real>> Problem<E> {
     }
 }
 
+/// Copies rows of `size` numbers together. They lie far apart, so waiting for memory is most of it, and
+/// several threads wait better than one.
+fn gather<T: Real>(all: &[T], rows: &[u32], size: usize, out: &mut [T]) {
+    let copy = |rows: &[u32], out: &mut [T]| {
+        for (&row, out) in rows.iter().zip(out.chunks_exact_mut(size)) {
+            out.copy_from_slice(&all[row as usize * size..][..size]);
+        }
+    };
+    if out.len() < 1 << 15 {
+        return copy(rows, out);
+    }
+    let pieces = rows.par_chunks(16).zip(out.par_chunks_mut(16 * size));
+    pieces.for_each(|(rows, out)| copy(rows, out));
+}
+
 impl<E: Engine<Number: Real>> Target for Problem<E> {
     type Vector = E::Vector;
 
@@ -168,10 +184,8 @@ impl<E: Engine<Number: Real>> Target for Problem<E> {
         let noise = self.stream.child("layers").nth(epoch * self.batches() + batch);
         match &self.training.inputs {
             TrainingInputs::Ready(all) => {
-                self.inputs.clear();
-                for &row in rows {
-                    self.inputs.extend_from_slice(&all[row as usize * size..][..size]);
-                }
+                self.inputs.resize(rows.len() * size, E::Number::of(0.0));
+                gather(all, rows, size, &mut self.inputs);
             }
             TrainingInputs::Augmented { pictures, augment } => {
                 self.inputs.resize(rows.len() * size, E::Number::of(0.0));

@@ -192,7 +192,12 @@ impl Recipe {
             let stream = stream.child("member").nth(member);
             self.member(network, &training, &stream, member, options)
         };
-        let posteriors = if members == 1 { vec![one(0)] } else { side_by_side(members, one) };
+        let posteriors = if members == 1 {
+            // On one of the pool's own threads: work is handed over much faster from there.
+            vec![rayon::scope(|_| one(0))]
+        } else {
+            side_by_side(members, one)
+        };
         let mut all = self.nothing();
         let mut failed = None;
         for posterior in posteriors {

@@ -85,9 +85,20 @@ impl<T: Real> Vector for Flat<T> {
     }
 }
 
+/// Numbers from which on a pass over two vectors is worth more than one thread.
+const SHARED: usize = 1 << 16;
+
 /// `values = a values + b x`.
-#[multiversion(targets = "simd")]
 fn combine<T: Real>(values: &mut [T], a: T, b: T, x: &[T]) {
+    if values.len() < SHARED {
+        return combine_piece(values, a, b, x);
+    }
+    let pieces = values.par_chunks_mut(SHARED / 2).zip(x.par_chunks(SHARED / 2));
+    pieces.for_each(|(values, x)| combine_piece(values, a, b, x));
+}
+
+#[multiversion(targets = "simd")]
+fn combine_piece<T: Real>(values: &mut [T], a: T, b: T, x: &[T]) {
     for (v, x) in values.iter_mut().zip(x) {
         *v = a * *v + b * *x;
     }

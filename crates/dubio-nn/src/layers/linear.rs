@@ -13,8 +13,12 @@ pub struct Linear {
     pub outputs: usize,
 }
 
-/// Rows of a product that are worked out together.
-const ROWS: usize = 64;
+/// Rows of a product that are worked out together, roughly. Every block packs the other factor anew,
+/// and blocks of one size leave no thread waiting for the last.
+fn block(rows: usize) -> usize {
+    let blocks = if rows <= 256 { rows.div_ceil(64) } else { 4 };
+    rows.div_ceil(blocks.max(1)).next_multiple_of(2)
+}
 
 impl Linear {
     fn split<'a, T>(&self, theta: &'a [T]) -> (&'a [T], &'a [T]) {
@@ -29,10 +33,11 @@ fn by_rows<T: Real>(
     width: usize,
     f: impl Fn(usize, &mut [T]) + Send + Sync,
 ) {
+    let size = block(out.len() / width);
     if work < WORTH_SHARING {
-        out.chunks_mut(ROWS * width).enumerate().for_each(|(i, rows)| f(i * ROWS, rows));
+        out.chunks_mut(size * width).enumerate().for_each(|(i, rows)| f(i * size, rows));
     } else {
-        out.par_chunks_mut(ROWS * width).enumerate().for_each(|(i, rows)| f(i * ROWS, rows));
+        out.par_chunks_mut(size * width).enumerate().for_each(|(i, rows)| f(i * size, rows));
     }
 }
 
@@ -87,17 +92,18 @@ impl<T: Real> Layer<T> for Linear {
         }
         // Blocks of outputs, not of examples: each sum over the batch stays in one piece.
         let x = Matrix::new(pass.input, pass.batch, inputs);
-        if work < WORTH_SHARING || outputs <= ROWS {
+        let size = block(outputs);
+        if work < WORTH_SHARING || size >= outputs {
             let g = Matrix::new(pass.output_gradient, pass.batch, outputs).transposed();
             multiply(g, x, weight_gradient, Into::Add);
         } else {
-            weight_gradient.par_chunks_mut(ROWS * inputs).enumerate().for_each(|(block, out)| {
+            weight_gradient.par_chunks_mut(size * inputs).enumerate().for_each(|(block, out)| {
                 let rows = out.len() / inputs;
                 let g = Matrix::columns_of(
                     pass.output_gradient,
                     pass.batch,
                     outputs,
-                    block * ROWS..block * ROWS + rows,
+                    block * size..block * size + rows,
                 );
                 multiply(g.transposed(), x, out, Into::Add);
             });
