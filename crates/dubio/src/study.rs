@@ -65,7 +65,7 @@ pub(crate) struct PlanArgs {
 /// Run a suite: what is not there yet, several runs at a time.
 ///
 /// Ctrl-C stops cleanly; the same command goes on where it stopped. Finished runs are kept in
-/// runs/<id>/, where the id says all that the result depends on.
+/// runs/ID/, where the id says all that the result depends on.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   dubio run quick                             no data to fetch, about a minute
