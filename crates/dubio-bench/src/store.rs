@@ -8,6 +8,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use dubio_predictions::write_whole;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{PlannedRun, Settings};
@@ -130,7 +131,7 @@ impl Store {
 
     /// Puts a run that was made in `work` into its place, and what it no longer needs away.
     pub fn finish(&self, work: &Path, record: &Record) -> io::Result<()> {
-        write_whole(&work.join("record.json"), &pretty(record)?)?;
+        write_pretty(&work.join("record.json"), record)?;
         for entry in fs::read_dir(work)? {
             File::open(entry?.path())?.sync_all()?;
         }
@@ -143,7 +144,7 @@ impl Store {
     pub fn fail(&self, failure: &Failure) -> io::Result<()> {
         let path = self.failure_path(&failure.id);
         fs::create_dir_all(path.parent().unwrap_or(&self.folder))?;
-        write_whole(&path, &pretty(failure)?)
+        write_pretty(&path, failure)
     }
 
     /// Why a run did not finish the last time, if so.
@@ -213,10 +214,10 @@ pub enum State {
     Missing,
 }
 
-fn pretty(value: &impl Serialize) -> io::Result<Vec<u8>> {
+fn write_pretty(path: &Path, value: &impl Serialize) -> io::Result<()> {
     let mut bytes = serde_json::to_vec_pretty(value)?;
     bytes.push(b'\n');
-    Ok(bytes)
+    write_whole(path, |file| file.write_all(&bytes).and_then(|()| file.sync_data()))
 }
 
 fn remove(path: &Path) -> io::Result<()> {
@@ -225,12 +226,4 @@ fn remove(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         other => other,
     }
-}
-
-fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::Builder::new().prefix(".dubio-").tempfile_in(folder)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_data()?;
-    file.persist(path).map(|_| ()).map_err(|e| e.error)
 }

@@ -10,6 +10,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use dubio_nn::engine::Vector;
+use dubio_predictions::write_whole;
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
 
@@ -182,7 +183,9 @@ impl Arrays {
         let bytes = safetensors::serialize(views.collect::<Vec<_>>(), Some(about))
             .expect("names are not repeated");
         let advice = "make room or name another folder; what was saved before is still there";
-        write_whole(path, &bytes).map_err(|e| Error::file(path, e, advice))
+        let written =
+            write_whole(path, |file| file.write_all(&bytes).and_then(|()| file.sync_data()));
+        written.map_err(|e| Error::file(path, e, advice))
     }
 }
 
@@ -196,15 +199,6 @@ fn checksum<'a>(arrays: impl Iterator<Item = (&'a str, &'a [u8])>) -> String {
         hasher.update(bytes);
     }
     format!("{:08x}", hasher.finalize())
-}
-
-/// Writes a file beside its place, then renames it.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::Builder::new().prefix(".dubio-").tempfile_in(folder)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_data()?;
-    file.persist(path).map(|_| ()).map_err(|e| e.error)
 }
 
 struct Stored {

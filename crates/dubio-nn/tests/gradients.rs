@@ -11,6 +11,7 @@ use dubio_nn::layers::dropout::Dropout;
 use dubio_nn::layers::elu::Elu;
 use dubio_nn::layers::filter_response_norm::FilterResponseNorm;
 use dubio_nn::layers::flatten::Flatten;
+use dubio_nn::layers::gaussian_dropout::GaussianDropout;
 use dubio_nn::layers::linear::Linear;
 use dubio_nn::layers::max_pool::MaxPool;
 use dubio_nn::layers::relu::Relu;
@@ -106,6 +107,7 @@ fn every_layer_has_the_gradient_of_its_function() {
     check_layer(picture, BatchNorm);
     check_layer(picture, FilterResponseNorm);
     check_layer(picture, Dropout { rate: 0.3 });
+    check_layer(picture, GaussianDropout { rate: 0.3 });
     check_layer(picture, PaddedShortcut { channels: 8 });
     check_layer(picture, MaxPool { size: 2, stride: 2, padding: 0 });
     check_layer(picture, MaxPool { size: 3, stride: 2, padding: 1 });

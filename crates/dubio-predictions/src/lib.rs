@@ -21,7 +21,7 @@ pub use array::{Array, Dtype, Float, Integer};
 pub use aside::TempFile;
 pub use error::Error;
 pub use predictions::{Classification, Groups, Predictions, Regression, RegressionKind, Source};
-pub use write::{Floats, Output, write};
+pub use write::{Floats, Output, write, write_whole};
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -33,8 +33,8 @@ pub struct Output<'a> {
 /// beside its place and then renamed, so that it is there whole or not at all.
 pub fn write(path: &Path, output: &Output<'_>) -> Result<(), Error> {
     let written = match path.extension().and_then(|e| e.to_str()) {
-        Some("npz") => whole(path, |file| npz(file, output)),
-        Some("safetensors") => whole(path, |file| safetensors(file, output)),
+        Some("npz") => write_whole(path, |file| npz(file, output)),
+        Some("safetensors") => write_whole(path, |file| safetensors(file, output)),
         None => folder(path, output),
         Some(other) => {
             let what = format!("cannot write a .{other} file");
@@ -56,7 +56,8 @@ fn builder() -> tempfile::Builder<'static, 'static> {
     builder
 }
 
-fn whole(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+/// Writes a file beside its place and then renames it: it is there whole or not at all.
+pub fn write_whole(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = builder().prefix(".dubio-").tempfile_in(folder)?;
     fill(file.as_file_mut())?;
@@ -112,12 +113,12 @@ fn safetensors(file: &mut File, output: &Output<'_>) -> io::Result<()> {
 fn folder(path: &Path, output: &Output<'_>) -> io::Result<()> {
     std::fs::create_dir_all(path)?;
     for array in &output.floats {
-        whole(&path.join(format!("{}.npy", array.name)), |file| {
+        write_whole(&path.join(format!("{}.npy", array.name)), |file| {
             npy_floats(BufWriter::new(file), array)
         })?;
     }
     for (name, values) in &output.integers {
-        whole(&path.join(format!("{name}.npy")), |file| {
+        write_whole(&path.join(format!("{name}.npy")), |file| {
             npy_integers(BufWriter::new(file), values)
         })?;
     }

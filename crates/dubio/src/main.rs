@@ -12,8 +12,11 @@ mod names;
 mod predict;
 mod progress;
 mod render;
+mod runs;
 mod study;
+mod study_bars;
 mod train;
+mod worker;
 
 use std::process::ExitCode;
 
@@ -55,10 +58,10 @@ enum Command {
     Train(train::Args),
     Plan(study::PlanArgs),
     Run(study::RunArgs),
-    Score(study::ScoreArgs),
-    Runs(study::RunsArgs),
+    Score(runs::ScoreArgs),
+    Runs(runs::RunsArgs),
     #[command(hide = true)]
-    Work(study::WorkArgs),
+    Work(worker::WorkArgs),
 }
 
 /// How a command ended, short of an error.
@@ -83,9 +86,9 @@ fn main() -> ExitCode {
         Command::Train(args) => train::run(&args).map(|()| Outcome::Done),
         Command::Plan(args) => study::show_plan(&args).map(|()| Outcome::Done),
         Command::Run(args) => study::run(&args).map(|()| Outcome::Done),
-        Command::Score(args) => study::score_runs(&args).map(|()| Outcome::Done),
-        Command::Runs(args) => study::manage_runs(&args).map(|()| Outcome::Done),
-        Command::Work(args) => study::do_work(&args).map(Outcome::Code),
+        Command::Score(args) => runs::score_runs(&args).map(|()| Outcome::Done),
+        Command::Runs(args) => runs::manage_runs(&args).map(|()| Outcome::Done),
+        Command::Work(args) => worker::do_work(&args).map(Outcome::Code),
     };
     match result {
         Ok(Outcome::Done) => ExitCode::SUCCESS,

@@ -1,24 +1,22 @@
-//! `dubio plan`, `dubio run`, `dubio runs`, `dubio score`: studies from a suite.
+//! `dubio plan` and `dubio run`: studies from a suite.
 
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result, anyhow, bail};
-use dubio_bench::local::{self, Ended, Listener, exit};
+use dubio_bench::local::{self, Ended};
+use dubio_bench::page;
 use dubio_bench::plan::{PlannedRun, plan};
 use dubio_bench::score::{Row, score};
-use dubio_bench::store::{Failure, State, Store};
+use dubio_bench::store::{State, Store};
 use dubio_bench::suite::Suite;
-use dubio_bench::{page, work};
 use dubio_data::folder::data_folder;
-use dubio_infer::fit::{Now, Watch};
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use serde_json::json;
 
 use crate::names::nearest;
+use crate::runs::duration;
+use crate::study_bars::Bars;
+use crate::worker::stopper;
 
 /// Suites that are part of the program.
 const SUITES: [(&str, &str); 1] = [("quick", include_str!("../../../suites/quick.toml"))];
@@ -35,11 +33,11 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    fn store(&self) -> Store {
+    pub(crate) fn store(&self) -> Store {
         Store::new(&self.runs)
     }
 
-    fn data(&self) -> Result<PathBuf> {
+    pub(crate) fn data(&self) -> Result<PathBuf> {
         Ok(match &self.dir {
             Some(folder) => folder.clone(),
             None => data_folder()?,
@@ -83,64 +81,6 @@ pub(crate) struct RunArgs {
     /// Where to write the page of tables; beside the runs when left out.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-    #[command(flatten)]
-    places: Places,
-}
-
-/// Score the finished runs of a folder, long and tidy, as CSV.
-#[derive(clap::Args)]
-#[command(after_help = "Examples:
-  dubio score runs > scores.csv
-  dubio score runs --scores accuracy,calibrated.nll")]
-pub(crate) struct ScoreArgs {
-    /// Folder of the runs.
-    #[arg(default_value = "runs")]
-    runs: PathBuf,
-    /// Only these scores, by name, family or pattern.
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
-    scores: Vec<String>,
-    /// Bootstrap resamples behind the intervals of the test part; 0 for none.
-    #[arg(long, default_value_t = 1000)]
-    resamples: u32,
-}
-
-/// List, show or remove runs.
-#[derive(clap::Args)]
-pub(crate) struct RunsArgs {
-    #[command(subcommand)]
-    command: RunsCommand,
-}
-
-#[derive(clap::Subcommand)]
-enum RunsCommand {
-    /// The finished runs.
-    List {
-        /// Folder of the runs.
-        #[arg(long, value_name = "FOLDER", default_value = "runs")]
-        runs: PathBuf,
-    },
-    /// The record of a run.
-    Show {
-        /// Its id, or the beginning of it.
-        id: String,
-        /// Folder of the runs.
-        #[arg(long, value_name = "FOLDER", default_value = "runs")]
-        runs: PathBuf,
-    },
-    /// Remove runs and all that belongs to them.
-    Rm {
-        /// Their ids, or the beginnings of them.
-        #[arg(required = true)]
-        ids: Vec<String>,
-        /// Folder of the runs.
-        #[arg(long, value_name = "FOLDER", default_value = "runs")]
-        runs: PathBuf,
-    },
-}
-
-/// Do one planned run, read from standard input.
-#[derive(clap::Args)]
-pub(crate) struct WorkArgs {
     #[command(flatten)]
     places: Places,
 }
@@ -206,14 +146,6 @@ pub(crate) fn show_plan(args: &PlanArgs) -> Result<()> {
         duration(seconds)
     )?;
     Ok(())
-}
-
-fn duration(seconds: f64) -> String {
-    match seconds {
-        s if s < 90.0 => format!("{s:.0} s"),
-        s if s < 5400.0 => format!("{:.0} min", s / 60.0),
-        s => format!("{:.1} h", s / 3600.0),
-    }
 }
 
 /// `KEY=PATTERN` against a run.
@@ -370,218 +302,6 @@ fn summary(planned: &[PlannedRun], store: &Store, rows: &[Row]) -> Result<()> {
         writeln!(out)?;
     }
     Ok(())
-}
-
-pub(crate) fn score_runs(args: &ScoreArgs) -> Result<()> {
-    let selection = crate::names::Selection::new(&args.scores)?;
-    let store = Store::new(&args.runs);
-    let mut out = csv::Writer::from_writer(io::stdout().lock());
-    out.write_record([
-        "run", "data", "network", "method", "seed", "samples", "split", "score", "value", "lo",
-        "hi", "n", "why",
-    ])?;
-    let records = store.finished()?;
-    if records.is_empty() {
-        bail!("{}: no finished runs; `dubio run quick` makes some", args.runs.display());
-    }
-    for record in records {
-        let wanted = |_: &str, name: &str| selection.wants(name);
-        for row in score(&store, &record, args.resamples as usize, &wanted)? {
-            let s = &record.settings;
-            let number = |value: Option<f64>| value.map_or(String::new(), |v| v.to_string());
-            let (value, why) = match &row.entry.value {
-                Ok(value) => (value.to_string(), String::new()),
-                Err(why) => (String::new(), why.0.clone()),
-            };
-            out.write_record([
-                &row.run,
-                &s.data,
-                &s.network,
-                &record.label,
-                &s.seed.to_string(),
-                &record.samples.to_string(),
-                &row.split,
-                &row.entry.name,
-                &value,
-                &number(row.entry.interval.map(|(lo, _)| lo)),
-                &number(row.entry.interval.map(|(_, hi)| hi)),
-                &row.entry.n.to_string(),
-                &why,
-            ])?;
-        }
-    }
-    Ok(out.flush()?)
-}
-
-pub(crate) fn manage_runs(args: &RunsArgs) -> Result<()> {
-    let mut out = io::stdout().lock();
-    match &args.command {
-        RunsCommand::List { runs } => {
-            for record in Store::new(runs).finished()? {
-                let s = &record.settings;
-                let (label, seconds) = (&record.label, duration(record.spent.train_wall_secs));
-                writeln!(
-                    out,
-                    "{}  {label:<24} {:<14} {:<16} seed {:<4} {seconds:>8}",
-                    record.id, s.data, s.network, s.seed
-                )?;
-            }
-        }
-        RunsCommand::Show { id, runs } => {
-            let store = Store::new(runs);
-            let record = store.record(&only_one(&store, id)?)?;
-            writeln!(out, "{}", serde_json::to_string_pretty(&json!(record))?)?;
-        }
-        RunsCommand::Rm { ids, runs } => {
-            let store = Store::new(runs);
-            for id in ids {
-                let id = only_one(&store, id)?;
-                store.remove(&id)?;
-                writeln!(out, "removed {id}")?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// The one run whose id begins like this.
-fn only_one(store: &Store, start: &str) -> Result<String> {
-    let all = store.finished()?.into_iter().map(|record| record.id);
-    let found: Vec<String> = all.filter(|id| id.starts_with(start)).collect();
-    match &found[..] {
-        [one] => Ok(one.clone()),
-        [] => bail!("no run's id begins with `{start}`; `dubio runs list` shows them"),
-        several => {
-            bail!("{} runs' ids begin with `{start}`: {}", several.len(), several.join(", "))
-        }
-    }
-}
-
-/// A flag that Ctrl-C raises. A second one ends the program at once.
-fn stopper() -> Result<&'static AtomicBool> {
-    static STOP: AtomicBool = AtomicBool::new(false);
-    ctrlc::set_handler(|| {
-        if STOP.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-    })?;
-    Ok(&STOP)
-}
-
-pub(crate) fn do_work(args: &WorkArgs) -> Result<ExitCode> {
-    let code = |code: i32| Ok(ExitCode::from(code as u8));
-    let stop = stopper()?;
-    let mut text = Vec::new();
-    io::stdin().lock().read_to_end(&mut text)?;
-    let run: PlannedRun = serde_json::from_slice(&text).context("a planned run, as JSON")?;
-    let store = args.places.store();
-    let Some(_claim) = store.claim(&run.id)? else { return code(exit::TAKEN) };
-    if store.is_finished(&run.id) {
-        return code(exit::FINISHED);
-    }
-    let watch = Worker { stop, done: Mutex::new(vec![0.0; run.settings.recipe.members()]) };
-    match work::work(&run, &store, &args.places.data()?, &watch) {
-        Ok(()) => code(exit::FINISHED),
-        Err(work::Error::Stopped) => code(exit::STOPPED),
-        Err(error) => {
-            let failure = Failure {
-                id: run.id.clone(),
-                label: run.label.clone(),
-                settings: run.settings.clone(),
-                error: error.to_string(),
-            };
-            // Where even this cannot be written, the message is all there is.
-            if let Err(second) = store.fail(&failure) {
-                eprintln!("{error}; {second}");
-            }
-            code(exit::FAILED)
-        }
-    }
-}
-
-/// Tells progress on standard output.
-struct Worker {
-    stop: &'static AtomicBool,
-    done: Mutex<Vec<f64>>,
-}
-
-impl Watch for Worker {
-    fn seen(&self, now: &Now) {
-        let Ok(mut done) = self.done.lock() else { return };
-        done[now.member] = now.done as f64 / now.total as f64;
-        let share = done.iter().sum::<f64>() / done.len() as f64;
-        // Nobody listens any more when the parent is gone; the run goes on.
-        let _ = writeln!(io::stdout(), "{share:.4}");
-    }
-    fn stops(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
-    }
-}
-
-/// A bar for all runs and one for each that is under way.
-struct Bars {
-    all: MultiProgress,
-    total: ProgressBar,
-    under_way: Mutex<Vec<(String, ProgressBar)>>,
-}
-
-impl Bars {
-    fn new(runs: usize) -> Self {
-        let target = if io::stderr().is_terminal() {
-            ProgressDrawTarget::stderr_with_hz(5)
-        } else {
-            ProgressDrawTarget::hidden()
-        };
-        let all = MultiProgress::with_draw_target(target);
-        let total = all.add(ProgressBar::new(runs as u64));
-        if let Ok(style) = ProgressStyle::with_template(
-            "{pos} of {len} runs {wide_bar} {elapsed} gone, {eta} left",
-        ) {
-            total.set_style(style);
-        }
-        Self { all, total, under_way: Mutex::new(Vec::new()) }
-    }
-
-    fn with(&self, id: &str, f: impl FnOnce(&ProgressBar)) {
-        let Ok(bars) = self.under_way.lock() else { return };
-        if let Some((_, bar)) = bars.iter().find(|(known, _)| known == id) {
-            f(bar);
-        }
-    }
-}
-
-impl Listener for Bars {
-    fn began(&self, run: &PlannedRun) {
-        let bar = self.all.add(ProgressBar::new(1000));
-        if let Ok(style) =
-            ProgressStyle::with_template("  {msg:<40} {wide_bar} {percent:>3} % {eta:>5}")
-        {
-            bar.set_style(style);
-        }
-        bar.set_message(format!(
-            "{}, {}, seed {}",
-            run.label, run.settings.data, run.settings.seed
-        ));
-        if let Ok(mut bars) = self.under_way.lock() {
-            bars.push((run.id.clone(), bar));
-        }
-    }
-    fn progressed(&self, run: &PlannedRun, share: f64) {
-        self.with(&run.id, |bar| bar.set_position((1000.0 * share) as u64));
-    }
-    fn ended(&self, run: &PlannedRun, _: &Ended) {
-        self.with(&run.id, ProgressBar::finish_and_clear);
-        if let Ok(mut bars) = self.under_way.lock() {
-            bars.retain(|(id, _)| *id != run.id);
-        }
-        self.total.inc(1);
-    }
-}
-
-impl Drop for Bars {
-    fn drop(&mut self) {
-        let _ = self.all.clear();
-    }
 }
 
 #[cfg(test)]

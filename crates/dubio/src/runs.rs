@@ -1,0 +1,156 @@
+//! `dubio runs` and `dubio score`: what a folder of runs holds.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use dubio_bench::score::score;
+use dubio_bench::store::Store;
+use serde_json::json;
+
+use crate::names::Selection;
+
+/// Score the finished runs of a folder, long and tidy, as CSV.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  dubio score runs > scores.csv
+  dubio score runs --scores accuracy,calibrated.nll")]
+pub(crate) struct ScoreArgs {
+    /// Folder of the runs.
+    #[arg(default_value = "runs")]
+    runs: PathBuf,
+    /// Only these scores, by name, family or pattern.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    scores: Vec<String>,
+    /// Bootstrap resamples behind the intervals of the test part; 0 for none.
+    #[arg(long, default_value_t = 1000)]
+    resamples: u32,
+}
+
+/// List, show or remove runs.
+#[derive(clap::Args)]
+pub(crate) struct RunsArgs {
+    #[command(subcommand)]
+    command: RunsCommand,
+}
+
+#[derive(clap::Subcommand)]
+enum RunsCommand {
+    /// The finished runs.
+    List {
+        /// Folder of the runs.
+        #[arg(long, value_name = "FOLDER", default_value = "runs")]
+        runs: PathBuf,
+    },
+    /// The record of a run.
+    Show {
+        /// Its id, or the beginning of it.
+        id: String,
+        /// Folder of the runs.
+        #[arg(long, value_name = "FOLDER", default_value = "runs")]
+        runs: PathBuf,
+    },
+    /// Remove runs and all that belongs to them.
+    Rm {
+        /// Their ids, or the beginnings of them.
+        #[arg(required = true)]
+        ids: Vec<String>,
+        /// Folder of the runs.
+        #[arg(long, value_name = "FOLDER", default_value = "runs")]
+        runs: PathBuf,
+    },
+}
+
+pub(crate) fn score_runs(args: &ScoreArgs) -> Result<()> {
+    let selection = Selection::new(&args.scores)?;
+    let store = Store::new(&args.runs);
+    let mut out = csv::Writer::from_writer(io::stdout().lock());
+    out.write_record([
+        "run", "data", "network", "method", "seed", "samples", "split", "score", "value", "lo",
+        "hi", "n", "why",
+    ])?;
+    let records = store.finished()?;
+    if records.is_empty() {
+        bail!("{}: no finished runs; `dubio run quick` makes some", args.runs.display());
+    }
+    for record in records {
+        let wanted = |_: &str, name: &str| selection.wants(name);
+        for row in score(&store, &record, args.resamples as usize, &wanted)? {
+            let s = &record.settings;
+            let number = |value: Option<f64>| value.map_or(String::new(), |v| v.to_string());
+            let (value, why) = match &row.entry.value {
+                Ok(value) => (value.to_string(), String::new()),
+                Err(why) => (String::new(), why.0.clone()),
+            };
+            out.write_record([
+                &row.run,
+                &s.data,
+                &s.network,
+                &record.label,
+                &s.seed.to_string(),
+                &record.samples.to_string(),
+                &row.split,
+                &row.entry.name,
+                &value,
+                &number(row.entry.interval.map(|(lo, _)| lo)),
+                &number(row.entry.interval.map(|(_, hi)| hi)),
+                &row.entry.n.to_string(),
+                &why,
+            ])?;
+        }
+    }
+    Ok(out.flush()?)
+}
+
+pub(crate) fn manage_runs(args: &RunsArgs) -> Result<()> {
+    let mut out = io::stdout().lock();
+    match &args.command {
+        RunsCommand::List { runs } => {
+            for record in Store::new(runs).finished()? {
+                let s = &record.settings;
+                let (label, seconds) = (&record.label, duration(record.spent.train_wall_secs));
+                writeln!(
+                    out,
+                    "{}  {label:<24} {:<14} {:<16} seed {:<4} {seconds:>8}",
+                    record.id, s.data, s.network, s.seed
+                )?;
+            }
+        }
+        RunsCommand::Show { id, runs } => {
+            let store = Store::new(runs);
+            let record = store.record(&only_one(&store, id)?)?;
+            writeln!(out, "{}", serde_json::to_string_pretty(&json!(record))?)?;
+        }
+        RunsCommand::Rm { ids, runs } => {
+            let store = Store::new(runs);
+            for id in ids {
+                let id = only_one(&store, id)?;
+                store.remove(&id)?;
+                writeln!(out, "removed {id}")?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The one run whose id begins like this.
+fn only_one(store: &Store, start: &str) -> Result<String> {
+    let all = store.finished()?.into_iter().map(|record| record.id);
+    let found: Vec<String> = all.filter(|id| id.starts_with(start)).collect();
+    match &found[..] {
+        [one] => Ok(one.clone()),
+        [] => bail!("no run's id begins with `{start}`; `dubio runs list` shows them"),
+        several => {
+            bail!("{} runs' ids begin with `{start}`: {}", several.len(), several.join(", "))
+        }
+    }
+}
+
+/// Seconds in the unit that suits them.
+pub(crate) fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 90.0 => format!("{s:.0} s"),
+        s if s < 5400.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
+}

@@ -1,0 +1,74 @@
+//! Progress of a study on stderr: a bar for all runs, and one for each that is under way.
+
+use std::io::{self, IsTerminal};
+use std::sync::Mutex;
+
+use dubio_bench::local::{Ended, Listener};
+use dubio_bench::plan::PlannedRun;
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// A bar for all runs and one for each that is under way.
+pub(crate) struct Bars {
+    all: MultiProgress,
+    total: ProgressBar,
+    under_way: Mutex<Vec<(String, ProgressBar)>>,
+}
+
+impl Bars {
+    pub(crate) fn new(runs: usize) -> Self {
+        let target = if io::stderr().is_terminal() {
+            ProgressDrawTarget::stderr_with_hz(5)
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        let all = MultiProgress::with_draw_target(target);
+        let total = all.add(ProgressBar::new(runs as u64));
+        if let Ok(style) = ProgressStyle::with_template(
+            "{pos} of {len} runs {wide_bar} {elapsed} gone, {eta} left",
+        ) {
+            total.set_style(style);
+        }
+        Self { all, total, under_way: Mutex::new(Vec::new()) }
+    }
+
+    fn with(&self, id: &str, f: impl FnOnce(&ProgressBar)) {
+        let Ok(bars) = self.under_way.lock() else { return };
+        if let Some((_, bar)) = bars.iter().find(|(known, _)| known == id) {
+            f(bar);
+        }
+    }
+}
+
+impl Listener for Bars {
+    fn began(&self, run: &PlannedRun) {
+        let bar = self.all.add(ProgressBar::new(1000));
+        if let Ok(style) =
+            ProgressStyle::with_template("  {msg:<40} {wide_bar} {percent:>3} % {eta:>5}")
+        {
+            bar.set_style(style);
+        }
+        bar.set_message(format!(
+            "{}, {}, seed {}",
+            run.label, run.settings.data, run.settings.seed
+        ));
+        if let Ok(mut bars) = self.under_way.lock() {
+            bars.push((run.id.clone(), bar));
+        }
+    }
+    fn progressed(&self, run: &PlannedRun, share: f64) {
+        self.with(&run.id, |bar| bar.set_position((1000.0 * share) as u64));
+    }
+    fn ended(&self, run: &PlannedRun, _: &Ended) {
+        self.with(&run.id, ProgressBar::finish_and_clear);
+        if let Ok(mut bars) = self.under_way.lock() {
+            bars.retain(|(id, _)| *id != run.id);
+        }
+        self.total.inc(1);
+    }
+}
+
+impl Drop for Bars {
+    fn drop(&mut self) {
+        let _ = self.all.clear();
+    }
+}

@@ -1,0 +1,83 @@
+//! `dubio work`: one planned run, in a process of its own.
+
+use std::io::{self, Read, Write};
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, Result};
+use dubio_bench::local::exit;
+use dubio_bench::plan::PlannedRun;
+use dubio_bench::store::Failure;
+use dubio_bench::work;
+use dubio_infer::fit::{Now, Watch};
+
+use crate::study::Places;
+
+/// Do one planned run, read from standard input.
+#[derive(clap::Args)]
+pub(crate) struct WorkArgs {
+    #[command(flatten)]
+    places: Places,
+}
+
+/// A flag that Ctrl-C raises. A second one ends the program at once.
+pub(crate) fn stopper() -> Result<&'static AtomicBool> {
+    static STOP: AtomicBool = AtomicBool::new(false);
+    ctrlc::set_handler(|| {
+        if STOP.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    })?;
+    Ok(&STOP)
+}
+
+pub(crate) fn do_work(args: &WorkArgs) -> Result<ExitCode> {
+    let code = |code: i32| Ok(ExitCode::from(code as u8));
+    let stop = stopper()?;
+    let mut text = Vec::new();
+    io::stdin().lock().read_to_end(&mut text)?;
+    let run: PlannedRun = serde_json::from_slice(&text).context("a planned run, as JSON")?;
+    let store = args.places.store();
+    let Some(_claim) = store.claim(&run.id)? else { return code(exit::TAKEN) };
+    if store.is_finished(&run.id) {
+        return code(exit::FINISHED);
+    }
+    let watch = Worker { stop, done: Mutex::new(vec![0.0; run.settings.recipe.members()]) };
+    match work::work(&run, &store, &args.places.data()?, &watch) {
+        Ok(()) => code(exit::FINISHED),
+        Err(work::Error::Stopped) => code(exit::STOPPED),
+        Err(error) => {
+            let failure = Failure {
+                id: run.id.clone(),
+                label: run.label.clone(),
+                settings: run.settings.clone(),
+                error: error.to_string(),
+            };
+            // Where even this cannot be written, the message is all there is.
+            if let Err(second) = store.fail(&failure) {
+                eprintln!("{error}; {second}");
+            }
+            code(exit::FAILED)
+        }
+    }
+}
+
+/// Tells progress on standard output.
+struct Worker {
+    stop: &'static AtomicBool,
+    done: Mutex<Vec<f64>>,
+}
+
+impl Watch for Worker {
+    fn seen(&self, now: &Now) {
+        let Ok(mut done) = self.done.lock() else { return };
+        done[now.member] = now.done as f64 / now.total as f64;
+        let share = done.iter().sum::<f64>() / done.len() as f64;
+        // Nobody listens any more when the parent is gone; the run goes on.
+        let _ = writeln!(io::stdout(), "{share:.4}");
+    }
+    fn stops(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
