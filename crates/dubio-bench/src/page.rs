@@ -145,6 +145,10 @@ fn table(
                 .filter_map(|row| row.entry.value.as_ref().ok().copied())
                 .collect();
             let _ = write!(html, "<td>{}", mean_and_deviation(&values));
+            // A run without a value is not left out of a mean in silence.
+            if !values.is_empty() && values.len() < done.len() {
+                let _ = write!(html, " ({} of {})", values.len(), done.len());
+            }
         }
         let seconds: Vec<f64> = done.iter().map(|r| r.spent.sample_wall_secs).collect();
         let _ = write!(html, "<td>{}", mean_and_deviation(&seconds));

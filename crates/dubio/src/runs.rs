@@ -64,15 +64,15 @@ enum RunsCommand {
 pub(crate) fn score_runs(args: &ScoreArgs) -> Result<()> {
     let selection = Selection::new(&args.scores)?;
     let store = Store::new(&args.runs);
+    let records = store.finished()?;
+    if records.is_empty() {
+        bail!("{}: no finished runs; `dubio run quick` makes some", args.runs.display());
+    }
     let mut out = csv::Writer::from_writer(io::stdout().lock());
     out.write_record([
         "run", "data", "network", "method", "seed", "samples", "split", "score", "value", "lo",
         "hi", "n", "why",
     ])?;
-    let records = store.finished()?;
-    if records.is_empty() {
-        bail!("{}: no finished runs; `dubio run quick` makes some", args.runs.display());
-    }
     for record in records {
         let wanted = |_: &str, name: &str| selection.wants(name);
         for row in score(&store, &record, args.resamples as usize, &wanted)? {

@@ -275,6 +275,7 @@ fn summary(planned: &[PlannedRun], store: &Store, rows: &[Row]) -> Result<()> {
     there.iter().try_for_each(|name| write!(out, " {name:>14}"))?;
     writeln!(out)?;
     let mut seen: Vec<(&str, &str, &str)> = Vec::new();
+    let mut starred = false;
     for run in planned {
         let key = (&run.label[..], &run.settings.data[..], &run.settings.network[..]);
         if seen.contains(&key) {
@@ -296,10 +297,19 @@ fn summary(planned: &[PlannedRun], store: &Store, rows: &[Row]) -> Result<()> {
                 .collect();
             match values.len() {
                 0 => write!(out, " {:>14}", "—")?,
-                n => write!(out, " {:>14.4}", values.iter().sum::<f64>() / n as f64)?,
+                n => {
+                    // A run without a value is not left out of a mean in silence.
+                    let mark = if n < done { "*" } else { "" };
+                    let mean = values.iter().sum::<f64>() / n as f64;
+                    write!(out, " {:>14}", format!("{mean:.4}{mark}"))?;
+                    starred |= n < done;
+                }
             }
         }
         writeln!(out)?;
+    }
+    if starred {
+        writeln!(out, "* a seed has no value there; `dubio score` says why")?;
     }
     Ok(())
 }
