@@ -4,13 +4,19 @@
 //! defaults written out and the grid of runs with their ids; [`work`] does one run; [`store::Store`] is
 //! the folder of finished ones. A stage reads what the stage above wrote and nothing else.
 
+mod bayesian;
+pub mod decision;
+pub mod evaluation;
+pub mod learn;
 pub mod local;
 pub mod mistakes;
 pub mod page;
 pub mod plan;
 mod reader;
 pub mod score;
+pub mod search;
 pub mod store;
+pub mod study;
 pub mod suite;
 mod usage;
 pub mod work;

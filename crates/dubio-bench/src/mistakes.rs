@@ -52,6 +52,11 @@ impl<'a> Collector<'a> {
         self.list.push((place.start, message.into()));
     }
 
+    /// How many there are so far.
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
     /// The mistakes, or `Ok` when there are none.
     pub(crate) fn finish(&mut self, file: &str) -> Result<(), Mistakes> {
         if self.list.is_empty() {

@@ -11,7 +11,10 @@ use dubio_nn::shape::Shape;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::suite::{Evaluate, Suite};
+use crate::evaluation::Evaluation;
+use crate::learn::Learn;
+use crate::search::{Kind, Search, Space};
+use crate::suite::{Choice, Entry, Evaluate, Suite};
 
 /// One data set x network x method x seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,39 +42,31 @@ pub struct Settings {
     pub recipe: Recipe,
     /// Seed of everything random.
     pub seed: u64,
+    /// What is learnt from, where it is not the whole training part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub learn: Option<Learn>,
+    /// How the method's settings were found, where they were not written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<Searched>,
     /// What is predicted, and the names of the files.
     pub predict: Vec<Evaluation>,
 }
 
-/// A set to predict.
+/// How a method's settings were found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Evaluation {
-    /// The test part.
-    Test,
-    /// A set from elsewhere.
-    Ood {
-        /// Its name.
-        data: String,
-    },
-    /// The test part, shifted.
-    Shift {
-        /// The shift's name.
-        shift: String,
-        /// 1 to 5.
-        severity: u8,
-    },
-}
-
-impl Evaluation {
-    /// Name of the predictions in a run's folder, without its ending; the split of a score.
-    pub fn name(&self) -> String {
-        match self {
-            Self::Test => "test".to_string(),
-            Self::Ood { data } => format!("ood.{}", data.replace([':', '/'], "-")),
-            Self::Shift { shift, severity } => format!("shift.{shift}.{severity}"),
-        }
-    }
+pub struct Searched {
+    /// How trials were chosen.
+    pub kind: Kind,
+    /// Trials in all.
+    pub budget: usize,
+    /// The score that was made best on the validation part.
+    pub score: String,
+    /// Its badness in the best trial: the score, negative where higher is better.
+    pub badness: f64,
+    /// Share of the training part that was held back.
+    pub validation: f64,
+    /// The best trial's run.
+    pub best: String,
 }
 
 /// What a run is estimated to cost.
@@ -102,36 +97,189 @@ pub enum Error {
     Unfit(String),
 }
 
-/// Plans every run of a suite, data sets below `folder`.
-pub fn plan(suite: &Suite, folder: &Path) -> Result<Vec<PlannedRun>, Error> {
-    let mut runs = Vec::new();
+/// What is to be done.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plan {
+    /// Every run of a method whose settings are known.
+    pub runs: Vec<PlannedRun>,
+    /// Trials of searches, as far as they are known by now.
+    pub trials: Vec<PlannedRun>,
+    /// Methods whose settings are not found yet, with the number of trials that are left.
+    pub open: Vec<(String, usize)>,
+}
+
+/// How bad the score of a trial is, the larger the worse; `None` while it is not known.
+pub type Badness<'a> = &'a dyn Fn(&PlannedRun, &Search) -> Option<f64>;
+
+/// Plans every run of a suite, data sets below `folder`. What searches try next depends on what is
+/// known of their trials.
+pub fn plan(suite: &Suite, folder: &Path, badness: Badness<'_>) -> Result<Plan, Error> {
+    let mut plan = Plan::default();
     for data in &suite.data {
         let halves = sets::halves(data)?;
         let train = halves.name.set.load(folder, halves.train)?;
-        let digest = checksum(&train);
-        let predict = evaluations(&suite.evaluate, &train, data)?;
+        let tasks = tasks(suite, &train, data)?;
+        let place = Place { suite, data, train: &train, digest: checksum(&train), badness };
         for network in &suite.networks {
             for entry in &suite.methods {
-                let cost = cost(network, &train, &entry.recipe)?;
-                for &seed in &suite.seeds {
-                    let settings = Settings {
-                        data: data.clone(),
-                        data_sha256: digest.clone(),
-                        network: network.clone(),
-                        recipe: entry.recipe.clone(),
-                        seed,
-                        predict: predict.clone(),
-                    };
-                    let id = settings.id();
-                    runs.push(PlannedRun { id, label: entry.label.clone(), settings, cost });
+                let (recipe, search) = match &entry.choice {
+                    Choice::Fixed(recipe) => (recipe.clone(), None),
+                    Choice::Searched(space) => {
+                        match place.find(network, entry, space, &mut plan)? {
+                            Some((recipe, search)) => (recipe, Some(search)),
+                            None => continue,
+                        }
+                    }
+                };
+                for &seed in entry.seeds.as_ref().unwrap_or(&suite.seeds) {
+                    for task in &tasks {
+                        let run = place.run(network, entry.label.clone(), &recipe, seed, task);
+                        plan.runs.push(run?.searched(search.clone()));
+                    }
                 }
             }
         }
     }
-    Ok(runs)
+    Ok(plan)
+}
+
+/// A data set of a suite.
+struct Place<'a> {
+    suite: &'a Suite,
+    data: &'a str,
+    train: &'a Dataset,
+    digest: String,
+    badness: Badness<'a>,
+}
+
+impl Place<'_> {
+    fn run(
+        &self,
+        network: &str,
+        label: String,
+        recipe: &Recipe,
+        seed: u64,
+        task: &Task,
+    ) -> Result<PlannedRun, Error> {
+        let settings = Settings {
+            data: self.data.to_string(),
+            data_sha256: self.digest.clone(),
+            network: network.to_string(),
+            recipe: recipe.clone(),
+            seed,
+            learn: task.learn.clone(),
+            search: None,
+            predict: task.predict.clone(),
+        };
+        let cost = cost(network, self.train, recipe)?;
+        Ok(PlannedRun { id: settings.id(), label, settings, cost })
+    }
+
+    /// Plans the trials of a search; gives the best settings once all are known.
+    fn find(
+        &self,
+        network: &str,
+        entry: &Entry,
+        space: &Space,
+        plan: &mut Plan,
+    ) -> Result<Option<(Recipe, Searched)>, Error> {
+        let search = &self.suite.search;
+        let validation = search.validation;
+        let task = Task {
+            learn: Some(Learn::HoldBack { validation }),
+            predict: vec![Evaluation::Validation],
+        };
+        let trial = |point: &[f64]| {
+            let recipe = space.recipe(point)?;
+            self.run(network, String::new(), &recipe, search.seed, &task).ok()
+        };
+        // Settings that cannot be are as bad as a run that failed.
+        let badness = |point: &[f64]| match trial(point) {
+            Some(run) => (self.badness)(&run, search),
+            None => Some(f64::INFINITY),
+        };
+        let tried = search.points(space, &badness);
+        let mut best: Option<(f64, PlannedRun)> = None;
+        for (index, (point, badness)) in tried.iter().enumerate() {
+            let Some(mut run) = trial(point) else { continue };
+            run.label = format!("{}, trial {}", entry.label, index + 1);
+            if let Some(badness) = badness.filter(|b| b.is_finite())
+                && best.as_ref().is_none_or(|(least, _)| badness < *least)
+            {
+                best = Some((badness, run.clone()));
+            }
+            plan.trials.push(run);
+        }
+        let budget = search.trials(space);
+        let known = tried.iter().filter(|(_, badness)| badness.is_some()).count();
+        if known < budget {
+            plan.open.push((entry.label.clone(), budget - known));
+            return Ok(None);
+        }
+        let Some((badness, run)) = best else {
+            let what = "every trial of its search failed; change the ranges";
+            return Err(Error::Unfit(format!("{}, {}: {what}", entry.label, self.data)));
+        };
+        let (kind, score) = (search.kind, search.score.clone());
+        let searched = Searched { kind, budget, score, badness, validation, best: run.id };
+        Ok(Some((run.settings.recipe, searched)))
+    }
+}
+
+impl PlannedRun {
+    /// Whether it is part of a search.
+    pub fn is_trial(&self) -> bool {
+        self.settings.predict.contains(&Evaluation::Validation)
+    }
+
+    fn searched(mut self, search: Option<Searched>) -> Self {
+        self.settings.search = search;
+        self.id = self.settings.id();
+        self
+    }
+}
+
+/// What a method learns from, and what it predicts then.
+struct Task {
+    learn: Option<Learn>,
+    predict: Vec<Evaluation>,
+}
+
+/// What each method does with a data set.
+fn tasks(suite: &Suite, train: &Dataset, data: &str) -> Result<Vec<Task>, Error> {
+    let mut main = evaluations(&suite.evaluate, train, data)?;
+    let Some(decision) = &suite.decision else {
+        return Ok(vec![Task { learn: None, predict: main }]);
+    };
+    let unfit = |what: String| Error::Unfit(format!("{data}: [decision] {what}"));
+    let Answers::Classes { classes, .. } = train.answers else {
+        return Err(unfit("is for data sets of classes; leave it out".into()));
+    };
+    if let Some(class) = decision.critical.iter().find(|&&class| class as usize >= classes) {
+        return Err(unfit(format!("names class {class}; the last is {}", classes - 1)));
+    }
+    let evaluation = Evaluation::Decision(decision.clone());
+    if decision.dropped == 0.0 {
+        main.push(evaluation);
+        return Ok(vec![Task { learn: None, predict: main }]);
+    }
+    let rare = Learn::Rare { classes: decision.critical.clone(), dropped: decision.dropped };
+    Ok(vec![
+        Task { learn: None, predict: main },
+        Task { learn: Some(rare), predict: vec![evaluation] },
+    ])
 }
 
 impl Settings {
+    /// Name of the file that holds the predictions of one of [`Settings::predict`], without its ending.
+    pub fn file(&self, evaluation: &Evaluation) -> String {
+        match evaluation {
+            // The predictions of the test part are there already when nothing else was learnt.
+            Evaluation::Decision(_) if self.learn.is_none() => Evaluation::Test.name(),
+            other => other.name(),
+        }
+    }
+
     fn id(&self) -> String {
         let text = serde_json::to_string(self).expect("settings are plain data");
         let digest = Sha256::digest(text.as_bytes());
@@ -155,15 +303,20 @@ fn checksum(data: &Dataset) -> String {
 fn evaluations(evaluate: &Evaluate, train: &Dataset, data: &str) -> Result<Vec<Evaluation>, Error> {
     let mut all = vec![Evaluation::Test];
     let pictures = matches!(train.inputs, Inputs::Pictures(_));
-    let only_test = evaluate.ood.is_empty() && evaluate.shifts.is_empty();
-    if !pictures && !only_test {
-        let what = "out-of-domain sets and shifts are for pictures";
-        return Err(Error::Unfit(format!("{data}: {what}; leave [evaluate] out")));
-    }
     all.extend(evaluate.ood.iter().map(|name| Evaluation::Ood { data: name.clone() }));
     for shift in &evaluate.shifts {
         let each = evaluate.severities.iter();
         all.extend(each.map(|&severity| Evaluation::Shift { shift: shift.clone(), severity }));
+    }
+    let examples = evaluate.attack_examples;
+    all.extend(evaluate.attacks.iter().map(|&attack| Evaluation::Attack { attack, examples }));
+    if !evaluate.augment.is_empty() {
+        let (augment, looks) = (evaluate.augment.clone(), evaluate.looks);
+        all.push(Evaluation::TestTime { augment, looks });
+    }
+    if !pictures && all.len() > 1 {
+        let what = "out-of-domain sets, shifts, attacks and augmentation are for pictures";
+        return Err(Error::Unfit(format!("{data}: {what}; leave them out of [evaluate]")));
     }
     Ok(all)
 }
@@ -186,7 +339,7 @@ fn cost(network: &str, train: &Dataset, recipe: &Recipe) -> Result<Cost, Error> 
         let batch = recipe.setup.batch;
         return Err(unfit(dubio_infer::Error::BatchTooLarge { batch, examples }));
     }
-    let epochs = recipe.method.passes() * recipe.members() as f64;
+    let epochs = recipe.passes();
     let (parameters, macs) = (tape.parameters(), tape.macs());
     // Forward, and twice as much back.
     let seconds = 3.0 * macs as f64 * examples as f64 * epochs / 20e9;

@@ -74,6 +74,31 @@ impl<'a> Section<'a> {
         }
     }
 
+    pub(crate) fn number(
+        &mut self,
+        key: &'static str,
+        mistakes: &mut Collector<'_>,
+    ) -> Option<Placed<f64>> {
+        number(key, self.value(key)?, mistakes)
+    }
+
+    /// A list of numbers; a single one is a list of one.
+    pub(crate) fn numbers(
+        &mut self,
+        key: &'static str,
+        mistakes: &mut Collector<'_>,
+    ) -> Vec<Placed<f64>> {
+        match self.value(key) {
+            None => Vec::new(),
+            Some(value) => match value.get_ref() {
+                DeValue::Array(all) => {
+                    all.iter().filter_map(|v| number(key, v, mistakes)).collect()
+                }
+                _ => number(key, value, mistakes).into_iter().collect(),
+            },
+        }
+    }
+
     pub(crate) fn section(
         &mut self,
         key: &'static str,
@@ -191,6 +216,26 @@ fn count(
         mistakes.add(value.span(), format!("`{key}` must be a whole number from 0, got {got}"));
     }
     parsed.map(|number| Placed { value: number, place: value.span() })
+}
+
+fn number(
+    key: &str,
+    value: &Spanned<DeValue<'_>>,
+    mistakes: &mut Collector<'_>,
+) -> Option<Placed<f64>> {
+    let parsed = match value.get_ref() {
+        DeValue::Integer(i) => i.as_str().replace('_', "").parse().ok(),
+        DeValue::Float(x) => x.as_str().replace('_', "").parse().ok(),
+        _ => None,
+    };
+    match parsed.filter(|number: &f64| number.is_finite()) {
+        Some(number) => Some(Placed { value: number, place: value.span() }),
+        None => {
+            let got = kind(value.get_ref());
+            mistakes.add(value.span(), format!("`{key}` must be a number, got {got}"));
+            None
+        }
+    }
 }
 
 fn kind(value: &DeValue<'_>) -> String {

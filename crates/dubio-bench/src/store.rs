@@ -1,7 +1,7 @@
 //! The folder of runs: `runs/<id>/`, each there whole or not at all.
 //!
 //! A run is made in `runs/.work/<id>/` and renamed into its place when it is finished; checkpoints lie
-//! in `runs/.checkpoints/<id>/`, reports of failures in `runs/.failed/<id>.json`. A lock on
+//! in `runs/.checkpoints/<id>/`, reports of failures in `runs/.failed/<id>.json`, studies in `runs/.studies/`. A lock on
 //! `runs/.locks/<id>`, which the system gives back when its holder dies, keeps two runners apart.
 
 use std::fs::{self, File};
@@ -214,7 +214,7 @@ pub enum State {
     Missing,
 }
 
-fn write_pretty(path: &Path, value: &impl Serialize) -> io::Result<()> {
+pub(crate) fn write_pretty(path: &Path, value: &impl Serialize) -> io::Result<()> {
     let mut bytes = serde_json::to_vec_pretty(value)?;
     bytes.push(b'\n');
     write_whole(path, |file| file.write_all(&bytes).and_then(|()| file.sync_data()))

@@ -1,7 +1,11 @@
 //! A suite as written: data sets, networks, methods, seeds, and what to evaluate.
 
+use std::ops::Range;
+
 use dubio_data::sets;
 use dubio_data::shifts;
+use dubio_infer::attack::{Attack, Rule};
+use dubio_infer::augment::Augmentation;
 use dubio_infer::methods;
 use dubio_infer::recipe::{Recipe, Setup};
 use dubio_nn::networks;
@@ -9,8 +13,10 @@ use dubio_nn::shape::Shape;
 use serde_json::{Map, Value};
 use toml::de::DeTable;
 
+use crate::decision::Decision;
 use crate::mistakes::{Collector, Mistakes};
 use crate::reader::{Placed, Section, unknown};
+use crate::search::{Axis, Search, Space, values};
 
 /// A study as its author wrote it, checked.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +35,10 @@ pub struct Suite {
     pub seeds: Vec<u64>,
     /// What is evaluated besides the test part.
     pub evaluate: Evaluate,
+    /// How settings that are ranges are found.
+    pub search: Search,
+    /// Decisions under costs, if they are asked for.
+    pub decision: Option<Decision>,
     /// The methods, grids written out.
     pub methods: Vec<Entry>,
 }
@@ -42,6 +52,18 @@ pub struct Evaluate {
     pub shifts: Vec<String>,
     /// Severities of the shifts, 1 to 5.
     pub severities: Vec<u8>,
+    /// Attacks on the posterior predictive.
+    pub attacks: Vec<Attack>,
+    /// How many of the test examples are attacked.
+    pub attack_examples: usize,
+    /// Random changes of the test pictures, each look a sample of its own.
+    pub augment: Vec<Augmentation>,
+    /// Looks at the test pictures for each sample.
+    pub looks: usize,
+    /// A method's label or a file of predictions to compare with.
+    pub reference: Option<String>,
+    /// Name of the groups to score each on its own.
+    pub groups: Option<String>,
 }
 
 /// A method under a label.
@@ -49,8 +71,19 @@ pub struct Evaluate {
 pub struct Entry {
     /// What tables call it.
     pub label: String,
-    /// The method with its settings.
-    pub recipe: Recipe,
+    /// Seeds of its own, instead of the suite's: for what is too slow to be repeated as often.
+    pub seeds: Option<Vec<u64>>,
+    /// The method with its settings, or with those to be found.
+    pub choice: Choice,
+}
+
+/// Where a method's settings come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Choice {
+    /// They are written.
+    Fixed(Recipe),
+    /// They are searched.
+    Searched(Space),
 }
 
 impl Suite {
@@ -85,9 +118,14 @@ impl Suite {
             let large = Shape::picture(3, 64, 64);
             networks::build::<f32>(name, large, 2).map(|_| ())
         });
-        let seeds = seeds(top, mistakes);
+        let seeds = seeds(top, mistakes).unwrap_or(vec![0]);
         let evaluate = top.section("evaluate", mistakes);
-        let evaluate = evaluate.map(|mut s| Evaluate::read(&mut s, mistakes)).unwrap_or_default();
+        let (mut evaluate, reference) =
+            evaluate.map(|mut s| Evaluate::read(&mut s, mistakes)).unwrap_or_default();
+        let decision = top.section("decision", mistakes);
+        let decision = decision.map(|mut section| Decision::read(&mut section, mistakes));
+        let search = top.section("search", mistakes);
+        let search = search.map(|mut s| Search::read(&mut s, mistakes)).unwrap_or_default();
         let sections = top.sections("methods", mistakes);
         if sections.is_empty() {
             mistakes
@@ -95,9 +133,21 @@ impl Suite {
         }
         let methods: Vec<Entry> =
             sections.into_iter().flat_map(|mut s| entries(&mut s, mistakes)).collect();
+        if let Some(Placed { value, place }) = reference {
+            let labels = methods.iter().map(|entry| &entry.label[..]);
+            if !labels.clone().any(|label| label == value) && !is_file(&value) {
+                mistakes.add(place, unknown("method or file for a reference", &value, labels));
+            }
+            evaluate.reference = Some(value);
+        }
         top.refuse_rest("key of a suite", mistakes);
-        Self { name, title, paper, data, networks, seeds, evaluate, methods }
+        Self { name, title, paper, data, networks, seeds, evaluate, search, decision, methods }
     }
+}
+
+/// Whether a text is meant as the path of a file of predictions.
+fn is_file(text: &str) -> bool {
+    text.contains(['/', '\\']) || [".npz", ".safetensors"].iter().any(|end| text.ends_with(end))
 }
 
 /// A list of names that must not be empty, each of which must be right.
@@ -124,10 +174,11 @@ fn required(
 }
 
 /// `seeds = 5` is 0 to 4; a list is itself.
-fn seeds(top: &mut Section<'_>, mistakes: &mut Collector<'_>) -> Vec<u64> {
-    let Some(value) = top.value("seeds") else { return vec![0] };
+fn seeds(section: &mut Section<'_>, mistakes: &mut Collector<'_>) -> Option<Vec<u64>> {
+    let value = section.value("seeds")?;
     let (is_list, place) = (value.get_ref().is_array(), value.span());
-    let numbers: Vec<u64> = top.counts("seeds", mistakes).into_iter().map(|n| n.value).collect();
+    let numbers: Vec<u64> =
+        section.counts("seeds", mistakes).into_iter().map(|n| n.value).collect();
     let seeds = match numbers[..] {
         [count] if !is_list => (0..count).collect(),
         _ => numbers,
@@ -135,11 +186,15 @@ fn seeds(top: &mut Section<'_>, mistakes: &mut Collector<'_>) -> Vec<u64> {
     if seeds.is_empty() {
         mistakes.add(place, "`seeds` must be at least 1, or a list of seeds");
     }
-    seeds
+    Some(seeds)
 }
 
 impl Evaluate {
-    fn read(section: &mut Section<'_>, mistakes: &mut Collector<'_>) -> Self {
+    /// All but the reference, which is a method's label or a file: which, is known after the methods.
+    fn read(
+        section: &mut Section<'_>,
+        mistakes: &mut Collector<'_>,
+    ) -> (Self, Option<Placed<String>>) {
         let ood = section.texts("ood", mistakes);
         for Placed { value, place } in &ood {
             if let Err(error) = sets::parse(value) {
@@ -167,15 +222,91 @@ impl Evaluate {
         if severities.is_empty() && !names.is_empty() {
             severities = vec![1, 2, 3, 4, 5];
         }
+        let attacks = attacks(section, mistakes);
+        let attack_examples = count("attack_examples", 1000, section, mistakes);
+        let augment = augmentations(section, mistakes);
+        let looks = count("looks", 1, section, mistakes);
+        let reference = section.text("reference", mistakes);
+        let groups = section.text("groups", mistakes).map(|name| name.value);
         section.refuse_rest("key of [evaluate]", mistakes);
-        Self { ood: ood.into_iter().map(|name| name.value).collect(), shifts: names, severities }
+        let ood = ood.into_iter().map(|name| name.value).collect();
+        let evaluate = Self {
+            ood,
+            shifts: names,
+            severities,
+            attacks,
+            attack_examples,
+            augment,
+            looks,
+            reference: None,
+            groups,
+        };
+        (evaluate, reference)
     }
+}
+
+/// A number of things, at least one.
+fn count(
+    key: &'static str,
+    default: usize,
+    section: &mut Section<'_>,
+    mistakes: &mut Collector<'_>,
+) -> usize {
+    let numbers = section.counts(key, mistakes);
+    match &numbers[..] {
+        [] => default,
+        [Placed { value: 1.., .. }] => numbers[0].value as usize,
+        [first, ..] => {
+            mistakes.add(first.place.clone(), format!("`{key}` must be one number, at least 1"));
+            default
+        }
+    }
+}
+
+/// `attacks` at each of `epsilons`.
+fn attacks(section: &mut Section<'_>, mistakes: &mut Collector<'_>) -> Vec<Attack> {
+    let mut rules = Vec::new();
+    for Placed { value, place } in section.texts("attacks", mistakes) {
+        match Rule::ALL.into_iter().find(|rule| rule.name() == value) {
+            Some(rule) => rules.push(rule),
+            None => {
+                let known = Rule::ALL.into_iter().map(Rule::name);
+                mistakes.add(place, unknown("attack", &value, known));
+            }
+        }
+    }
+    let mut epsilons = Vec::new();
+    for Placed { value, place } in section.numbers("epsilons", mistakes) {
+        if value > 0.0 && value <= 1.0 {
+            epsilons.push(value);
+        } else {
+            let what = "an epsilon is a share of the brightest pixel, above 0 and at most 1";
+            mistakes.add(place, format!("{what}, got {value}"));
+        }
+    }
+    if epsilons.is_empty() {
+        epsilons.push(0.1);
+    }
+    let at = |rule: Rule| epsilons.iter().map(move |&epsilon| Attack { rule, epsilon });
+    rules.into_iter().flat_map(at).collect()
+}
+
+fn augmentations(section: &mut Section<'_>, mistakes: &mut Collector<'_>) -> Vec<Augmentation> {
+    let mut all: Vec<Augmentation> = Vec::new();
+    for Placed { value, place } in section.texts("augment", mistakes) {
+        match value.parse() {
+            Ok(augmentation) => all.push(augmentation),
+            Err(error) => mistakes.add(place, error),
+        }
+    }
+    all
 }
 
 /// The entries of one `[[methods]]`: one for each point of its grid.
 fn entries(section: &mut Section<'_>, mistakes: &mut Collector<'_>) -> Vec<Entry> {
     let name = section.text("method", mistakes);
     let label = section.text("label", mistakes).map(|label| label.value);
+    let seeds = seeds(section, mistakes);
     let Some(name) = name else {
         let names: Vec<&str> = methods::CARDS.iter().map(|card| card.name).collect();
         let what = format!("`method` is missing; it names one of {}", names.join(", "));
@@ -189,49 +320,31 @@ fn entries(section: &mut Section<'_>, mistakes: &mut Collector<'_>) -> Vec<Entry
         return Vec::new();
     };
     let known = known_settings(&default);
-    let mut sound = true;
-    let mut axes: Vec<(String, Vec<Value>)> = Vec::new();
-    let mut places = Vec::new();
+    let mut written =
+        Written { method: &name, searched: Vec::new(), axes: Vec::new(), places: Vec::new() };
+    let before = mistakes.len();
     for (key, value) in settings {
-        if !known.contains(&key.value) {
-            let names = known.iter().map(|k| &k[..]);
-            let what = format!("setting of {}", name.value);
-            mistakes.add(key.place, unknown(&what, &key.value, names));
-            sound = false;
-            continue;
-        }
-        // A list where one value is wanted is a grid.
-        let values = match value.value {
-            Value::Array(all) if !takes_lists(&key.value) => all,
-            single => vec![single],
-        };
-        for one in &values {
-            let alone = Map::from_iter([(key.value.clone(), one.clone())]);
-            if let Err(error) = Recipe::read(&name.value, alone) {
-                let message = without_method(&error.to_string(), &name.value);
-                mistakes.add(value.place.clone(), message);
-                sound = false;
+        match known.get(&key.value) {
+            Some(default) => written.add(key.value, value, default, mistakes),
+            None => {
+                let names = known.keys().map(|key| &key[..]);
+                let what = format!("setting of {}", name.value);
+                mistakes.add(key.place, unknown(&what, &key.value, names));
             }
         }
-        places.push((key.value.clone(), value.place));
-        axes.push((key.value, values));
     }
-    if !sound {
+    if mistakes.len() > before {
         return Vec::new();
     }
+    let label = label.unwrap_or_else(|| name.value.clone());
     let mut all = Vec::new();
-    for (settings, suffix) in grid(&axes) {
-        match Recipe::parse(&name.value, settings) {
-            Ok(recipe) => {
-                let label = label.clone().unwrap_or_else(|| name.value.clone());
-                all.push(Entry { label: label + &suffix, recipe });
+    for (settings, suffix) in grid(&written.axes) {
+        match written.choice(settings) {
+            Ok(choice) => {
+                all.push(Entry { label: label.clone() + &suffix, seeds: seeds.clone(), choice });
             }
             Err(error) => {
-                // At the first of the settings that it names.
-                let message = without_method(&error.to_string(), &name.value);
-                let named = places.iter().find(|(key, _)| message.contains(&format!("`{key}`")));
-                let place = named.map_or(name.place.clone(), |(_, place)| place.clone());
-                mistakes.add(place, message);
+                mistakes.add(written.place(&error), error);
                 return Vec::new();
             }
         }
@@ -239,13 +352,81 @@ fn entries(section: &mut Section<'_>, mistakes: &mut Collector<'_>) -> Vec<Entry
     all
 }
 
-/// Names of all settings of a method, its own and those of every method.
-fn known_settings(recipe: &Recipe) -> Vec<String> {
+/// The settings of one `[[methods]]`.
+struct Written<'a> {
+    method: &'a Placed<String>,
+    searched: Vec<Axis>,
+    axes: Vec<(String, Vec<Value>)>,
+    places: Vec<(String, Range<usize>)>,
+}
+
+impl Written<'_> {
+    fn add(
+        &mut self,
+        key: String,
+        written: Placed<Value>,
+        default: &Value,
+        mistakes: &mut Collector<'_>,
+    ) {
+        let Placed { value, place } = written;
+        let values = match value {
+            // A list where one value is wanted is a grid.
+            Value::Array(all) if !takes_lists(&key) => all,
+            // A table where one value is wanted is a search; a warm-up is a table.
+            Value::Object(table) if key != "warm_up" => match values(&table, default) {
+                Ok(values) => {
+                    self.searched.push(Axis { key: key.clone(), values });
+                    self.places.push((key, place));
+                    return;
+                }
+                Err(error) => return mistakes.add(place, format!("`{key}`: {error}")),
+            },
+            single => vec![single],
+        };
+        for one in &values {
+            let alone = Map::from_iter([(key.clone(), one.clone())]);
+            if let Err(error) = Recipe::read(&self.method.value, alone) {
+                let message = without_method(&error.to_string(), &self.method.value);
+                mistakes.add(place.clone(), message);
+            }
+        }
+        self.places.push((key.clone(), place));
+        self.axes.push((key, values));
+    }
+
+    /// Settings that can be; of a search, its first and its last corner must be.
+    fn choice(&self, fixed: Map<String, Value>) -> Result<Choice, String> {
+        let method = self.method.value.clone();
+        let parse = |settings| {
+            Recipe::parse(&method, settings)
+                .map_err(|error| without_method(&error.to_string(), &method))
+        };
+        if self.searched.is_empty() {
+            return parse(fixed).map(Choice::Fixed);
+        }
+        let space = Space { method: method.clone(), fixed, axes: self.searched.clone() };
+        for corner in [0.0, 1.0] {
+            parse(space.at(&vec![corner; space.axes.len()]))?;
+        }
+        Ok(Choice::Searched(space))
+    }
+
+    /// The place of the first setting that a message names.
+    fn place(&self, message: &str) -> Range<usize> {
+        let named = self.places.iter().find(|(key, _)| message.contains(&format!("`{key}`")));
+        named.map_or(self.method.place.clone(), |(_, place)| place.clone())
+    }
+}
+
+/// All settings of a method, its own and those of every method, with their defaults.
+pub(crate) fn known_settings(recipe: &Recipe) -> Map<String, Value> {
     let own = serde_json::to_value(&recipe.method).unwrap_or_default();
     let common = serde_json::to_value(&recipe.setup).unwrap_or_default();
-    let keys = |value: Value| value.as_object().map(|t| t.keys().cloned().collect::<Vec<_>>());
-    let mut all: Vec<String> = [own, common].into_iter().filter_map(keys).flatten().collect();
-    all.retain(|key| key != "method");
+    let mut all = Map::new();
+    for part in [own, common] {
+        all.extend(part.as_object().cloned().unwrap_or_default());
+    }
+    all.remove("method");
     all
 }
 

@@ -10,7 +10,8 @@ use dubio_infer::fit::{Checkpoints, Options, Watch};
 use dubio_infer::predict::TestTime;
 use dubio_metrics::stream::Stream;
 
-use crate::plan::{Evaluation, PlannedRun};
+use crate::evaluation::Evaluation;
+use crate::plan::{PlannedRun, Settings};
 use crate::store::{Record, Spent, Store};
 use crate::usage;
 
@@ -47,9 +48,7 @@ impl From<dubio_infer::Error> for Error {
 /// same bytes as if it had never been stopped.
 pub fn work(run: &PlannedRun, store: &Store, data: &Path, watch: &dyn Watch) -> Result<(), Error> {
     let settings = &run.settings;
-    let halves = sets::halves(&settings.data)?;
-    let train = halves.name.set.load(data, halves.train)?;
-    let test = halves.name.set.load(data, halves.test)?;
+    let sets = Sets::load(settings, data)?;
     let stream = Stream::root(settings.seed);
     let checkpoints = Checkpoints {
         folder: store.checkpoints(&run.id),
@@ -59,7 +58,7 @@ pub fn work(run: &PlannedRun, store: &Store, data: &Path, watch: &dyn Watch) -> 
     let options = Options { watch, checkpoints: Some(checkpoints) };
     let fitted = settings
         .recipe
-        .fit::<f32>(&settings.network, &train, &stream.child("fit"), &options)
+        .fit::<f32>(&settings.network, &sets.learnt(), &stream.child("fit"), &options)
         .map_err(|unfinished| unfinished.error)?;
     let folder = store.begin(&run.id)?;
     let (began, mut examples) = (Instant::now(), 0);
@@ -67,11 +66,21 @@ pub fn work(run: &PlannedRun, store: &Store, data: &Path, watch: &dyn Watch) -> 
         if watch.stops() {
             return Err(Error::Stopped);
         }
-        let set = set(evaluation, &test, data)?;
+        if settings.file(evaluation) != evaluation.name() {
+            continue; // predicted for another evaluation
+        }
+        let set = sets.asked(evaluation)?;
         examples += set.len();
         let noise = stream.child("predict").child(&evaluation.name());
-        let predicted = fitted.predict(&set, &TestTime::default(), &noise)?;
-        predicted.write(&folder.join(format!("{}.npz", evaluation.name())))?;
+        let predicted = match evaluation {
+            Evaluation::Attack { attack, .. } => fitted.predict_attacked(&set, attack, &noise)?,
+            Evaluation::TestTime { augment, looks } => {
+                let test_time = TestTime { augment: augment.clone(), looks: *looks };
+                fitted.predict(&set, &test_time, &noise)?
+            }
+            _ => fitted.predict(&set, &TestTime::default(), &noise)?,
+        };
+        predicted.write(&folder.join(format!("{}.npz", settings.file(evaluation))))?;
     }
     let predict_wall_secs = began.elapsed().as_secs_f64() / examples as f64;
     let posterior = &fitted.posterior;
@@ -105,21 +114,57 @@ pub fn work(run: &PlannedRun, store: &Store, data: &Path, watch: &dyn Watch) -> 
     Ok(())
 }
 
-fn set(evaluation: &Evaluation, test: &Dataset, folder: &Path) -> Result<Dataset, Error> {
-    match evaluation {
-        Evaluation::Test => Ok(test.clone()),
-        Evaluation::Ood { data } => {
-            let name = sets::parse(data)?;
-            Ok(name.set.load(folder, name.part.unwrap_or(Part::Test))?)
+/// The data of a run.
+struct Sets<'a> {
+    settings: &'a Settings,
+    folder: &'a Path,
+    train: Dataset,
+    test: Dataset,
+}
+
+impl<'a> Sets<'a> {
+    fn load(settings: &'a Settings, folder: &'a Path) -> Result<Self, Error> {
+        let halves = sets::halves(&settings.data)?;
+        let set = halves.name.set;
+        let (train, test) = (set.load(folder, halves.train)?, set.load(folder, halves.test)?);
+        Ok(Self { settings, folder, train, test })
+    }
+
+    /// What is learnt from.
+    fn learnt(&self) -> Dataset {
+        match &self.settings.learn {
+            Some(learn) => learn.choose(&self.train, self.settings.seed),
+            None => self.train.clone(),
         }
-        Evaluation::Shift { shift, severity } => {
-            let shift = shifts::find(shift).expect("checked when it was planned");
-            let Inputs::Pictures(pictures) = &test.inputs else {
-                unreachable!("checked when it was planned")
-            };
-            // The same shifted pictures for every method and seed: what is compared is the method.
-            let pictures = shift.apply(pictures, *severity, &Stream::root(0).child("shift"));
-            Ok(Dataset { inputs: Inputs::Pictures(pictures), ..test.clone() })
+    }
+
+    /// What is predicted.
+    fn asked(&self, evaluation: &Evaluation) -> Result<Dataset, Error> {
+        match evaluation {
+            Evaluation::Test | Evaluation::Decision(_) | Evaluation::TestTime { .. } => {
+                Ok(self.test.clone())
+            }
+            Evaluation::Validation => {
+                let learn = self.settings.learn.as_ref().expect("planned with something held back");
+                Ok(learn.held_back(&self.train, self.settings.seed))
+            }
+            Evaluation::Attack { examples, .. } => {
+                let rows: Vec<u32> = (0..self.test.len().min(*examples) as u32).collect();
+                Ok(self.test.subset(&rows))
+            }
+            Evaluation::Ood { data } => {
+                let name = sets::parse(data)?;
+                Ok(name.set.load(self.folder, name.part.unwrap_or(Part::Test))?)
+            }
+            Evaluation::Shift { shift, severity } => {
+                let shift = shifts::find(shift).expect("checked when it was planned");
+                let Inputs::Pictures(pictures) = &self.test.inputs else {
+                    unreachable!("checked when it was planned")
+                };
+                // The same shifted pictures for every method and seed: what is compared is the method.
+                let pictures = shift.apply(pictures, *severity, &Stream::root(0).child("shift"));
+                Ok(Dataset { inputs: Inputs::Pictures(pictures), ..self.test.clone() })
+            }
         }
     }
 }

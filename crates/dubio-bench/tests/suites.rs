@@ -45,6 +45,64 @@ fn every_mistake_is_told_with_its_place_and_what_was_meant() {
             "[evaluate]\nshift = [\"fog\"]",
             &["no key of [evaluate] is called `shift`; did you mean `shifts`?"],
         ),
+        (
+            "[evaluate]\nattacks = [\"fgms\"]\nepsilons = [0, 2, \"a\"]",
+            &[
+                "s.toml:2:12: no attack is called `fgms`; did you mean `fgsm`?",
+                "s.toml:3:13: an epsilon is a share of the brightest pixel",
+                "s.toml:3:16:",
+                "`epsilons` must be a number, got the text \"a\"",
+            ],
+        ),
+        (
+            "[evaluate]\naugment = \"blur\"\nlooks = 0",
+            &[
+                "no augmentation is called `blur`",
+                "s.toml:3:9: `looks` must be one number, at least 1",
+            ],
+        ),
+        (
+            "[evaluate]\nreference = \"hcm\"\n[[methods]]\nmethod = \"hmc\"",
+            &[
+                "s.toml:2:13: no method or file for a reference is called `hcm`; did you mean `hmc`?",
+            ],
+        ),
+        ("decision = 1", &["`decision` must be a table"]),
+        ("[decision]", &["`critical` is missing; it lists the classes"]),
+        (
+            "[decision]\ncritical = [3]\ndropped = 1\nmiss = -1\nothr = 2",
+            &[
+                "s.toml:3:11: `dropped` must be at least 0 and below 1, got 1",
+                "s.toml:4:8: `miss` must be at least 0, got -1",
+                "no key of [decision] is called `othr`; did you mean `other`?",
+            ],
+        ),
+        (
+            "[[methods]]\nmethod = \"hmc\"\nwarm_up = { method = \"sgd\", lrr = 1 }",
+            &["s.toml:3:11: `warm_up`:", "lrr"],
+        ),
+        (
+            "[search]\nkind = \"rendom\"\nbudget = 0\nvalidation = 1.5\nscore = \"nlll\"\nsede = 1",
+            &[
+                "no kind of search is called `rendom`; did you mean `random`?",
+                "s.toml:3:10: `budget` must be at least 1",
+                "s.toml:4:14: `validation` is a share of the training part",
+                "no score is called `nlll`; did you mean `nll`?",
+                "no key of [search] is called `sede`; did you mean `seed`?",
+            ],
+        ),
+        (
+            "[[methods]]\nmethod = \"sgd\"\nlr = { from = 1, to = 0.1 }\nbatch = { off = [1] }",
+            &[
+                "s.toml:3:6: `lr`: a search is written",
+                "must be below `to`, got 1 and 0.1",
+                "it has no `off`",
+            ],
+        ),
+        (
+            "[[methods]]\nmethod = \"sgd\"\nlr = { from = -1.0, to = 0.1 }",
+            &["s.toml:3:6: `lr` must be above 0, got -1"],
+        ),
         ("methods = 1", &["written [[methods]]"]),
         ("[[methods]]\nlr = 0.1", &["`method` is missing; it names one of sgd,"]),
         (
@@ -114,7 +172,7 @@ fn a_list_where_one_value_is_wanted_is_a_grid() {
     let suite = Suite::parse("s.toml", &text).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(suite.methods.len(), 6);
     assert_eq!(suite.methods[1].label, "sgd, lr = 0.1, momentum = 0.5");
-    let runs = plan(&suite, "".as_ref()).unwrap();
+    let runs = plan(&suite, "".as_ref(), &|_, _| None).unwrap().runs;
     assert_eq!(runs.len(), 12);
     let mut ids: Vec<&str> = runs.iter().map(|run| &run.id[..]).collect();
     ids.sort_unstable();
@@ -126,7 +184,7 @@ fn a_list_where_one_value_is_wanted_is_a_grid() {
 fn an_id_depends_on_what_the_result_depends_on_and_on_nothing_else() {
     let id = |text: &str| {
         let suite = Suite::parse("s.toml", text).unwrap_or_else(|e| panic!("{e}"));
-        plan(&suite, "".as_ref()).unwrap()[0].id.clone()
+        plan(&suite, "".as_ref(), &|_, _| None).unwrap().runs[0].id.clone()
     };
     let first = id(SOUND);
     assert_eq!(first, id(&format!("title = \"Another\"\n{SOUND}label = \"my own\"\n")));
@@ -146,12 +204,14 @@ fn an_id_depends_on_what_the_result_depends_on_and_on_nothing_else() {
 fn what_does_not_go_together_is_found_before_anything_runs() {
     let refused = |text: &str, expected: &str| {
         let suite = Suite::parse("s.toml", text).unwrap_or_else(|e| panic!("{e}"));
-        let error = plan(&suite, "".as_ref()).unwrap_err().to_string();
+        let error = plan(&suite, "".as_ref(), &|_, _| None).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     };
     refused(&SOUND.replace("mlp-20", "resnet18"), "needs pictures of");
     refused(&format!("{SOUND}batch = 5000\n"), "`batch` is 5000, but there are only");
     refused(&SOUND.replace("digits", "mnist"), "mnist");
+    refused(&format!("{SOUND}[decision]\ncritical = [10]\n"), "names class 10; the last is 9");
     let table = SOUND.replace("digits", "yacht");
+    refused(&format!("{table}[decision]\ncritical = [1]\n"), "is for data sets of classes");
     refused(&format!("{table}[evaluate]\nood = [\"digits\"]\n"), "are for pictures");
 }

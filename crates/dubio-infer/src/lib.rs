@@ -10,6 +10,7 @@
 #![doc = include_str!("../examples/posterior.rs")]
 //! ```
 
+pub mod attack;
 pub mod augment;
 mod checkpoint;
 mod draws;
@@ -26,5 +27,6 @@ pub mod rule;
 pub mod schedule;
 pub mod target;
 pub mod training;
+pub mod warm_up;
 
 pub use error::Error;

@@ -53,6 +53,18 @@ impl<T: Real> Fitted<T> {
         test_time: &TestTime,
         stream: &Stream,
     ) -> Result<Predicted, Error> {
+        let plain = self.training.scaling().inputs::<T>(data)?;
+        self.predict_inputs(&plain, data, test_time, stream)
+    }
+
+    /// Predicts inputs as the network reads them, in the place of a set's own.
+    pub(crate) fn predict_inputs(
+        &self,
+        plain: &[T],
+        data: &Dataset,
+        test_time: &TestTime,
+        stream: &Stream,
+    ) -> Result<Predicted, Error> {
         let scaling = self.training.scaling();
         let augmented = !test_time.augment.is_empty();
         let looks = if augmented { test_time.looks.max(1) } else { 1 };
@@ -61,7 +73,6 @@ impl<T: Real> Fitted<T> {
             _ if augmented => return Err(Error::Setting("only pictures can be augmented".into())),
             _ => None,
         };
-        let plain = scaling.inputs::<T>(data)?;
         let (points, passes) = (&self.posterior.points, self.posterior.noise.passes());
         let outputs = self.training.outputs();
         let size = scaling.shape().size();
@@ -77,7 +88,7 @@ impl<T: Real> Fitted<T> {
                 let stream = stream.child("sample").nth(index * passes * looks + pass);
                 let noise = (self.posterior.noise != Noise::Off).then(|| stream.child("layers"));
                 let inputs = match pictures {
-                    None => &plain,
+                    None => plain,
                     Some(pictures) => {
                         changed.resize(plain.len(), T::of(0.0));
                         let rows: Vec<u32> = (0..data.len() as u32).collect();

@@ -24,6 +24,7 @@ use crate::methods::{self, LayerNoise, Method};
 use crate::posterior::Posterior;
 use crate::problem::{Problem, Start};
 use crate::training::Training;
+use crate::warm_up::{Stage, WarmUp};
 
 /// Settings that every method has.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,6 +46,8 @@ pub struct Setup {
     /// Weights to start from: one file for all members, or one for each.
     #[serde(deserialize_with = "one_or_many")]
     pub start: Vec<PathBuf>,
+    /// A method whose last sample is the start.
+    pub warm_up: Option<WarmUp>,
 }
 
 impl Default for Setup {
@@ -57,6 +60,7 @@ impl Default for Setup {
             layers: Layers::All,
             augment: Vec::new(),
             start: Vec::new(),
+            warm_up: None,
         }
     }
 }
@@ -80,6 +84,9 @@ impl Setup {
             return Err(
                 "`prior_std` and `weight_decay` are one thing in two words; give one".into()
             );
+        }
+        if self.warm_up.is_some() && !self.start.is_empty() {
+            return Err("`start` and `warm_up` both say where to begin; give one".into());
         }
         if let Some(std) = self.prior_std
             && !(std > 0.0 && std.is_finite())
@@ -161,6 +168,12 @@ impl Recipe {
         self.setup.members.unwrap_or_else(|| self.method.default_members())
     }
 
+    /// Passes over the data for training all members, forward and backward counted as one.
+    pub fn passes(&self) -> f64 {
+        let warm_up = self.setup.warm_up.as_ref().map_or(0.0, |first| first.0.passes());
+        (warm_up + self.method.passes()) * self.members() as f64
+    }
+
     /// The network that the method needs: the named one, with noise in its layers where it wants it.
     pub fn network<T: Real>(&self, name: &str, training: &Training<T>) -> Result<Tape<T>, Error> {
         let tape = networks::build::<T>(name, training.scaling().shape(), training.outputs());
@@ -229,9 +242,51 @@ impl Recipe {
         member: usize,
         options: &Options<'_>,
     ) -> Outcome<Posterior<Flat<T>>, Posterior<Flat<T>>> {
+        let Some(WarmUp(first)) = &self.setup.warm_up else {
+            let start = |tape: &Tape<T>| self.start(tape, member);
+            return self.chain(network, training, stream, member, options, start);
+        };
+        let own = self.method.passes();
+        let share = first.passes() / (first.passes() + own);
+        let watch = Stage { watch: options.watch, before: 0.0, share };
+        let checkpoints = options.checkpoints.clone().map(|mut kept| {
+            kept.folder.push("warm-up");
+            kept.identity += " warm-up";
+            kept
+        });
+        let before = Options { watch: &watch, checkpoints };
+        let warmed = first.member(network, training, &stream.child("warm-up"), member, &before);
+        let nothing = |error: Error| Box::new(Unfinished { error, so_far: self.nothing() });
+        let mut warmed = warmed.map_err(|unfinished| nothing(unfinished.error))?;
+        let last = warmed.points.pop().expect("every method leaves a sample");
+        let watch = Stage { watch: options.watch, before: share, share: 1.0 - share };
+        let after = Options { watch: &watch, checkpoints: options.checkpoints.clone() };
+        let start =
+            |_: &Tape<T>| Ok(Start::Warm { theta: last.theta, statistics: last.statistics });
+        let mut outcome = self.chain(network, training, stream, member, &after, start);
+        let all = match &mut outcome {
+            Ok(posterior) => posterior,
+            Err(unfinished) => &mut unfinished.so_far,
+        };
+        for (record, first) in all.records.iter_mut().zip(&warmed.records) {
+            record.wall_secs += first.wall_secs;
+            record.losses.splice(0..0, first.losses.iter().copied());
+        }
+        outcome
+    }
+
+    fn chain<T: Real>(
+        &self,
+        network: &str,
+        training: &Arc<Training<T>>,
+        stream: &Stream,
+        member: usize,
+        options: &Options<'_>,
+        start: impl FnOnce(&Tape<T>) -> Result<Start<Flat<T>>, Error>,
+    ) -> Outcome<Posterior<Flat<T>>, Posterior<Flat<T>>> {
         let nothing = |error: Error| Box::new(Unfinished { error, so_far: self.nothing() });
         let tape = self.network(network, training).map_err(nothing)?;
-        let start = self.start(&tape, member).map_err(nothing)?;
+        let start = start(&tape).map_err(nothing)?;
         let (batch, examples) = (self.setup.batch, training.len());
         let precision = self.setup.prior_precision(examples);
         let engine = Cpu::new(tape, Problem::<Cpu<T>>::capacity(batch, examples));

@@ -58,6 +58,13 @@ impl Scaling {
         }
     }
 
+    /// A pixel from 0 to 1 of a colour as the network reads it; `None` for tables.
+    pub fn pixel(&self, channel: usize, value: f64) -> Option<f64> {
+        let InputScaling::Pictures { standardise, .. } = &self.inputs else { return None };
+        let (mean, deviation) = (standardise.mean()[channel], standardise.deviation()[channel]);
+        Some(if deviation > 0.0 { (value - mean) / deviation } else { 0.0 })
+    }
+
     /// How targets were scaled, in a regression.
     pub fn targets(&self) -> Option<&StandardiseTargets> {
         self.targets.as_ref()

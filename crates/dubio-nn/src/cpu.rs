@@ -6,11 +6,11 @@ use dubio_metrics::stream::Stream;
 use multiversion::multiversion;
 use rayon::prelude::*;
 
-use crate::engine::{Batch, Engine, Slice, Vector};
+use crate::engine::{Batch, Engine, Factors, Slice, Vector};
 use crate::layers::{Mode, Statistics};
 use crate::loss::mean_loss;
 use crate::real::Real;
-use crate::tape::{Tape, Workspace};
+use crate::tape::{Gradients, Tape, Workspace};
 
 /// A flat vector in memory.
 #[derive(Clone, Debug, PartialEq)]
@@ -165,7 +165,8 @@ impl<T: Real> Engine for Cpu<T> {
         let seed = &mut seed[..outputs.len()];
         let loss = mean_loss(outputs, batch.answers, seed);
         gradient.0.fill(T::zero());
-        workspace.backward(tape, &theta.0, batch.inputs, seed, &mode, &mut gradient.0);
+        let into = Gradients { parameters: &mut gradient.0, inputs: &mut [] };
+        workspace.backward(tape, &theta.0, batch.inputs, seed, &mode, into);
         loss
     }
 
@@ -185,6 +186,24 @@ impl<T: Real> Engine for Cpu<T> {
             let mode = Mode { statistics: Statistics::Running, noise };
             out.extend_from_slice(workspace.forward(tape, &theta.0, statistics, part, &mode));
         }
+    }
+
+    fn input_gradient(
+        &mut self,
+        theta: &Flat<T>,
+        inputs: &[T],
+        noise: Option<&Stream>,
+        seed: Factors<'_, T>,
+        out: &mut [T],
+    ) {
+        let mode = Mode { statistics: Statistics::Running, noise: noise.cloned() };
+        let Self { tape, workspace, statistics, seed: room } = self;
+        let outputs = workspace.forward(tape, &theta.0, statistics, inputs, &mode);
+        let room = &mut room[..outputs.len()];
+        seed(outputs, room);
+        let mut unused = vec![T::zero(); theta.0.len()];
+        let into = Gradients { parameters: &mut unused, inputs: out };
+        workspace.backward(tape, &theta.0, inputs, room, &mode, into);
     }
 
     fn statistics(&self) -> Vec<f64> {

@@ -69,6 +69,9 @@ pub struct Batch<'a, T> {
     pub answers: Answers<'a>,
 }
 
+/// Is told outputs, `[examples, outputs]`, and fills in a factor for each.
+pub type Factors<'a, T> = &'a mut dyn FnMut(&[T], &mut [T]);
+
 /// A network on some device.
 pub trait Engine {
     /// Type of a single number.
@@ -99,6 +102,16 @@ pub trait Engine {
         inputs: &[Self::Number],
         noise: Option<&Stream>,
         out: &mut Vec<Self::Number>,
+    );
+    /// Gradient with respect to the inputs, as it predicts: `out = sum_k seed_k d outputs_k / d inputs`
+    /// for each example. `seed` is told the outputs and fills in the factors.
+    fn input_gradient(
+        &mut self,
+        theta: &Self::Vector,
+        inputs: &[Self::Number],
+        noise: Option<&Stream>,
+        seed: Factors<'_, Self::Number>,
+        out: &mut [Self::Number],
     );
     /// The running statistics of normalisation.
     fn statistics(&self) -> Vec<f64>;

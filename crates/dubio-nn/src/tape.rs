@@ -290,7 +290,7 @@ impl<T: Real> Workspace<T> {
     }
 
     /// Runs gradients back through the last batch. The gradient of the outputs is taken from
-    /// `seed`; that of the parameters is added to `gradient`.
+    /// `seed`.
     pub fn backward(
         &mut self,
         tape: &Tape<T>,
@@ -298,30 +298,35 @@ impl<T: Real> Workspace<T> {
         input: &[T],
         seed: &[T],
         mode: &Mode,
-        gradient: &mut [T],
+        into: Gradients<'_, T>,
     ) {
+        let Gradients { parameters: gradient, inputs: input_gradient } = into;
         let batch = input.len() / tape.input.size();
         let last = tape.nodes.len() - 1;
         self.gradients[last][..seed.len()].copy_from_slice(seed);
         let reached = &mut self.reached;
         reached.fill(false);
         reached[last] = true;
+        let mut input_reached = false;
+        let wanted = !input_gradient.is_empty();
         for (index, node) in tape.nodes.iter().enumerate().rev() {
-            let learns = node.from != From::Input || !node.parameters.is_empty();
+            let learns = node.from != From::Input || !node.parameters.is_empty() || wanted;
             if !reached[index] || !learns {
                 continue; // nobody needs what would come of it
             }
             let (before, rest) = self.gradients.split_at_mut(index);
             let output_gradient = &rest[0][..batch * node.output.size()];
             let size = batch * node.input.size();
-            let fresh = match node.from {
-                From::Input => None,
-                From::Layer(i) => Some(!std::mem::replace(&mut reached[i], true)),
+            let mut reach = |from: From| match from {
+                From::Input => std::mem::replace(&mut input_reached, true),
+                From::Layer(i) => std::mem::replace(&mut reached[i], true),
             };
-            let target: &mut [T] = match (node.from, fresh) {
-                (From::Layer(i), Some(true)) => &mut before[i][..size],
-                (From::Layer(_), _) => &mut self.spare[..size],
-                (From::Input, _) => &mut [],
+            let again = reach(node.from);
+            let target: &mut [T] = match node.from {
+                From::Input if !wanted => &mut [],
+                _ if again => &mut self.spare[..size],
+                From::Input => &mut *input_gradient,
+                From::Layer(i) => &mut before[i][..size],
             };
             node.layer.backward(Backward {
                 theta: &theta[node.parameters.clone()],
@@ -340,17 +345,39 @@ impl<T: Real> Workspace<T> {
                 shape: node.input,
                 mode,
             });
-            if let (From::Layer(i), Some(false)) = (node.from, fresh) {
-                add(&mut before[i][..size], &self.spare[..size]);
+            if again {
+                add(place(node.from, before, input_gradient, size), &self.spare[..size]);
             }
-            if let Some(From::Layer(i)) = node.other {
-                if std::mem::replace(&mut reached[i], true) {
-                    add(&mut before[i][..size], output_gradient);
+            if let Some(other) = node.other {
+                let place = place(other, before, input_gradient, size);
+                if reach(other) {
+                    add(place, output_gradient);
                 } else {
-                    before[i][..size].copy_from_slice(output_gradient);
+                    place.copy_from_slice(&output_gradient[..place.len()]);
                 }
             }
         }
+    }
+}
+
+/// Where gradients go.
+pub struct Gradients<'a, T> {
+    /// That of the parameters is added here.
+    pub parameters: &'a mut [T],
+    /// That of the inputs replaces this; empty when nobody needs it.
+    pub inputs: &'a mut [T],
+}
+
+/// Where the gradient goes that reaches a layer or the input; nowhere when there is no room for it.
+fn place<'a, T>(
+    from: From,
+    layers: &'a mut [Vec<T>],
+    input: &'a mut [T],
+    size: usize,
+) -> &'a mut [T] {
+    match from {
+        From::Input => input,
+        From::Layer(i) => &mut layers[i][..size],
     }
 }
 

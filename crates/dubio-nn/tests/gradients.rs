@@ -20,7 +20,7 @@ use dubio_nn::layers::swish::Swish;
 use dubio_nn::loss::Answers;
 use dubio_nn::networks;
 use dubio_nn::shape::Shape;
-use dubio_nn::tape::Tape;
+use dubio_nn::tape::{From, Tape};
 
 /// Smooth numbers that do not repeat, from a named stream.
 fn numbers(count: usize, name: &str) -> Vec<f64> {
@@ -122,6 +122,40 @@ fn every_layer_has_the_gradient_of_its_function() {
     }
 }
 
+/// The gradient with respect to the inputs against differences, in three directions.
+fn check_inputs(tape: Tape<f64>, examples: usize) {
+    let size = examples * tape.input.size();
+    let mut engine = Cpu::new(tape, examples);
+    let theta = engine.start(&Stream::root(4));
+    let mut inputs = Flat(vec![0.0; size]);
+    inputs.add_noise(1.0, &Stream::root(5));
+    let mut factors = Flat(vec![0.0; examples * engine.outputs()]);
+    factors.add_noise(1.0, &Stream::root(6));
+    let noise = Stream::root(7);
+    let mut gradient = Flat(vec![0.0; size]);
+    let mut seed = |_: &[f64], seed: &mut [f64]| seed.copy_from_slice(&factors.0);
+    engine.input_gradient(&theta, &inputs.0, Some(&noise), &mut seed, &mut gradient.0);
+    for which in 0..3 {
+        let mut direction = Flat(vec![0.0; size]);
+        direction.add_noise(1.0, &Stream::root(8).nth(which));
+        let mut at = |step: f64| {
+            let mut moved = inputs.clone();
+            moved.axpy(step, &direction);
+            let mut value = 0.0;
+            let mut seed = |outputs: &[f64], seed: &mut [f64]| {
+                value = outputs.iter().zip(&factors.0).map(|(o, f)| o * f).sum();
+                seed.fill(0.0);
+            };
+            engine.input_gradient(&theta, &moved.0, Some(&noise), &mut seed, &mut vec![0.0; size]);
+            value
+        };
+        let h = 1e-6;
+        let (numeric, exact) = ((at(h) - at(-h)) / (2.0 * h), gradient.dot(&direction));
+        let scale = 1.0 + exact.abs();
+        assert!((numeric - exact).abs() < 1e-5 * scale, "{exact} but {numeric} by differences");
+    }
+}
+
 #[test]
 fn every_network_has_the_gradient_of_its_function() {
     let labels = [0, 1, 2, 3, 4, 0];
@@ -140,7 +174,19 @@ fn every_network_has_the_gradient_of_its_function() {
     ] {
         let tape = networks::build::<f64>(name, input, 5).expect(name);
         check(tape, labels.len(), Answers::Labels(&labels));
+        let tape = networks::build::<f64>(name, input, 5).expect(name);
+        check_inputs(tape, labels.len());
     }
+}
+
+#[test]
+fn what_feeds_two_layers_gets_both_gradients() {
+    let mut tape = Tape::new(Shape::vector(6));
+    let first = tape.then("first", Linear { outputs: 6 });
+    let second = tape.feed(From::Input, "second", Linear { outputs: 6 });
+    let sum = tape.add(first, second, "sum");
+    tape.add(sum, From::Input, "and the input");
+    check_inputs(tape, 3);
 }
 
 #[test]

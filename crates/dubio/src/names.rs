@@ -2,7 +2,9 @@
 
 use anyhow::{Result, bail};
 use dubio_metrics::card::Card;
+use dubio_metrics::curves::mixing;
 use dubio_metrics::detection::{Measure, Signal};
+use dubio_metrics::scorecard::composite;
 use dubio_metrics::{classification, regression};
 
 /// A score that can be asked for, and what it is of.
@@ -33,6 +35,8 @@ pub(crate) fn known() -> Vec<Known> {
         card: s.card(),
         task: "regression",
     }));
+    let composed = composite::CARDS.into_iter().chain([&mixing::CARD]);
+    all.extend(composed.map(|card| Known { name: card.name.to_string(), card, task: "studies" }));
     all
 }
 

@@ -4,8 +4,9 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use dubio_bench::score::score;
+use dubio_bench::score::{Asked, score};
 use dubio_bench::store::Store;
+use dubio_bench::study::Study;
 use serde_json::json;
 
 use crate::names::Selection;
@@ -68,6 +69,7 @@ pub(crate) fn score_runs(args: &ScoreArgs) -> Result<()> {
     if records.is_empty() {
         bail!("{}: no finished runs; `dubio run quick` makes some", args.runs.display());
     }
+    let studies = Study::all(&store)?;
     let mut out = csv::Writer::from_writer(io::stdout().lock());
     out.write_record([
         "run", "data", "network", "method", "seed", "samples", "split", "score", "value", "lo",
@@ -75,7 +77,15 @@ pub(crate) fn score_runs(args: &ScoreArgs) -> Result<()> {
     ])?;
     for record in records {
         let wanted = |_: &str, name: &str| selection.wants(name);
-        for row in score(&store, &record, args.resamples as usize, &wanted)? {
+        let resamples = args.resamples as usize;
+        let planned = studies
+            .iter()
+            .find_map(|study| Some((study, study.runs.iter().find(|run| run.id == record.id)?)));
+        let asked = match planned {
+            Some((study, run)) => study.asked(run, &store, resamples, &wanted),
+            None => Asked { resamples, reference: None, groups: None, wanted: &wanted },
+        };
+        for row in score(&store, &record, &asked)? {
             let s = &record.settings;
             let number = |value: Option<f64>| value.map_or(String::new(), |v| v.to_string());
             let (value, why) = match &row.entry.value {

@@ -2,14 +2,16 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, anyhow, bail};
 use dubio_bench::local::{self, Ended};
 use dubio_bench::page;
-use dubio_bench::plan::{PlannedRun, plan};
-use dubio_bench::score::{Row, score};
+use dubio_bench::plan::{Plan, PlannedRun, plan};
+use dubio_bench::score::Row;
+use dubio_bench::search::Search;
 use dubio_bench::store::{State, Store};
+use dubio_bench::study::{Study, badness};
 use dubio_bench::suite::Suite;
 use dubio_data::folder::data_folder;
 
@@ -19,7 +21,10 @@ use crate::study_bars::Bars;
 use crate::worker::stopper;
 
 /// Suites that are part of the program.
-const SUITES: [(&str, &str); 1] = [("quick", include_str!("../../../suites/quick.toml"))];
+const SUITES: [(&str, &str); 2] = [
+    ("quick", include_str!("../../../suites/quick.toml")),
+    ("ursabench-small", include_str!("../../../suites/ursabench-small.toml")),
+];
 
 /// Where runs and data sets are.
 #[derive(clap::Args)]
@@ -105,7 +110,9 @@ fn suite(name: &str) -> Result<Suite> {
 pub(crate) fn show_plan(args: &PlanArgs) -> Result<()> {
     let suite = suite(&args.suite)?;
     let store = args.places.store();
-    let runs = plan(&suite, &args.places.data()?)?;
+    let known = |run: &PlannedRun, search: &Search| badness(&store, run, search);
+    let Plan { runs, trials, open } = plan(&suite, &args.places.data()?, &known)?;
+    let runs = [trials, runs].concat();
     let mut out = io::stdout().lock();
     if args.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&runs)?)?;
@@ -145,6 +152,9 @@ pub(crate) fn show_plan(args: &PlanArgs) -> Result<()> {
         to_do.count(),
         duration(seconds)
     )?;
+    for (label, left) in open {
+        writeln!(out, "{label} runs when its search is done: {left} trials are left.")?;
+    }
     Ok(())
 }
 
@@ -184,31 +194,44 @@ fn like(pattern: &str, text: &str) -> bool {
 pub(crate) fn run(args: &RunArgs) -> Result<()> {
     let suite = suite(&args.suite)?;
     let (store, data) = (args.places.store(), args.places.data()?);
-    let mut planned = Vec::new();
-    for run in plan(&suite, &data)? {
-        if matches(&run, &args.only)? {
-            planned.push(run);
-        }
-    }
-    if planned.is_empty() {
-        bail!("--only leaves no run of {}; `dubio plan {}` shows them all", args.suite, args.suite);
-    }
-    let to_do: Vec<&PlannedRun> =
-        planned.iter().filter(|run| !store.is_finished(&run.id)).collect();
-    let done = planned.len() - to_do.len();
-    if done > 0 {
-        eprintln!("{done} of {} runs are there already", planned.len());
-    }
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let jobs = args.jobs.map_or(cores, usize::from);
     let stop = stopper()?;
-    let bars = Bars::new(to_do.len());
-    let (runs_folder, data_folder) = (path_text(&args.places.runs)?, path_text(&data)?);
-    let arguments = ["--runs", runs_folder, "--dir", data_folder];
-    let program = std::env::current_exe()?;
-    let ended = local::run_all(&to_do, &store, &program, &arguments, jobs, stop, &bars)
-        .with_context(|| format!("cannot run in {}", args.places.runs.display()))?;
-    drop(bars);
+    let known = |run: &PlannedRun, search: &Search| badness(&store, run, search);
+    let mut ended: Vec<(PlannedRun, Ended)> = Vec::new();
+    // Searches take several rounds: what is tried next depends on what came of the trials before.
+    let (mut study, planned) = loop {
+        let plan = plan(&suite, &data, &known)?;
+        let searching = !plan.open.is_empty();
+        let study = Study::new(&suite, plan);
+        let cannot = || format!("cannot write in {}", args.places.runs.display());
+        let planned = chosen(&study.runs, &args.only)?;
+        let trials = chosen(&study.trials, &args.only)?;
+        if planned.is_empty() && trials.is_empty() {
+            let name = &args.suite;
+            bail!("--only leaves no run of {name}; `dubio plan {name}` shows them all");
+        }
+        study.save(&store).with_context(cannot)?;
+        let tried = ended.iter().map(|(run, _)| &run.id[..]).collect::<Vec<_>>();
+        let to_do: Vec<&PlannedRun> = trials
+            .iter()
+            .filter(|run| known(run, &suite.search).is_none())
+            .chain(planned.iter().filter(|run| !store.is_finished(&run.id)))
+            .filter(|run| !tried.contains(&&run.id[..]))
+            .collect();
+        if ended.is_empty() && planned.len() > to_do.len() {
+            eprintln!(
+                "{} of {} runs are there already",
+                planned.len() - to_do.len(),
+                planned.len()
+            );
+        }
+        let how = execute(args, &to_do, &store, &data, stop)?;
+        let nothing_new = to_do.is_empty();
+        let done: Vec<_> = to_do.into_iter().cloned().zip(how).collect();
+        ended.extend(done);
+        if stop.load(Ordering::Relaxed) || !searching || nothing_new {
+            break (study, planned);
+        }
+    };
     if stop.load(Ordering::Relaxed) {
         let finished = planned.iter().filter(|run| store.is_finished(&run.id)).count();
         let again = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
@@ -221,58 +244,84 @@ pub(crate) fn run(args: &RunArgs) -> Result<()> {
         Some(path) => path.clone(),
         None => args.places.runs.join(format!("{}.html", suite.name)),
     };
-    let rows = rows(&store, &planned, 0, &|split, name| split == "test" || !name.contains('.'))?;
-    let title = if suite.title.is_empty() { &suite.name } else { &suite.title };
-    let html = page::page(title, &suite.paper, &planned, &store, &rows);
+    study.runs = planned.clone();
+    let rows = study.rows(&store, 0, &|split, name| split == "test" || !name.contains('.'))?;
+    let html = page::page(&study.title, &study.paper, &planned, &store, &rows);
     std::fs::write(&report, html).with_context(|| format!("cannot write {}", report.display()))?;
     summary(&planned, &store, &rows)?;
-    let failed: Vec<(&PlannedRun, &String)> = to_do
+    let failed: Vec<(&PlannedRun, &String)> = ended
         .iter()
-        .zip(&ended)
         .filter_map(|(run, how)| match how {
-            Ended::Failed(why) => Some((*run, why)),
+            Ended::Failed(why) => Some((run, why)),
             _ => None,
         })
         .collect();
     for (run, why) in &failed {
         eprintln!("{}, {}, seed {} failed: {why}", run.label, run.settings.data, run.settings.seed);
     }
-    let taken = ended.iter().filter(|how| **how == Ended::Taken).count();
+    let taken = ended.iter().filter(|(_, how)| *how == Ended::Taken).count();
     if taken > 0 {
         eprintln!("{taken} runs are another process's at the moment");
     }
     println!("{}", report.display());
+    // A search goes on without a trial that failed.
+    let failed: Vec<_> = failed.into_iter().filter(|(run, _)| !run.is_trial()).collect();
     if failed.is_empty() {
         return Ok(());
     }
     bail!("{} of {} runs failed; the same command tries them again", failed.len(), planned.len())
 }
 
+/// The runs that `--only` leaves.
+fn chosen(runs: &[PlannedRun], only: &[String]) -> Result<Vec<PlannedRun>> {
+    let mut left = Vec::new();
+    for run in runs {
+        if matches(run, only)? {
+            left.push(run.clone());
+        }
+    }
+    Ok(left)
+}
+
+fn execute(
+    args: &RunArgs,
+    to_do: &[&PlannedRun],
+    store: &Store,
+    data: &Path,
+    stop: &AtomicBool,
+) -> Result<Vec<Ended>> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = args.jobs.map_or(cores, usize::from);
+    let bars = Bars::new(to_do.len());
+    let arguments = ["--runs", path_text(&args.places.runs)?, "--dir", path_text(data)?];
+    let program = std::env::current_exe()?;
+    local::run_all(to_do, store, &program, &arguments, jobs, stop, &bars)
+        .with_context(|| format!("cannot run in {}", args.places.runs.display()))
+}
+
 fn path_text(path: &Path) -> Result<&str> {
     path.to_str().ok_or_else(|| anyhow!("{}: the name is not valid text", path.display()))
 }
 
-fn rows(
-    store: &Store,
-    planned: &[PlannedRun],
-    resamples: usize,
-    wanted: dubio_bench::score::Wanted<'_>,
-) -> Result<Vec<Row>> {
-    let mut rows = Vec::new();
-    for run in planned.iter().filter(|run| store.is_finished(&run.id)) {
-        rows.extend(score(store, &store.record(&run.id)?, resamples, wanted)?);
-    }
-    Ok(rows)
-}
+/// Scores of a first look: of which split, and which.
+const FIRST: [(&str, &str); 7] = [
+    ("test", "accuracy"),
+    ("test", "nll"),
+    ("test", "calibrated.nll"),
+    ("test", "ece"),
+    ("test", "rmse"),
+    ("test", "crps"),
+    ("decision", "decision_cost"),
+];
 
 /// The first scores of every method, mean over seeds.
 fn summary(planned: &[PlannedRun], store: &Store, rows: &[Row]) -> Result<()> {
-    let names = ["accuracy", "nll", "calibrated.nll", "ece", "rmse", "crps"];
-    let there: Vec<&str> =
-        names.into_iter().filter(|name| rows.iter().any(|row| row.entry.name == *name)).collect();
+    let is = |row: &Row, (split, name): (&str, &str)| row.split == split && row.entry.name == name;
+    let there: Vec<(&str, &str)> =
+        FIRST.into_iter().filter(|&which| rows.iter().any(|row| is(row, which))).collect();
     let mut out = io::stdout().lock();
     write!(out, "{:<24} {:<12} {:>7}", "method", "data", "seeds")?;
-    there.iter().try_for_each(|name| write!(out, " {name:>14}"))?;
+    there.iter().try_for_each(|(_, name)| write!(out, " {name:>14}"))?;
     writeln!(out)?;
     let mut seen: Vec<(&str, &str, &str)> = Vec::new();
     let mut starred = false;
@@ -282,34 +331,40 @@ fn summary(planned: &[PlannedRun], store: &Store, rows: &[Row]) -> Result<()> {
             continue;
         }
         seen.push(key);
-        let same = |other: &&PlannedRun| {
-            (&other.label[..], &other.settings.data[..], &other.settings.network[..]) == key
+        // Each seed has a run for each task.
+        let runs = |split: &str| -> Vec<&PlannedRun> {
+            let same = |other: &&PlannedRun| {
+                let s = &other.settings;
+                (&other.label[..], &s.data[..], &s.network[..]) == key
+                    && s.predict.iter().any(|evaluation| evaluation.name() == split)
+            };
+            planned.iter().filter(same).collect()
         };
-        let runs: Vec<&PlannedRun> = planned.iter().filter(same).collect();
-        let done = runs.iter().filter(|run| store.is_finished(&run.id)).count();
-        write!(out, "{:<24} {:<12} {:>7}", key.0, key.1, format!("{done} of {}", runs.len()))?;
-        for name in &there {
+        let done = |split: &str| runs(split).iter().filter(|r| store.is_finished(&r.id)).count();
+        let seeds = format!("{} of {}", done("test"), runs("test").len());
+        write!(out, "{:<24} {:<12} {seeds:>7}", key.0, key.1)?;
+        for &which in &there {
+            let runs = runs(which.0);
             let values: Vec<f64> = rows
                 .iter()
-                .filter(|row| row.split == "test" && row.entry.name == *name)
-                .filter(|row| runs.iter().any(|run| run.id == row.run))
+                .filter(|row| is(row, which) && runs.iter().any(|run| run.id == row.run))
                 .filter_map(|row| row.entry.value.as_ref().ok().copied())
                 .collect();
             match values.len() {
                 0 => write!(out, " {:>14}", "—")?,
                 n => {
                     // A run without a value is not left out of a mean in silence.
-                    let mark = if n < done { "*" } else { "" };
+                    let mark = if n < runs.len() { "*" } else { "" };
                     let mean = values.iter().sum::<f64>() / n as f64;
                     write!(out, " {:>14}", format!("{mean:.4}{mark}"))?;
-                    starred |= n < done;
+                    starred |= n < runs.len();
                 }
             }
         }
         writeln!(out)?;
     }
     if starred {
-        writeln!(out, "* a seed has no value there; `dubio score` says why")?;
+        writeln!(out, "* a seed is missing or has no value there; `dubio score` says why")?;
     }
     Ok(())
 }

@@ -1,10 +1,12 @@
 //! All scores of a file, each with its interval or the reason why it has no value.
 
 mod calibrated;
+pub mod composite;
 mod grouped;
 mod ood;
 
 pub use calibrated::calibrated;
+pub use composite::composite;
 pub use grouped::grouped;
 pub use ood::ood;
 

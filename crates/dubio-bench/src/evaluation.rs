@@ -1,0 +1,62 @@
+//! What a run predicts.
+
+use dubio_infer::attack::Attack;
+use dubio_infer::augment::Augmentation;
+use serde::{Deserialize, Serialize};
+
+use crate::decision::Decision;
+
+/// A set to predict.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Evaluation {
+    /// The test part.
+    Test,
+    /// A set from elsewhere.
+    Ood {
+        /// Its name.
+        data: String,
+    },
+    /// The test part, shifted.
+    Shift {
+        /// The shift's name.
+        shift: String,
+        /// 1 to 5.
+        severity: u8,
+    },
+    /// Decisions on the test part, under costs.
+    Decision(Decision),
+    /// The examples that were held back.
+    Validation,
+    /// The first examples of the test part, after an attack on the posterior predictive.
+    Attack {
+        /// The attack.
+        attack: Attack,
+        /// How many examples.
+        examples: usize,
+    },
+    /// The test part with random changes at test time, each look a sample of its own.
+    TestTime {
+        /// The changes.
+        augment: Vec<Augmentation>,
+        /// Looks for each sample.
+        looks: usize,
+    },
+}
+
+impl Evaluation {
+    /// Name of the predictions in a run's folder, without its ending; the split of a score.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Test => "test".to_string(),
+            Self::Ood { data } => format!("ood.{}", data.replace([':', '/'], "-")),
+            Self::Shift { shift, severity } => format!("shift.{shift}.{severity}"),
+            Self::Decision(_) => "decision".to_string(),
+            Self::Attack { attack: Attack { rule, epsilon }, .. } => {
+                format!("attack.{}.{epsilon}", rule.name())
+            }
+            Self::TestTime { .. } => "augmented".to_string(),
+            Self::Validation => "validation".to_string(),
+        }
+    }
+}

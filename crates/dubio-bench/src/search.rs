@@ -1,0 +1,373 @@
+//! Settings chosen on a part of the training data, never on the test part.
+//!
+//! A trial is a run like any other: it learns from the training part without the validation examples
+//! and predicts those. What is tried next depends on the scores of finished trials alone, so a search
+//! goes on where it was stopped, on one machine or on many.
+
+use dubio_infer::recipe::Recipe;
+use dubio_metrics::stream::Stream;
+use rand::RngExt;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::mistakes::Collector;
+use crate::reader::{Placed, Section, unknown};
+
+/// `[search]` of a suite.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Search {
+    /// How trials are chosen.
+    pub kind: Kind,
+    /// Trials for each method, network and data set; a grid has as many as it has points.
+    pub budget: usize,
+    /// The score of the validation part that is made best.
+    pub score: String,
+    /// Share of the training part that is held back.
+    pub validation: f64,
+    /// Seed of the trials and of what is held back.
+    pub seed: u64,
+}
+
+impl Default for Search {
+    fn default() -> Self {
+        let score = "nll".to_string();
+        Self { kind: Kind::Random, budget: 20, score, validation: 0.2, seed: 0 }
+    }
+}
+
+/// How trials are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Every combination of `of` and of `steps` between the ends.
+    Grid,
+    /// Independent and uniform, on the scale that is given.
+    Random,
+    /// Where a Gaussian process expects the largest improvement: Jones et al. 1998, by egobox.
+    Bayesian,
+}
+
+impl Kind {
+    /// Every kind, with its name.
+    pub const ALL: [(&str, Self); 3] =
+        [("grid", Self::Grid), ("random", Self::Random), ("bayesian", Self::Bayesian)];
+}
+
+/// A method with settings that are searched.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Space {
+    /// The method.
+    pub method: String,
+    /// Settings that are given.
+    pub fixed: Map<String, Value>,
+    /// Settings that are searched.
+    pub axes: Vec<Axis>,
+}
+
+/// A setting that is searched.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// Its name.
+    pub key: String,
+    /// Its values.
+    pub values: Values,
+}
+
+/// Values of a setting that is searched.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// `{ of = [64, 128] }`.
+    Of(Vec<Value>),
+    /// `{ from = 0.01, to = 1.0, scale = "log", steps = 5 }`.
+    Between {
+        /// The smallest.
+        from: f64,
+        /// The largest.
+        to: f64,
+        /// Whether steps multiply instead of adding.
+        scale: Scale,
+        /// Points of a grid.
+        steps: usize,
+        /// Whether the setting is a whole number.
+        number: Number,
+    },
+}
+
+/// How values are spread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// Evenly.
+    Linear,
+    /// Evenly in their logarithms.
+    Log,
+}
+
+/// What kind of number a setting is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Number {
+    /// Any.
+    Real,
+    /// Rounded to the nearest.
+    Whole,
+}
+
+/// What was tried: a point of the unit cube, and its badness once it is known (infinite for a run that
+/// failed).
+pub type Tried = (Vec<f64>, Option<f64>);
+
+impl Values {
+    /// The value at a share of the way from first to last.
+    fn at(&self, share: f64) -> Value {
+        match self {
+            Self::Of(all) => all[((share * all.len() as f64) as usize).min(all.len() - 1)].clone(),
+            Self::Between { from, to, scale, number, .. } => {
+                let value = match scale {
+                    Scale::Linear => from + share * (to - from),
+                    Scale::Log => from * (to / from).powf(share),
+                };
+                match number {
+                    Number::Real => Value::from(value.clamp(*from, *to)),
+                    Number::Whole => Value::from(value.round() as i64),
+                }
+            }
+        }
+    }
+
+    /// The points of a grid.
+    fn grid(&self) -> Vec<f64> {
+        match self {
+            Self::Of(all) => (0..all.len()).map(|i| (i as f64 + 0.5) / all.len() as f64).collect(),
+            Self::Between { steps: 1, .. } => vec![0.5],
+            Self::Between { steps, .. } => {
+                (0..*steps).map(|i| i as f64 / (*steps - 1) as f64).collect()
+            }
+        }
+    }
+}
+
+impl Space {
+    /// The settings at a point of the unit cube.
+    pub fn at(&self, point: &[f64]) -> Map<String, Value> {
+        let mut settings = self.fixed.clone();
+        for (axis, share) in self.axes.iter().zip(point) {
+            settings.insert(axis.key.clone(), axis.values.at(*share));
+        }
+        settings
+    }
+
+    /// The method with the settings at a point, if they can be.
+    pub fn recipe(&self, point: &[f64]) -> Option<Recipe> {
+        Recipe::parse(&self.method, self.at(point)).ok()
+    }
+}
+
+impl Search {
+    /// Trials in all.
+    pub fn trials(&self, space: &Space) -> usize {
+        match self.kind {
+            Kind::Grid => space.axes.iter().map(|axis| axis.values.grid().len()).product(),
+            _ => self.budget,
+        }
+    }
+
+    /// All points that can be chosen by now, those that were tried first among them.
+    /// `badness` tells what is known of a point.
+    pub fn points(&self, space: &Space, badness: &dyn Fn(&[f64]) -> Option<f64>) -> Vec<Tried> {
+        let known = |point: Vec<f64>| {
+            let badness = badness(&point);
+            (point, badness)
+        };
+        match self.kind {
+            Kind::Grid => grid(space).into_iter().map(known).collect(),
+            Kind::Random => (0..self.budget).map(|i| known(self.random(space, i))).collect(),
+            Kind::Bayesian => {
+                // A point for each setting and two more, before the process has anything to say.
+                let first = self.budget.min(space.axes.len() + 2);
+                let mut tried: Vec<Tried> =
+                    (0..first).map(|i| known(self.random(space, i))).collect();
+                while tried.len() < self.budget && tried.iter().all(|(_, known)| known.is_some()) {
+                    tried.push(known(crate::bayesian::next(&tried, space.axes.len(), self.seed)));
+                }
+                tried
+            }
+        }
+    }
+
+    fn random(&self, space: &Space, index: usize) -> Vec<f64> {
+        let mut generator = Stream::root(self.seed).child("search").nth(index).generator();
+        space.axes.iter().map(|_| generator.random::<f64>()).collect()
+    }
+
+    pub(crate) fn read(section: &mut Section<'_>, mistakes: &mut Collector<'_>) -> Self {
+        let mut search = Self::default();
+        if let Some(Placed { value, place }) = section.text("kind", mistakes) {
+            match Kind::ALL.into_iter().find(|(name, _)| *name == value) {
+                Some((_, Kind::Bayesian)) if !crate::bayesian::IS_THERE => mistakes.add(
+                    place,
+                    "this program was built without Bayesian optimisation; build it with \
+                     --features bayesian, or take kind = \"random\"",
+                ),
+                Some((_, kind)) => search.kind = kind,
+                None => {
+                    let known = Kind::ALL.into_iter().map(|(name, _)| name);
+                    mistakes.add(place, unknown("kind of search", &value, known));
+                }
+            }
+        }
+        for Placed { value, place } in section.counts("budget", mistakes) {
+            search.budget = value as usize;
+            if value == 0 {
+                mistakes.add(place, "`budget` must be at least 1");
+            }
+        }
+        for Placed { value, .. } in section.counts("seed", mistakes) {
+            search.seed = value;
+        }
+        if let Some(Placed { value, place }) = section.number("validation", mistakes) {
+            search.validation = value;
+            if !(value > 0.0 && value < 1.0) {
+                let what = "`validation` is a share of the training part, above 0 and below 1";
+                mistakes.add(place, format!("{what}, got {value}"));
+            }
+        }
+        if let Some(Placed { value, place }) = section.text("score", mistakes) {
+            let known = scores();
+            if !known.contains(&value) {
+                mistakes.add(place, unknown("score", &value, known.iter().map(|name| &name[..])));
+            }
+            search.score = value;
+        }
+        section.refuse_rest("key of [search]", mistakes);
+        search
+    }
+}
+
+/// Scores that a search can make best.
+fn scores() -> Vec<String> {
+    use dubio_metrics::card::Direction::Neither;
+    let classes = dubio_metrics::classification::scores();
+    let numbers = dubio_metrics::regression::scores();
+    let all = classes.iter().map(|s| (s.name(), s.card()));
+    let all = all.chain(numbers.iter().map(|s| (s.name(), s.card())));
+    all.filter(|(_, card)| card.direction != Neither).map(|(name, _)| name).collect()
+}
+
+fn grid(space: &Space) -> Vec<Vec<f64>> {
+    let mut all = vec![Vec::new()];
+    for axis in &space.axes {
+        let longer = |point: Vec<f64>| {
+            axis.values.grid().into_iter().map(move |share| [&point[..], &[share]].concat())
+        };
+        all = all.into_iter().flat_map(longer).collect();
+    }
+    all
+}
+
+/// Reads the values of a setting whose default is `default`; says what is wrong with them.
+pub(crate) fn values(table: &Map<String, Value>, default: &Value) -> Result<Values, String> {
+    const FORM: &str =
+        "a search is written { of = [1, 2] } or { from = 0.01, to = 1.0, scale = \"log\" }";
+    let keys = ["of", "from", "to", "scale", "steps"];
+    if let Some(key) = table.keys().find(|key| !keys.contains(&&key[..])) {
+        return Err(format!("{FORM}; it has no `{key}`"));
+    }
+    if let Some(of) = table.get("of") {
+        return match of {
+            Value::Array(all) if !all.is_empty() && table.len() == 1 => Ok(Values::Of(all.clone())),
+            _ => Err(format!("{FORM}; `of` is a list, and stands alone")),
+        };
+    }
+    let end = |key: &str| table.get(key).and_then(Value::as_f64).ok_or(FORM.to_string());
+    let (from, to) = (end("from")?, end("to")?);
+    let scale = match table.get("scale").map(Value::as_str) {
+        None | Some(Some("linear")) => Scale::Linear,
+        Some(Some("log")) => Scale::Log,
+        Some(_) => return Err(format!("{FORM}; `scale` is \"linear\" or \"log\"")),
+    };
+    if from >= to || (scale == Scale::Log && from <= 0.0) {
+        let above = if scale == Scale::Log { "above 0 and " } else { "" };
+        return Err(format!("{FORM}; `from` must be {above}below `to`, got {from} and {to}"));
+    }
+    let steps = match table.get("steps").map(Value::as_u64) {
+        None => 5,
+        Some(Some(steps @ 1..)) => steps as usize,
+        Some(_) => return Err(format!("{FORM}; `steps` is a whole number, at least 1")),
+    };
+    let number = if default.is_u64() { Number::Whole } else { Number::Real };
+    Ok(Values::Between { from, to, scale, steps, number })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn space() -> Space {
+        let read = |table: Value, default: Value| values(table.as_object().unwrap(), &default);
+        let lr = read(json!({"from": 0.01, "to": 1.0, "scale": "log", "steps": 3}), json!(0.1));
+        let epochs = read(json!({"from": 1, "to": 4, "steps": 4}), json!(30));
+        let batch = read(json!({"of": [32, 64]}), json!(128));
+        let axes = [("lr", lr), ("epochs", epochs), ("batch", batch)];
+        let axis = |(key, values): (&str, Result<Values, String>)| Axis {
+            key: key.to_string(),
+            values: values.unwrap(),
+        };
+        Space { method: "sgd".into(), fixed: Map::new(), axes: axes.map(axis).into() }
+    }
+
+    #[test]
+    fn a_grid_has_every_combination_once() {
+        let search = Search { kind: Kind::Grid, ..Search::default() };
+        let space = space();
+        let points = search.points(&space, &|_| None);
+        assert_eq!((points.len(), search.trials(&space)), (24, 24));
+        let mut settings: Vec<String> =
+            points.iter().map(|(p, _)| Value::Object(space.at(p)).to_string()).collect();
+        let at = space.at(&[0.5, 0.0, 0.25]);
+        assert!((at["lr"].as_f64().unwrap() - 0.1).abs() < 1e-12, "halfway in logarithms");
+        assert_eq!((&at["epochs"], &at["batch"]), (&json!(1), &json!(32)));
+        settings.sort();
+        settings.dedup();
+        assert_eq!(settings.len(), 24);
+    }
+
+    #[test]
+    fn random_points_are_uniform_on_their_scale_and_the_same_for_the_same_seed() {
+        let search = Search { budget: 2000, ..Search::default() };
+        let space = space();
+        let points = search.points(&space, &|_| None);
+        assert_eq!(points, search.points(&space, &|_| None));
+        let below = |i: usize, value: f64| {
+            let hits = points
+                .iter()
+                .filter(|(p, _)| space.at(p)[&space.axes[i].key].as_f64().unwrap() < value);
+            hits.count() as f64 / 2000.0
+        };
+        // Binomial deviation 0.011; five of them.
+        assert!((below(0, 0.1) - 0.5).abs() < 0.056 && (below(2, 40.0) - 0.5).abs() < 0.056);
+        let other = Search { seed: 1, ..search.clone() };
+        assert_ne!(points, other.points(&space, &|_| None));
+    }
+
+    #[cfg(feature = "bayesian")]
+    #[test]
+    fn bayesian_optimisation_finds_a_minimum_with_fewer_trials_than_chance() {
+        let search = Search { kind: Kind::Bayesian, budget: 14, ..Search::default() };
+        let mut space = space();
+        space.axes.truncate(1);
+        let badness = |p: &[f64]| Some((p[0] - 0.3137).powi(2));
+        let best = |points: &[Tried]| {
+            points.iter().map(|(p, _)| (p[0] - 0.3137).abs()).fold(f64::INFINITY, f64::min)
+        };
+        let found = best(&search.points(&space, &badness));
+        assert!(found < 0.005, "{found}");
+        assert_eq!(search.points(&space, &badness), search.points(&space, &badness));
+        // Nothing is proposed before what was proposed is known.
+        assert_eq!(search.points(&space, &|_| None).len(), 3);
+        // A trial that failed is the worst there is, and no reason to stop.
+        let failing =
+            |p: &[f64]| Some(if p[0] > 0.5 { f64::INFINITY } else { badness(p).unwrap() });
+        assert!(best(&search.points(&space, &failing)) < 0.01);
+    }
+}

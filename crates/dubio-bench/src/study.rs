@@ -1,0 +1,144 @@
+//! A study: what a suite planned and how it is to be scored, kept beside the runs so that whoever looks
+//! at them later knows what belongs together and what is missing.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use dubio_predictions::Error;
+use serde::{Deserialize, Serialize};
+
+use crate::evaluation::Evaluation;
+use crate::plan::{Plan, PlannedRun};
+use crate::score::{Asked, Row, Wanted, score};
+use crate::search::Search;
+use crate::store::{Store, write_pretty};
+use crate::suite::Suite;
+
+/// What belongs together, in `runs/.studies/NAME.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Study {
+    /// The suite's name.
+    pub name: String,
+    /// One sentence.
+    pub title: String,
+    /// The paper it comes from.
+    pub paper: String,
+    /// A method's label or a file: what predictions are compared with.
+    pub reference: Option<String>,
+    /// The array of groups that are scored each on its own.
+    pub groups: Option<String>,
+    /// Every planned run of a method whose settings are known.
+    pub runs: Vec<PlannedRun>,
+    /// Trials of searches.
+    pub trials: Vec<PlannedRun>,
+}
+
+impl Study {
+    /// Of a suite and its plan.
+    pub fn new(suite: &Suite, plan: Plan) -> Self {
+        Self {
+            name: suite.name.clone(),
+            title: if suite.title.is_empty() { suite.name.clone() } else { suite.title.clone() },
+            paper: suite.paper.clone(),
+            reference: suite.evaluate.reference.clone(),
+            groups: suite.evaluate.groups.clone(),
+            runs: plan.runs,
+            trials: plan.trials,
+        }
+    }
+
+    /// Writes it beside the runs.
+    pub fn save(&self, store: &Store) -> io::Result<()> {
+        let folder = folder(store);
+        fs::create_dir_all(&folder)?;
+        write_pretty(&folder.join(format!("{}.json", self.name)), self)
+    }
+
+    /// Every study of a folder of runs, by name. What another version wrote and this one cannot
+    /// read is left out: its runs are there all the same.
+    pub fn all(store: &Store) -> io::Result<Vec<Self>> {
+        let mut studies: Vec<Self> = match fs::read_dir(folder(store)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(error),
+            Ok(entries) => entries
+                .filter_map(|entry| {
+                    serde_json::from_slice(&fs::read(entry.ok()?.path()).ok()?).ok()
+                })
+                .collect(),
+        };
+        studies.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(studies)
+    }
+
+    /// The scores of its finished runs.
+    pub fn rows(
+        &self,
+        store: &Store,
+        resamples: usize,
+        wanted: Wanted<'_>,
+    ) -> Result<Vec<Row>, Error> {
+        let mut rows = Vec::new();
+        for run in self.runs.iter().filter(|run| store.is_finished(&run.id)) {
+            let record = store.record(&run.id).map_err(|e| {
+                Error::file(&store.run(&run.id), e, "remove the run and do it again")
+            })?;
+            rows.extend(score(store, &record, &self.asked(run, store, resamples, wanted))?);
+        }
+        Ok(rows)
+    }
+
+    /// How one of its runs is scored.
+    pub fn asked<'a>(
+        &self,
+        run: &PlannedRun,
+        store: &Store,
+        resamples: usize,
+        wanted: Wanted<'a>,
+    ) -> Asked<'a> {
+        let reference = self.reference_of(run, store);
+        Asked { resamples, reference, groups: self.groups.clone(), wanted }
+    }
+
+    /// The predictions that a run's are compared with: of the same data, by the reference's run of the
+    /// same seed, or of its first where it has no such seed.
+    fn reference_of(&self, run: &PlannedRun, store: &Store) -> Option<PathBuf> {
+        let name = self.reference.as_ref()?;
+        let settings = &run.settings;
+        let runs = self.runs.iter().filter(|other| {
+            let o = &other.settings;
+            other.label == *name
+                && (&o.data, &o.network) == (&settings.data, &settings.network)
+                && o.predict.contains(&Evaluation::Test)
+                && store.is_finished(&other.id)
+        });
+        let mut runs = runs.peekable();
+        if !self.runs.iter().any(|other| other.label == *name) {
+            return Some(Path::new(name).to_path_buf());
+        }
+        let first = runs.peek().map(|run| run.id.clone());
+        let same = runs.find(|other| other.settings.seed == settings.seed);
+        let id = same.map(|run| run.id.clone()).or(first)?;
+        Some(store.run(&id).join("test.npz"))
+    }
+}
+
+/// How bad a trial's score is, once it is finished; infinitely when it failed or has no score.
+pub fn badness(store: &Store, run: &PlannedRun, search: &Search) -> Option<f64> {
+    if !store.is_finished(&run.id) {
+        return store.failure(&run.id).map(|_| f64::INFINITY);
+    }
+    let wanted = |_: &str, name: &str| name == search.score;
+    let asked = Asked { resamples: 0, reference: None, groups: None, wanted: &wanted };
+    let record = store.record(&run.id).ok()?;
+    let rows = score(store, &record, &asked).unwrap_or_default();
+    let badness = |row: &Row| {
+        let value = row.entry.value.as_ref().ok()?;
+        row.entry.card.direction.badness(*value)
+    };
+    Some(rows.first().and_then(badness).unwrap_or(f64::INFINITY))
+}
+
+fn folder(store: &Store) -> PathBuf {
+    store.folder().join(".studies")
+}

@@ -1,0 +1,320 @@
+//! Attacks on the posterior predictive: pictures changed as little as is allowed so that it errs.
+//!
+//! What is attacked is the mean of the samples' probabilities, not one of them: the gradient of
+//! `-log (1/S sum_s p_s[y])` is `sum_s w_s grad(-log p_s[y])` with `w_s = p_s[y] / sum_t p_t[y]`.
+
+use dubio_data::dataset::{Answers, Dataset, Inputs};
+use dubio_metrics::stream::Stream;
+use dubio_nn::cpu::{Cpu, Flat};
+use dubio_nn::engine::Engine;
+use dubio_nn::real::Real;
+use serde::{Deserialize, Serialize};
+
+use crate::draws::uniform;
+use crate::error::Error;
+use crate::posterior::{Noise, Point};
+use crate::predict::{Predicted, TestTime};
+use crate::recipe::{Fitted, side_by_side};
+
+/// How pictures are changed. No pixel moves by more than `epsilon`, a share of the brightest pixel of
+/// the set, and none leaves the range from 0 to that.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Attack {
+    /// The rule.
+    pub rule: Rule,
+    /// The most that a pixel moves, above 0 and at most 1.
+    pub epsilon: f64,
+}
+
+/// The rule of an attack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rule {
+    /// One step of `epsilon` along the sign of the gradient: Goodfellow et al. 2015.
+    Fgsm,
+    /// Ten steps of `epsilon / 4` from a random place, each followed by a projection: Madry et al. 2018.
+    Pgd,
+}
+
+impl Rule {
+    /// Every rule.
+    pub const ALL: [Self; 2] = [Self::Fgsm, Self::Pgd];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fgsm => "fgsm",
+            Self::Pgd => "pgd",
+        }
+    }
+}
+
+const PGD_STEPS: usize = 10;
+
+/// Examples at a time.
+const CHUNK: usize = 250;
+
+impl<T: Real> Fitted<T> {
+    /// Predicts a set of pictures after an attack on each.
+    pub fn predict_attacked(
+        &self,
+        data: &Dataset,
+        attack: &Attack,
+        stream: &Stream,
+    ) -> Result<Predicted, Error> {
+        let inputs = self.attacked(data, attack, &stream.child("attack"))?;
+        self.predict_inputs(&inputs, data, &TestTime::default(), stream)
+    }
+
+    /// The attacked pictures, as the network reads them.
+    pub(crate) fn attacked(
+        &self,
+        data: &Dataset,
+        attack: &Attack,
+        stream: &Stream,
+    ) -> Result<Vec<T>, Error> {
+        let (Inputs::Pictures(pictures), Answers::Classes { labels, .. }) =
+            (&data.inputs, &data.answers)
+        else {
+            return Err(Error::Setting("attacks are on pictures of classes".into()));
+        };
+        let plain = self.training.scaling().inputs::<T>(data)?;
+        let size = self.training.scaling().shape().size();
+        let brightest = f64::from(pictures.pixels.iter().copied().max().unwrap_or(0)) / 255.0;
+        let bounds = self.bounds(brightest, attack.epsilon * brightest);
+        let count = labels.len().div_ceil(CHUNK);
+        let chunks = side_by_side(count, |chunk| -> Result<Vec<T>, Error> {
+            let rows = chunk * CHUNK..labels.len().min((chunk + 1) * CHUNK);
+            let inputs = &plain[rows.start * size..rows.end * size];
+            let stream = stream.nth(chunk);
+            let mut sight = Sight::new(self, inputs.len() / size, &stream.child("layers"))?;
+            Ok(attack.run(inputs, &labels[rows], &bounds, &mut sight, &stream.child("start")))
+        });
+        let mut attacked = Vec::with_capacity(plain.len());
+        for chunk in chunks {
+            attacked.extend(chunk?);
+        }
+        Ok(attacked)
+    }
+
+    /// For each colour: the darkest and the brightest value, and how far a pixel may move.
+    fn bounds(&self, brightest: f64, reach: f64) -> Vec<[T; 3]> {
+        let scaling = self.training.scaling();
+        let each = (0..scaling.shape().channels).map(|channel| {
+            let at = |value| scaling.pixel(channel, value).expect("of pictures");
+            [T::of(at(0.0)), T::of(at(brightest)), T::of(at(reach) - at(0.0))]
+        });
+        each.collect()
+    }
+}
+
+impl Attack {
+    fn run<T: Real>(
+        &self,
+        plain: &[T],
+        labels: &[u32],
+        bounds: &[[T; 3]],
+        sight: &mut Sight<'_, T>,
+        stream: &Stream,
+    ) -> Vec<T> {
+        // Channels are last: the colour of a number is its place modulo the colours.
+        let moved = |i: usize, value: T| {
+            let [dark, bright, reach] = bounds[i % bounds.len()];
+            value.max(plain[i] - reach).min(plain[i] + reach).max(dark).min(bright)
+        };
+        let mut now = plain.to_vec();
+        let (steps, share) = match self.rule {
+            Rule::Fgsm => (1, 1.0),
+            Rule::Pgd => (PGD_STEPS, 2.5 / PGD_STEPS as f64),
+        };
+        if self.rule == Rule::Pgd {
+            let mut generator = stream.generator();
+            for (i, value) in now.iter_mut().enumerate() {
+                let reach = bounds[i % bounds.len()][2];
+                *value = moved(i, *value + reach * T::of(2.0 * uniform(&mut generator) - 1.0));
+            }
+        }
+        for _ in 0..steps {
+            let gradient = sight.gradient(&now, labels);
+            for (i, (value, g)) in now.iter_mut().zip(gradient).enumerate() {
+                let way = if g == T::zero() { g } else { g.signum() };
+                let step = bounds[i % bounds.len()][2] * T::of(share);
+                *value = moved(i, *value + step * way);
+            }
+        }
+        now
+    }
+}
+
+/// What an attacker sees of a fitted recipe: the gradient of its predictive distribution.
+struct Sight<'a, T: Real> {
+    points: &'a [Point<Flat<T>>],
+    engine: Cpu<T>,
+    /// The noise of each pass, the same at every look: what is attacked is their mean.
+    noise: Vec<Option<Stream>>,
+}
+
+impl<'a, T: Real> Sight<'a, T> {
+    fn new(fitted: &'a Fitted<T>, examples: usize, stream: &Stream) -> Result<Self, Error> {
+        let tape = fitted.recipe.network(&fitted.network, &fitted.training)?;
+        let posterior = &fitted.posterior;
+        let noise = (0..posterior.noise.passes())
+            .map(|pass| (posterior.noise != Noise::Off).then(|| stream.nth(pass)))
+            .collect();
+        Ok(Self { points: &posterior.points, engine: Cpu::new(tape, examples), noise })
+    }
+
+    /// Gradient of `-log p[y]` of each example with respect to its input.
+    fn gradient(&mut self, inputs: &[T], labels: &[u32]) -> Vec<T> {
+        let samples: Vec<(usize, Option<Stream>)> = (0..self.points.len())
+            .flat_map(|point| self.noise.iter().map(move |noise| (point, noise.clone())))
+            .collect();
+        // log p_s[y], sample after sample.
+        let mut logs = Vec::with_capacity(samples.len() * labels.len());
+        let mut outputs = Vec::new();
+        for (point, noise) in &samples {
+            self.engine.set_statistics(&self.points[*point].statistics);
+            outputs.clear();
+            // The engine numbers the noise of its parts; there is one part.
+            let theta = &self.points[*point].theta;
+            self.engine.predict(theta, inputs, noise.as_ref(), &mut outputs);
+            let classes = outputs.len() / labels.len();
+            let rows = outputs.chunks_exact(classes).zip(labels);
+            logs.extend(rows.map(|(row, &y)| row[y as usize].wide() - log_sum(row)));
+        }
+        let weights = shares(&logs, labels.len());
+        let mut sum = vec![T::zero(); inputs.len()];
+        let mut part = vec![T::zero(); inputs.len()];
+        for ((point, noise), weights) in samples.iter().zip(weights.chunks_exact(labels.len())) {
+            let Point { theta, statistics } = &self.points[*point];
+            self.engine.set_statistics(statistics);
+            let noise = noise.as_ref().map(|stream| stream.nth(0));
+            let mut seed = |outputs: &[T], seed: &mut [T]| {
+                let classes = outputs.len() / labels.len();
+                let rows = outputs.chunks_exact(classes).zip(seed.chunks_exact_mut(classes));
+                for ((row, seed), (&y, weight)) in rows.zip(labels.iter().zip(weights)) {
+                    let total = log_sum(row);
+                    for (class, (s, logit)) in seed.iter_mut().zip(row).enumerate() {
+                        let truth = if class == y as usize { 1.0 } else { 0.0 };
+                        *s = T::of(weight * ((logit.wide() - total).exp() - truth));
+                    }
+                }
+            };
+            self.engine.input_gradient(theta, inputs, noise.as_ref(), &mut seed, &mut part);
+            sum.iter_mut().zip(&part).for_each(|(s, p)| *s = *s + *p);
+        }
+        sum
+    }
+}
+
+fn log_sum<T: Real>(row: &[T]) -> f64 {
+    let largest = row.iter().map(|v| v.wide()).fold(f64::NEG_INFINITY, f64::max);
+    largest + row.iter().map(|v| (v.wide() - largest).exp()).sum::<f64>().ln()
+}
+
+/// `exp(log_s) / sum_t exp(log_t)` for each example; `logs` lies sample after sample.
+fn shares(logs: &[f64], examples: usize) -> Vec<f64> {
+    let mut shares = vec![0.0; logs.len()];
+    for example in 0..examples {
+        let own = || (example..logs.len()).step_by(examples);
+        let all: Vec<f64> = own().map(|i| logs[i]).collect();
+        let total = log_sum(&all);
+        own().for_each(|i| shares[i] = (logs[i] - total).exp());
+    }
+    shares
+}
+
+#[cfg(test)]
+mod tests {
+    use dubio_data::sets;
+    use serde_json::json;
+
+    use super::*;
+    use crate::fit::Options;
+    use crate::recipe::Recipe;
+
+    fn digits(rows: std::ops::Range<u32>) -> Dataset {
+        let name = sets::parse("digits:train").expect("embedded");
+        let all = name.set.load("".as_ref(), name.part.expect("named")).expect("embedded");
+        all.subset(&rows.collect::<Vec<u32>>())
+    }
+
+    fn fitted(method: &str, settings: serde_json::Value) -> Fitted<f64> {
+        let recipe = Recipe::parse(method, settings.as_object().expect("a table").clone());
+        let stream = Stream::root(1);
+        recipe.unwrap().fit("mlp-12", &digits(0..600), &stream, &Options::default()).unwrap()
+    }
+
+    /// `-log` of the mean probability of each label.
+    fn nll(fitted: &Fitted<f64>, inputs: &[f64], labels: &[u32], noise: &Stream) -> Vec<f64> {
+        let mut sight = Sight::new(fitted, labels.len(), noise).unwrap();
+        let mut sums = vec![0.0; labels.len()];
+        let mut samples = 0.0;
+        for point in sight.points {
+            sight.engine.set_statistics(&point.statistics);
+            for noise in &sight.noise {
+                let mut out = Vec::new();
+                sight.engine.predict(&point.theta, inputs, noise.as_ref(), &mut out);
+                for (i, &y) in labels.iter().enumerate() {
+                    let row = &out[i * 10..(i + 1) * 10];
+                    sums[i] += (row[y as usize] - log_sum(row)).exp();
+                }
+                samples += 1.0;
+            }
+        }
+        sums.iter().map(|sum| -(sum / samples).ln()).collect()
+    }
+
+    #[test]
+    fn the_gradient_is_that_of_the_mean_of_the_samples() {
+        let cases = [
+            ("deep-ensemble", json!({"epochs": 5, "members": 3})),
+            ("mc-dropout", json!({"epochs": 5, "samples": 4, "rate": 0.3})),
+        ];
+        for (method, settings) in cases {
+            let fitted = fitted(method, settings);
+            let data = digits(600..605);
+            let Answers::Classes { labels, .. } = &data.answers else { unreachable!() };
+            let mut inputs = fitted.training.scaling().inputs::<f64>(&data).unwrap();
+            let noise = Stream::root(2);
+            let gradient =
+                Sight::new(&fitted, labels.len(), &noise).unwrap().gradient(&inputs, labels);
+            for place in [3, 70, 150, 213, 300] {
+                let (example, h) = (place / 64, 1e-6);
+                inputs[place] += h;
+                let above = nll(&fitted, &inputs, labels, &noise)[example];
+                inputs[place] -= 2.0 * h;
+                let below = nll(&fitted, &inputs, labels, &noise)[example];
+                inputs[place] += h;
+                let numeric = (above - below) / (2.0 * h);
+                let exact = gradient[place];
+                assert!((numeric - exact).abs() < 1e-5 * (1.0 + exact.abs()), "{method} {place}");
+            }
+        }
+    }
+
+    #[test]
+    fn attacks_stay_within_their_bounds_and_ten_steps_do_more_harm_than_one() {
+        let fitted = fitted("deep-ensemble", json!({"epochs": 30, "members": 2}));
+        let data = digits(700..1000);
+        let Answers::Classes { labels, .. } = &data.answers else { unreachable!() };
+        let scaling = fitted.training.scaling();
+        let plain = scaling.inputs::<f64>(&data).unwrap();
+        let mean = |inputs: &[f64]| {
+            nll(&fitted, inputs, labels, &Stream::root(0)).iter().sum::<f64>() / 300.0
+        };
+        let (dark, bright) =
+            (scaling.pixel(0, 0.0).unwrap(), scaling.pixel(0, 16.0 / 255.0).unwrap());
+        let mut before = mean(&plain);
+        for rule in Rule::ALL {
+            let attack = Attack { rule, epsilon: 0.1 };
+            let attacked = fitted.attacked(&data, &attack, &Stream::root(3)).unwrap();
+            let reach = 0.1 * (bright - dark) + 1e-12;
+            assert!(attacked.iter().zip(&plain).all(|(a, b)| (a - b).abs() <= reach));
+            assert!(attacked.iter().all(|v| (dark..=bright).contains(v)));
+            let after = mean(&attacked);
+            assert!(after > before, "{rule:?}: {before} {after}");
+            before = after;
+        }
+    }
+}

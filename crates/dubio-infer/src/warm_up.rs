@@ -1,0 +1,62 @@
+//! A method that begins where another ended: chains whose own way to the posterior would be days.
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use crate::fit::{Now, Watch};
+use crate::recipe::Recipe;
+
+/// What runs first; its last sample is the start. Written as a method's table is:
+/// `warm_up = { method = "sghmc", burn_in = 20 }`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WarmUp(pub Box<Recipe>);
+
+impl Serialize for WarmUp {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut table = Map::new();
+        for part in [serde_json::to_value(&self.0.method), serde_json::to_value(&self.0.setup)] {
+            let part = part.map_err(serde::ser::Error::custom)?;
+            table.extend(part.as_object().cloned().unwrap_or_default());
+        }
+        table.serialize(to)
+    }
+}
+
+impl<'a> Deserialize<'a> for WarmUp {
+    fn deserialize<D: Deserializer<'a>>(from: D) -> Result<Self, D::Error> {
+        let mut table = Map::deserialize(from)?;
+        let Some(Value::String(name)) = table.remove("method") else {
+            return Err(D::Error::custom("`method` is missing, as in { method = \"sgd\" }"));
+        };
+        let recipe = Recipe::parse(&name, table).map_err(D::Error::custom)?;
+        if recipe.members() > 1 {
+            return Err(D::Error::custom("a start is one network; set members = 1"));
+        }
+        Ok(Self(Box::new(recipe)))
+    }
+}
+
+/// Tells somebody who looks on of one part of the work as the share that it is of the whole.
+pub(crate) struct Stage<'a> {
+    pub(crate) watch: &'a dyn Watch,
+    /// Share that was done before.
+    pub(crate) before: f64,
+    /// Share of this part.
+    pub(crate) share: f64,
+}
+
+/// Steps of the whole.
+const STEPS: f64 = 1000.0;
+
+impl Watch for Stage<'_> {
+    fn seen(&self, now: &Now) {
+        let share = self.before + self.share * now.done as f64 / now.total.max(1) as f64;
+        let (done, total) = ((share * STEPS) as usize, STEPS as usize);
+        self.watch.seen(&Now { done, total, ..*now });
+    }
+
+    fn stops(&self) -> bool {
+        self.watch.stops()
+    }
+}

@@ -1,0 +1,91 @@
+//! A method that begins where another ended.
+
+mod support;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use dubio_data::dataset::Dataset;
+use dubio_infer::Error;
+use dubio_infer::fit::{Checkpoints, Now, Options, Unwatched, Watch};
+use dubio_infer::recipe::{Fitted, Recipe};
+use dubio_metrics::stream::Stream;
+use serde_json::json;
+use support::*;
+
+fn fitted(recipe: &Recipe, data: &Dataset, options: &Options<'_>) -> Result<Fitted<f32>, Error> {
+    recipe.fit("mlp-10", data, &Stream::root(3), options).map_err(|unfinished| unfinished.error)
+}
+
+#[test]
+fn a_chain_that_does_not_move_keeps_the_last_sample_of_its_warm_up() {
+    let data = digits(1000);
+    let warmed = |epochs: usize| {
+        let settings = json!({"epochs": 1, "lr": 1e-30, "weight_decay": 0.0,
+            "warm_up": {"method": "sgd", "epochs": epochs, "lr": 0.1}});
+        fitted(&recipe("sgd", settings), &data, &Options::default()).expect("fits")
+    };
+    let (short, long) = (warmed(1), warmed(20));
+    // The loss of the epoch at a rate of nothing is that of the warm-up's last network.
+    let last = |fitted: &Fitted<f32>| *fitted.posterior.records[0].losses.last().expect("losses");
+    assert_eq!(long.posterior.records[0].losses.len(), 21);
+    assert!(last(&long) < 0.2 && last(&short) > 0.5, "{} {}", last(&long), last(&short));
+    assert!(last(&long) <= long.posterior.records[0].losses[19] * 1.05);
+}
+
+/// Asks for a stop after so many steps, and sees that the share done never falls.
+struct Stops {
+    left: AtomicUsize,
+    seen: AtomicUsize,
+}
+
+impl Watch for Stops {
+    fn seen(&self, now: &Now) {
+        let share = 1000 * now.done / now.total;
+        assert!(share >= self.seen.swap(share, Ordering::Relaxed) && share <= 1000);
+    }
+    fn stops(&self) -> bool {
+        let one_less = |left: usize| left.checked_sub(1);
+        self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_err()
+    }
+}
+
+#[test]
+fn stopped_anywhere_it_ends_with_the_same_bytes() {
+    let data = digits(40);
+    let settings = json!({"burn_in": 1, "samples": 2, "leapfrog": 2, "step": 0.001, "batch": 20,
+        "warm_up": {"method": "sghmc", "burn_in": 1, "samples": 2, "lr": 0.01, "batch": 20}});
+    let recipe = recipe("hmc", settings);
+    let whole = fitted(&recipe, &data, &Options::default()).expect("fits");
+    for steps in 0..9 {
+        let folder = tempfile::tempdir().expect("a folder");
+        let options = |watch| {
+            let (folder, identity) = (folder.path().to_path_buf(), "a test".to_string());
+            let checkpoints = Some(Checkpoints { folder, every: Duration::MAX, identity });
+            Options { watch, checkpoints }
+        };
+        let stops = Stops { left: AtomicUsize::new(steps), seen: AtomicUsize::new(0) };
+        assert!(matches!(fitted(&recipe, &data, &options(&stops)), Err(Error::Stopped)), "{steps}");
+        let resumed = fitted(&recipe, &data, &options(&Unwatched)).expect("fits");
+        assert_eq!(resumed.posterior.points, whole.posterior.points, "{steps}");
+    }
+}
+
+#[test]
+fn a_warm_up_is_read_as_a_method_is_and_written_so_that_it_is_read_again() {
+    let settings = json!({"warm_up": {"method": "sghmc", "lr": 0.03, "prior_std": 0.1}});
+    let whole = recipe("hmc", settings);
+    let text = serde_json::to_string(&whole).expect("plain data");
+    assert_eq!(serde_json::from_str::<Recipe>(&text).expect("the same"), whole);
+    assert!(whole.passes() > recipe("hmc", json!({})).passes());
+    let refused = |settings, expected: &str| {
+        let serde_json::Value::Object(settings) = settings else { unreachable!("a table") };
+        let error = Recipe::parse("hmc", settings).expect_err("refused").to_string();
+        assert!(error.contains(expected), "{error}");
+    };
+    refused(json!({"warm_up": {"lr": 0.1}}), "`method` is missing");
+    refused(json!({"warm_up": {"method": "sgdd"}}), "sgdd");
+    refused(json!({"warm_up": {"method": "sgd", "lrr": 0.1}}), "lrr");
+    refused(json!({"warm_up": {"method": "deep-ensemble"}}), "set members = 1");
+    refused(json!({"warm_up": {"method": "sgd"}, "start": "a.safetensors"}), "give one");
+}
