@@ -7,6 +7,7 @@
 mod bayesian;
 pub mod decision;
 pub mod evaluation;
+pub mod executor;
 pub mod learn;
 pub mod local;
 pub mod mistakes;
@@ -15,6 +16,7 @@ pub mod plan;
 mod reader;
 pub mod score;
 pub mod search;
+pub mod slurm;
 pub mod store;
 pub mod study;
 pub mod suite;

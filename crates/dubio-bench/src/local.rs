@@ -7,43 +7,9 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::executor::{Ended, Listener, exit};
 use crate::plan::PlannedRun;
 use crate::store::{Failure, Store};
-
-/// Exit codes of a worker.
-pub mod exit {
-    /// The run is finished and stored.
-    pub const FINISHED: i32 = 0;
-    /// It failed, and the failure is stored.
-    pub const FAILED: i32 = 1;
-    /// It was asked to stop, and a checkpoint is there.
-    pub const STOPPED: i32 = 3;
-    /// Another process has the run.
-    pub const TAKEN: i32 = 4;
-}
-
-/// What came of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// It is there, whole.
-    Finished,
-    /// Why it is not.
-    Failed(String),
-    /// It was asked to stop.
-    Stopped,
-    /// Another process is at it.
-    Taken,
-}
-
-/// Who is told how runs go.
-pub trait Listener: Sync {
-    /// A run begins.
-    fn began(&self, _run: &PlannedRun) {}
-    /// So much of it is done, from 0 to 1.
-    fn progressed(&self, _run: &PlannedRun, _share: f64) {}
-    /// It ended.
-    fn ended(&self, _run: &PlannedRun, _how: &Ended) {}
-}
 
 /// Does runs, `jobs` at a time, each by a process of `program work`, which reads the planned run from
 /// its standard input and writes shares of progress, a line each, to its standard output.

@@ -152,6 +152,11 @@ impl Store {
         serde_json::from_slice(&fs::read(self.failure_path(id)).ok()?).ok()
     }
 
+    /// Takes away the report of a failure, before the run is tried again.
+    pub fn forget_failure(&self, id: &str) -> io::Result<()> {
+        remove(&self.failure_path(id))
+    }
+
     fn failure_path(&self, id: &str) -> PathBuf {
         self.folder.join(".failed").join(format!("{id}.json"))
     }

@@ -9,6 +9,7 @@ mod explain;
 #[cfg(target_os = "linux")]
 mod huge_pages;
 mod names;
+mod on_slurm;
 mod predict;
 mod progress;
 mod render;

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, anyhow, bail};
-use dubio_bench::local::{self, Ended};
+use dubio_bench::executor::Ended;
+use dubio_bench::local;
 use dubio_bench::page;
 use dubio_bench::plan::{Plan, PlannedRun, plan};
 use dubio_bench::score::Row;
@@ -16,6 +17,7 @@ use dubio_bench::suite::Suite;
 use dubio_data::folder::data_folder;
 
 use crate::names::nearest;
+use crate::on_slurm::{On, SlurmArgs};
 use crate::runs::duration;
 use crate::study_bars::Bars;
 use crate::worker::stopper;
@@ -73,11 +75,12 @@ pub(crate) struct PlanArgs {
 #[command(after_help = "Examples:
   dubio run quick                             no data to fetch, about a minute
   dubio run suites/quick.toml --jobs 4
-  dubio run quick --only 'method=sg*' --only seed=0")]
+  dubio run quick --only 'method=sg*' --only seed=0
+  dubio run suites/quick.toml --on slurm --partition long --time 4:00:00")]
 pub(crate) struct RunArgs {
     /// A suite's name or file.
     suite: String,
-    /// Runs at a time; as many as there are cores when left out.
+    /// Runs at a time; as many as there are cores, or as Slurm gives, when left out.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
     /// Only runs whose method, label, data, network or seed is this; `*` stands for anything.
@@ -86,6 +89,11 @@ pub(crate) struct RunArgs {
     /// Where to write the page of tables; beside the runs when left out.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
+    /// Where to run, if not on this machine.
+    #[arg(long, value_name = "CLUSTER")]
+    on: Option<On>,
+    #[command(flatten)]
+    slurm: SlurmArgs,
     #[command(flatten)]
     places: Places,
 }
@@ -217,12 +225,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<()> {
             .chain(planned.iter().filter(|run| !store.is_finished(&run.id)))
             .filter(|run| !tried.contains(&&run.id[..]))
             .collect();
-        if ended.is_empty() && planned.len() > to_do.len() {
-            eprintln!(
-                "{} of {} runs are there already",
-                planned.len() - to_do.len(),
-                planned.len()
-            );
+        let there = planned.iter().filter(|run| store.is_finished(&run.id)).count();
+        if ended.is_empty() && there > 0 {
+            eprintln!("{there} of {} runs are there already", planned.len());
         }
         let how = execute(args, &to_do, &store, &data, stop)?;
         let nothing_new = to_do.is_empty();
@@ -234,11 +239,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<()> {
     };
     if stop.load(Ordering::Relaxed) {
         let finished = planned.iter().filter(|run| store.is_finished(&run.id)).count();
-        let again = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
-        bail!(
-            "stopped with {finished} of {} runs finished; go on with: dubio {again}",
-            planned.len()
-        );
+        let (all, again) = (planned.len(), same_command());
+        bail!("stopped with {finished} of {all} runs finished; go on with: {again}");
     }
     let report = match &args.report {
         Some(path) => path.clone(),
@@ -293,10 +295,23 @@ fn execute(
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = args.jobs.map_or(cores, usize::from);
     let bars = Bars::new(to_do.len());
+    if let Some(On::Slurm) = args.on {
+        return args.slurm.run(to_do, store, data, args.jobs, stop, &bars);
+    }
     let arguments = ["--runs", path_text(&args.places.runs)?, "--dir", path_text(data)?];
     let program = std::env::current_exe()?;
     local::run_all(to_do, store, &program, &arguments, jobs, stop, &bars)
         .with_context(|| format!("cannot run in {}", args.places.runs.display()))
+}
+
+/// The command that is running, to be typed again.
+pub(crate) fn same_command() -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@".contains(c);
+    let words = std::env::args().skip(1).map(|word| match word.chars().all(plain) {
+        true => word,
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    });
+    words.fold("dubio".to_string(), |line, word| line + " " + &word)
 }
 
 fn path_text(path: &Path) -> Result<&str> {

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal};
 use std::sync::Mutex;
 
-use dubio_bench::local::{Ended, Listener};
+use dubio_bench::executor::{Ended, Listener};
 use dubio_bench::plan::PlannedRun;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -64,6 +64,11 @@ impl Listener for Bars {
             bars.retain(|(id, _)| *id != run.id);
         }
         self.total.inc(1);
+    }
+    fn noted(&self, text: &str) {
+        if self.all.is_hidden() || self.all.println(text).is_err() {
+            eprintln!("{text}");
+        }
     }
 }
 

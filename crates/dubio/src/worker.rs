@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
-use dubio_bench::local::exit;
+use dubio_bench::executor::exit;
 use dubio_bench::plan::PlannedRun;
 use dubio_bench::store::Failure;
 use dubio_bench::work;

@@ -1,0 +1,40 @@
+//! What executors share: how a worker ends, what came of a run, and who is told.
+
+use crate::plan::PlannedRun;
+
+/// Exit codes of a worker.
+pub mod exit {
+    /// The run is finished and stored.
+    pub const FINISHED: i32 = 0;
+    /// It failed, and the failure is stored.
+    pub const FAILED: i32 = 1;
+    /// It was asked to stop, and a checkpoint is there.
+    pub const STOPPED: i32 = 3;
+    /// Another process has the run.
+    pub const TAKEN: i32 = 4;
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// It is there, whole.
+    Finished,
+    /// Why it is not.
+    Failed(String),
+    /// It was asked to stop, or nobody waited for it.
+    Stopped,
+    /// Another process is at it.
+    Taken,
+}
+
+/// Who is told how runs go.
+pub trait Listener: Sync {
+    /// A run begins.
+    fn began(&self, _run: &PlannedRun) {}
+    /// So much of it is done, from 0 to 1.
+    fn progressed(&self, _run: &PlannedRun, _share: f64) {}
+    /// It ended.
+    fn ended(&self, _run: &PlannedRun, _how: &Ended) {}
+    /// Something of no run in particular that the user should know.
+    fn noted(&self, _text: &str) {}
+}
