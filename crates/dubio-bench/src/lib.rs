@@ -14,6 +14,7 @@ pub mod mistakes;
 pub mod page;
 pub mod plan;
 mod reader;
+pub mod schema;
 pub mod score;
 pub mod search;
 pub mod slurm;

@@ -271,6 +271,11 @@ fn tasks(suite: &Suite, train: &Dataset, data: &str) -> Result<Vec<Task>, Error>
 }
 
 impl Settings {
+    /// The data set without the number of a split: splits of a table are repetitions, as seeds are.
+    pub fn set(&self) -> &str {
+        self.data.split_once('/').map_or(&self.data, |(set, _)| set)
+    }
+
     /// Name of the file that holds the predictions of one of [`Settings::predict`], without its ending.
     pub fn file(&self, evaluation: &Evaluation) -> String {
         match evaluation {

@@ -243,7 +243,7 @@ impl Search {
 }
 
 /// Scores that a search can make best.
-fn scores() -> Vec<String> {
+pub(crate) fn scores() -> Vec<String> {
     use dubio_metrics::card::Direction::Neither;
     let classes = dubio_metrics::classification::scores();
     let numbers = dubio_metrics::regression::scores();

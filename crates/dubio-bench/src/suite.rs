@@ -111,8 +111,12 @@ impl Suite {
         let name = word("name", &stem, mistakes);
         let (title, paper) = (word("title", "", mistakes), word("paper", "", mistakes));
         let data = required("data", top, mistakes, |name| {
-            sets::halves(name).map(|_| ()).map_err(|e| e.to_string().replace('\n', ";"))
+            let check = |name: &String| {
+                sets::halves(name).map(|_| ()).map_err(|e| e.to_string().replace('\n', ";"))
+            };
+            splits(name).iter().try_for_each(check)
         });
+        let data = data.iter().flat_map(|name| splits(name)).collect();
         let networks = required("networks", top, mistakes, |name| {
             // Whether it takes these inputs is known when the data are; here only its name is.
             let large = Shape::picture(3, 64, 64);
@@ -143,6 +147,18 @@ impl Suite {
         top.refuse_rest("key of a suite", mistakes);
         Self { name, title, paper, data, networks, seeds, evaluate, search, decision, methods }
     }
+}
+
+/// `yacht:standard/0..5` is the splits 0 to 4; every other name is itself.
+fn splits(name: &str) -> Vec<String> {
+    let range = || {
+        let (kind, range) = name.rsplit_once('/')?;
+        let (from, to) = range.split_once("..")?;
+        let (from, to): (usize, usize) = (from.parse().ok()?, to.parse().ok()?);
+        (from < to && to - from <= 1000)
+            .then(|| (from..to).map(|i| format!("{kind}/{i}")).collect())
+    };
+    range().unwrap_or_else(|| vec![name.to_string()])
 }
 
 /// Whether a text is meant as the path of a file of predictions.
@@ -426,11 +442,11 @@ pub(crate) fn known_settings(recipe: &Recipe) -> Map<String, Value> {
     for part in [own, common] {
         all.extend(part.as_object().cloned().unwrap_or_default());
     }
-    all.remove("method");
+    all.shift_remove("method");
     all
 }
 
-fn takes_lists(key: &str) -> bool {
+pub(crate) fn takes_lists(key: &str) -> bool {
     let setup = serde_json::to_value(Setup::default()).unwrap_or_default();
     key == "layers" || setup.get(key).is_some_and(Value::is_array)
 }

@@ -211,7 +211,8 @@ fn explain_method(args: &ExplainArgs, card: &methods::Card) -> Result<()> {
                 serde_json::Value::Null => match &name[..] {
                     "members" => json!(recipe.members()),
                     "weight_decay" => json!(recipe.setup.prior_precision(1)),
-                    _ => json!("see weight_decay"),
+                    "prior_std" => json!("see weight_decay"),
+                    _ => json!("none"),
                 },
                 value => value.clone(),
             };

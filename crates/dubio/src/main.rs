@@ -6,10 +6,12 @@ mod curves;
 mod data;
 mod evaluate;
 mod explain;
+mod first_look;
 #[cfg(target_os = "linux")]
 mod huge_pages;
 mod names;
 mod on_slurm;
+mod plan;
 mod predict;
 mod progress;
 mod render;
@@ -57,7 +59,8 @@ enum Command {
     Data(data::Args),
     Predict(predict::Args),
     Train(train::Args),
-    Plan(study::PlanArgs),
+    Plan(plan::PlanArgs),
+    Schema(plan::SchemaArgs),
     Run(study::RunArgs),
     Score(runs::ScoreArgs),
     Runs(runs::RunsArgs),
@@ -85,7 +88,8 @@ fn main() -> ExitCode {
         Command::Data(args) => data::run(&args),
         Command::Predict(args) => predict::run(&args).map(|()| Outcome::Done),
         Command::Train(args) => train::run(&args).map(|()| Outcome::Done),
-        Command::Plan(args) => study::show_plan(&args).map(|()| Outcome::Done),
+        Command::Plan(args) => plan::show_plan(&args).map(|()| Outcome::Done),
+        Command::Schema(_) => plan::show_schema().map(|()| Outcome::Done),
         Command::Run(args) => study::run(&args).map(|()| Outcome::Done),
         Command::Score(args) => runs::score_runs(&args).map(|()| Outcome::Done),
         Command::Runs(args) => runs::manage_runs(&args).map(|()| Outcome::Done),

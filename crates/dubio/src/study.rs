@@ -1,6 +1,5 @@
-//! `dubio plan` and `dubio run`: studies from a suite.
+//! `dubio run`: studies from a suite.
 
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,25 +7,17 @@ use anyhow::{Context, Result, anyhow, bail};
 use dubio_bench::executor::Ended;
 use dubio_bench::local;
 use dubio_bench::page;
-use dubio_bench::plan::{Plan, PlannedRun, plan};
-use dubio_bench::score::Row;
+use dubio_bench::plan::{PlannedRun, plan};
 use dubio_bench::search::Search;
-use dubio_bench::store::{State, Store};
+use dubio_bench::store::Store;
 use dubio_bench::study::{Study, badness};
-use dubio_bench::suite::Suite;
 use dubio_data::folder::data_folder;
 
-use crate::names::nearest;
+use crate::first_look::first_look;
 use crate::on_slurm::{On, SlurmArgs};
-use crate::runs::duration;
+use crate::plan::suite;
 use crate::study_bars::Bars;
 use crate::worker::stopper;
-
-/// Suites that are part of the program.
-const SUITES: [(&str, &str); 2] = [
-    ("quick", include_str!("../../../suites/quick.toml")),
-    ("ursabench-small", include_str!("../../../suites/ursabench-small.toml")),
-];
 
 /// Where runs and data sets are.
 #[derive(clap::Args)]
@@ -50,21 +41,6 @@ impl Places {
             None => data_folder()?,
         })
     }
-}
-
-/// Show what a suite would run, all defaults written out; runs nothing.
-#[derive(clap::Args)]
-#[command(after_help = "Examples:
-  dubio plan quick
-  dubio plan suites/quick.toml --json")]
-pub(crate) struct PlanArgs {
-    /// A suite's name or file.
-    suite: String,
-    /// Print every setting of every run as JSON.
-    #[arg(long)]
-    json: bool,
-    #[command(flatten)]
-    places: Places,
 }
 
 /// Run a suite: what is not there yet, several runs at a time.
@@ -96,74 +72,6 @@ pub(crate) struct RunArgs {
     slurm: SlurmArgs,
     #[command(flatten)]
     places: Places,
-}
-
-fn suite(name: &str) -> Result<Suite> {
-    if let Some((_, text)) = SUITES.iter().find(|(known, _)| *known == name) {
-        return Ok(Suite::parse(&format!("suites/{name}.toml"), text)?);
-    }
-    let path = Path::new(name);
-    let looks_like_file = path.extension().is_some() || name.contains(['/', '\\']);
-    if !looks_like_file && !path.exists() {
-        let names: Vec<String> = SUITES.iter().map(|(known, _)| (*known).to_string()).collect();
-        bail!(
-            "no suite is called `{name}`; did you mean {}? A file's name ends in .toml",
-            nearest(name, &names)
-        );
-    }
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
-    Ok(Suite::parse(name, &text)?)
-}
-
-pub(crate) fn show_plan(args: &PlanArgs) -> Result<()> {
-    let suite = suite(&args.suite)?;
-    let store = args.places.store();
-    let known = |run: &PlannedRun, search: &Search| badness(&store, run, search);
-    let Plan { runs, trials, open } = plan(&suite, &args.places.data()?, &known)?;
-    let runs = [trials, runs].concat();
-    let mut out = io::stdout().lock();
-    if args.json {
-        writeln!(out, "{}", serde_json::to_string_pretty(&runs)?)?;
-        return Ok(());
-    }
-    writeln!(
-        out,
-        "{:<16}  {:<24} {:<14} {:<16} {:>4} {:>9} {:>9}  state",
-        "id", "method", "data", "network", "seed", "epochs", "about"
-    )?;
-    for run in &runs {
-        let state = match store.state(run) {
-            State::Finished => "finished",
-            State::Failed => "failed",
-            State::Begun => "begun",
-            State::Missing => "to do",
-        };
-        let s = &run.settings;
-        writeln!(
-            out,
-            "{:<16}  {:<24} {:<14} {:<16} {:>4} {:>9.0} {:>9}  {state}",
-            run.id,
-            run.label,
-            s.data,
-            s.network,
-            s.seed,
-            run.cost.epochs,
-            duration(run.cost.seconds)
-        )?;
-    }
-    let to_do = runs.iter().filter(|run| store.state(run) != State::Finished);
-    let seconds: f64 = to_do.clone().map(|run| run.cost.seconds).sum();
-    writeln!(
-        out,
-        "\n{} runs, {} to do: about {} of one core. --json shows every setting.",
-        runs.len(),
-        to_do.count(),
-        duration(seconds)
-    )?;
-    for (label, left) in open {
-        writeln!(out, "{label} runs when its search is done: {left} trials are left.")?;
-    }
-    Ok(())
 }
 
 /// `KEY=PATTERN` against a run.
@@ -250,7 +158,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<()> {
     let rows = study.rows(&store, 0, &|split, name| split == "test" || !name.contains('.'))?;
     let html = page::page(&study.title, &study.paper, &planned, &store, &rows);
     std::fs::write(&report, html).with_context(|| format!("cannot write {}", report.display()))?;
-    summary(&planned, &store, &rows)?;
+    first_look(&planned, &store, &rows)?;
     let failed: Vec<(&PlannedRun, &String)> = ended
         .iter()
         .filter_map(|(run, how)| match how {
@@ -318,72 +226,6 @@ fn path_text(path: &Path) -> Result<&str> {
     path.to_str().ok_or_else(|| anyhow!("{}: the name is not valid text", path.display()))
 }
 
-/// Scores of a first look: of which split, and which.
-const FIRST: [(&str, &str); 7] = [
-    ("test", "accuracy"),
-    ("test", "nll"),
-    ("test", "calibrated.nll"),
-    ("test", "ece"),
-    ("test", "rmse"),
-    ("test", "crps"),
-    ("decision", "decision_cost"),
-];
-
-/// The first scores of every method, mean over seeds.
-fn summary(planned: &[PlannedRun], store: &Store, rows: &[Row]) -> Result<()> {
-    let is = |row: &Row, (split, name): (&str, &str)| row.split == split && row.entry.name == name;
-    let there: Vec<(&str, &str)> =
-        FIRST.into_iter().filter(|&which| rows.iter().any(|row| is(row, which))).collect();
-    let mut out = io::stdout().lock();
-    write!(out, "{:<24} {:<12} {:>7}", "method", "data", "seeds")?;
-    there.iter().try_for_each(|(_, name)| write!(out, " {name:>14}"))?;
-    writeln!(out)?;
-    let mut seen: Vec<(&str, &str, &str)> = Vec::new();
-    let mut starred = false;
-    for run in planned {
-        let key = (&run.label[..], &run.settings.data[..], &run.settings.network[..]);
-        if seen.contains(&key) {
-            continue;
-        }
-        seen.push(key);
-        // Each seed has a run for each task.
-        let runs = |split: &str| -> Vec<&PlannedRun> {
-            let same = |other: &&PlannedRun| {
-                let s = &other.settings;
-                (&other.label[..], &s.data[..], &s.network[..]) == key
-                    && s.predict.iter().any(|evaluation| evaluation.name() == split)
-            };
-            planned.iter().filter(same).collect()
-        };
-        let done = |split: &str| runs(split).iter().filter(|r| store.is_finished(&r.id)).count();
-        let seeds = format!("{} of {}", done("test"), runs("test").len());
-        write!(out, "{:<24} {:<12} {seeds:>7}", key.0, key.1)?;
-        for &which in &there {
-            let runs = runs(which.0);
-            let values: Vec<f64> = rows
-                .iter()
-                .filter(|row| is(row, which) && runs.iter().any(|run| run.id == row.run))
-                .filter_map(|row| row.entry.value.as_ref().ok().copied())
-                .collect();
-            match values.len() {
-                0 => write!(out, " {:>14}", "—")?,
-                n => {
-                    // A run without a value is not left out of a mean in silence.
-                    let mark = if n < runs.len() { "*" } else { "" };
-                    let mean = values.iter().sum::<f64>() / n as f64;
-                    write!(out, " {:>14}", format!("{mean:.4}{mark}"))?;
-                    starred |= n < runs.len();
-                }
-            }
-        }
-        writeln!(out)?;
-    }
-    if starred {
-        writeln!(out, "* a seed is missing or has no value there; `dubio score` says why")?;
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -400,13 +242,6 @@ mod tests {
             ("a*b", "ac", false),
         ] {
             assert_eq!(like(pattern, text), expected, "{pattern} {text}");
-        }
-    }
-
-    #[test]
-    fn the_suites_that_are_part_of_the_program_have_no_mistakes() {
-        for (name, _) in SUITES {
-            suite(name).unwrap_or_else(|e| panic!("{e}"));
         }
     }
 }

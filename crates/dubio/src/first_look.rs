@@ -1,0 +1,77 @@
+//! The table that a study ends with.
+
+use std::io::{self, Write};
+
+use anyhow::Result;
+use dubio_bench::plan::PlannedRun;
+use dubio_bench::score::Row;
+use dubio_bench::store::Store;
+
+/// Scores of a first look: of which split, and which.
+const FIRST: [(&str, &str); 7] = [
+    ("test", "accuracy"),
+    ("test", "nll"),
+    ("test", "calibrated.nll"),
+    ("test", "ece"),
+    ("test", "rmse"),
+    ("test", "crps"),
+    ("decision", "decision_cost"),
+];
+
+/// The first scores of every method, mean over seeds.
+pub(crate) fn first_look(planned: &[PlannedRun], store: &Store, rows: &[Row]) -> Result<()> {
+    let is = |row: &Row, (split, name): (&str, &str)| row.split == split && row.entry.name == name;
+    let there: Vec<(&str, &str)> =
+        FIRST.into_iter().filter(|&which| rows.iter().any(|row| is(row, which))).collect();
+    let widest = |of: fn(&PlannedRun) -> &str| planned.iter().map(|r| of(r).chars().count()).max();
+    let first = widest(|run| &run.label).unwrap_or(0).max(6);
+    let second = widest(|run| run.settings.set()).unwrap_or(0).max(4);
+    let mut out = io::stdout().lock();
+    write!(out, "{:<first$} {:<second$} {:>8}", "method", "data", "runs")?;
+    there.iter().try_for_each(|(_, name)| write!(out, " {name:>14}"))?;
+    writeln!(out)?;
+    let mut seen: Vec<(&str, &str, &str)> = Vec::new();
+    let mut starred = false;
+    for run in planned {
+        let key = (&run.label[..], run.settings.set(), &run.settings.network[..]);
+        if seen.contains(&key) {
+            continue;
+        }
+        seen.push(key);
+        // Each seed and split has a run for each task.
+        let runs = |split: &str| -> Vec<&PlannedRun> {
+            let same = |other: &&PlannedRun| {
+                let s = &other.settings;
+                (&other.label[..], s.set(), &s.network[..]) == key
+                    && s.predict.iter().any(|evaluation| evaluation.name() == split)
+            };
+            planned.iter().filter(same).collect()
+        };
+        let done = |split: &str| runs(split).iter().filter(|r| store.is_finished(&r.id)).count();
+        let finished = format!("{} of {}", done("test"), runs("test").len());
+        write!(out, "{:<first$} {:<second$} {finished:>8}", key.0, key.1)?;
+        for &which in &there {
+            let runs = runs(which.0);
+            let values: Vec<f64> = rows
+                .iter()
+                .filter(|row| is(row, which) && runs.iter().any(|run| run.id == row.run))
+                .filter_map(|row| row.entry.value.as_ref().ok().copied())
+                .collect();
+            match values.len() {
+                0 => write!(out, " {:>14}", "—")?,
+                n => {
+                    // A run without a value is not left out of a mean in silence.
+                    let mark = if n < runs.len() { "*" } else { "" };
+                    let mean = values.iter().sum::<f64>() / n as f64;
+                    write!(out, " {:>14}", format!("{mean:.4}{mark}"))?;
+                    starred |= n < runs.len();
+                }
+            }
+        }
+        writeln!(out)?;
+    }
+    if starred {
+        writeln!(out, "* a run is missing or has no value there; `dubio score` says why")?;
+    }
+    Ok(())
+}
