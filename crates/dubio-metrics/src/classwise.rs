@@ -34,83 +34,85 @@ pub(crate) enum Binning {
     MassAbove,
 }
 
-/// What one sweep over the columns gives.
+/// What one sweep over the columns gives: all that does not depend on the labels.
 #[derive(Debug)]
 pub(crate) struct Sweep {
     bins: usize,
     threshold: f64,
-    /// `sum_c sum_m |sum over the bin of p - [y = c]|`, for each binning.
-    gaps: [f64; 3],
-    /// Cuts of each class's probabilities, all of them and those above the threshold.
-    cuts: Vec<[Cuts; 2]>,
+    classes: Vec<ClassSweep>,
+}
+
+/// What is known of one class's column.
+#[derive(Debug)]
+struct ClassSweep {
+    /// Sum of the probabilities in each bin, for each binning.
+    sums: [Vec<f64>; 3],
+    /// Cuts of its probabilities, all of them and those above the threshold.
+    cuts: [Cuts; 2],
 }
 
 impl Sweep {
-    fn new(examples: &Examples, options: &Options) -> Self {
+    /// The sweep, and each example's probability of its label as its column has it.
+    fn new(examples: &Examples, options: &Options) -> (Self, Vec<f64>) {
         let (bins, threshold) = (options.bins, options.threshold);
         let by_label = rows_by_label(examples);
-        let mut gaps = [0.0; 3];
-        let mut cuts = Vec::with_capacity(examples.classes);
+        let mut label_p = vec![0.0; examples.len()];
+        let mut classes = Vec::with_capacity(examples.classes);
         for group in examples.columns.groups() {
-            let start = group.start;
             let turned = examples.columns.turned(group.clone());
-            let swept: Vec<([f64; 3], [Cuts; 2])> = group
-                .clone()
-                .into_par_iter()
-                .map_init(Histogram::default, |histogram, class| {
-                    let hits =
-                        by_label[class].iter().map(|&i| turned.at(i as usize, class - start));
-                    sweep_class(
-                        &turned,
-                        class - start,
-                        &hits.collect::<Vec<f64>>(),
-                        options,
-                        histogram,
-                    )
-                })
-                .collect();
-            for (own, class_cuts) in swept {
-                (0..3).for_each(|b| gaps[b] += own[b]);
-                cuts.push(class_cuts);
+            for class in group.clone() {
+                for &i in &by_label[class] {
+                    label_p[i as usize] = turned.at(i as usize, class - group.start);
+                }
+            }
+            classes.par_extend(
+                (0..group.len())
+                    .into_par_iter()
+                    .map_init(Histogram::default, |histogram, class| {
+                        ClassSweep::new(&turned, class, options, histogram)
+                    }),
+            );
+        }
+        (Self { bins, threshold, classes }, label_p)
+    }
+
+    /// `sum_c sum_m |sum over the bin of p - [y = c]|` for one binning.
+    fn gap(&self, binning: Binning, labels: &[u32], label_p: &[f64]) -> f64 {
+        let sums = |class: &ClassSweep| class.sums[binning as usize].clone();
+        let mut gaps: Vec<Vec<f64>> = self.classes.iter().map(sums).collect();
+        for (&label, &p) in labels.iter().zip(label_p) {
+            let (class, gaps) = (&self.classes[label as usize], &mut gaps[label as usize]);
+            match binning {
+                Binning::Width => gaps[right_closed(p, self.bins)] -= 1.0,
+                Binning::Mass => class.cuts[0].place(p, |bin, share| gaps[bin] -= share),
+                Binning::MassAbove if p <= self.threshold => {}
+                Binning::MassAbove => class.cuts[1].place(p, |bin, share| gaps[bin] -= share),
             }
         }
-        Self { bins, threshold, gaps, cuts }
+        gaps.iter().flatten().map(|gap| gap.abs()).sum()
     }
 }
 
-/// The gaps of one class, from its column and the probabilities of the examples labelled so.
-fn sweep_class(
-    turned: &Turned,
-    class: usize,
-    hits: &[f64],
-    options: &Options,
-    histogram: &mut Histogram,
-) -> ([f64; 3], [Cuts; 2]) {
-    let bins = options.bins;
-    histogram.fill(turned.column(class));
-    let above = histogram.up_to(options.threshold);
-    let edges: Vec<f64> = (1..bins).map(|k| edge(k, bins)).collect();
-    let places = |first: usize| {
-        let size = (histogram.len() - first) / bins;
-        (0..bins).map(move |bin| first + bin * size)
-    };
-    let both: Vec<usize> = places(0).chain(places(above)).collect();
-    histogram.open(&edges, &both);
+impl ClassSweep {
+    fn new(turned: &Turned, class: usize, options: &Options, histogram: &mut Histogram) -> Self {
+        let bins = options.bins;
+        histogram.fill(turned.column(class));
+        let above = histogram.up_to(options.threshold);
+        let edges: Vec<f64> = (1..bins).map(|k| edge(k, bins)).collect();
+        let places = |first: usize| {
+            let size = (histogram.len() - first) / bins;
+            (0..bins).map(move |bin| first + bin * size)
+        };
+        let both: Vec<usize> = places(0).chain(places(above)).collect();
+        histogram.open(&edges, &both);
 
-    let mut starts = histogram.above(&edges);
-    starts.insert(0, 0);
-    let mut width = histogram.sums(&starts);
-    hits.iter().for_each(|&p| width[right_closed(p, bins)] -= 1.0);
-    let (all_cuts, mut mass) = Cuts::new(histogram, 0, bins);
-    let (above_cuts, mut mass_above) = Cuts::new(histogram, above, bins);
-    for &p in hits {
-        all_cuts.place(p, |bin, share| mass[bin] -= share);
-        if p > options.threshold {
-            above_cuts.place(p, |bin, share| mass_above[bin] -= share);
-        }
+        let mut starts = histogram.above(&edges);
+        starts.insert(0, 0);
+        let width = histogram.sums(&starts);
+        let (all_cuts, mass) = Cuts::new(histogram, 0, bins);
+        let (above_cuts, mass_above) = Cuts::new(histogram, above, bins);
+        Self { sums: [width, mass, mass_above], cuts: [all_cuts, above_cuts] }
     }
-    let gap = |sums: Vec<f64>| sums.iter().map(|gap| gap.abs()).sum();
-    ([gap(width), gap(mass), gap(mass_above)], [all_cuts, above_cuts])
 }
 
 /// The examples of each class.
@@ -128,21 +130,29 @@ pub(crate) struct ClassGaps<'a> {
     examples: &'a Examples,
     binning: Binning,
     sweep: Arc<Sweep>,
+    /// Of the file's own labels, see [`Sweep::gap`].
+    gap: f64,
 }
 
 impl<'a> ClassGaps<'a> {
     pub(crate) fn new(examples: &'a Examples, binning: Binning, options: &Options) -> Self {
-        let known = remember(&examples.sweep, || Arc::new(Sweep::new(examples, options)));
+        let swept = || {
+            let (sweep, label_p) = Sweep::new(examples, options);
+            let _ = examples.label_p.set(label_p); // they are the same for any options
+            Arc::new(sweep)
+        };
+        let known = remember(&examples.sweep, swept);
         let same = known.bins == options.bins && known.threshold == options.threshold;
-        let sweep = if same { known.clone() } else { Arc::new(Sweep::new(examples, options)) };
-        Self { examples, binning, sweep }
+        let sweep = if same { known.clone() } else { swept() };
+        let gap = sweep.gap(binning, &examples.labels, examples.label_p());
+        Self { examples, binning, sweep, gap }
     }
 
     fn cuts(&self, class: usize) -> Option<&Cuts> {
         match self.binning {
             Binning::Width => None,
-            Binning::Mass => Some(&self.sweep.cuts[class][0]),
-            Binning::MassAbove => Some(&self.sweep.cuts[class][1]),
+            Binning::Mass => Some(&self.sweep.classes[class].cuts[0]),
+            Binning::MassAbove => Some(&self.sweep.classes[class].cuts[1]),
         }
     }
 
@@ -197,8 +207,7 @@ impl<'a> ClassGaps<'a> {
 
 impl Prepared for ClassGaps<'_> {
     fn value(&self, ones: &[[Count; 1]]) -> f64 {
-        let gap = self.sweep.gaps[self.binning as usize];
-        gap / (total(ones)[0] * self.examples.classes as f64)
+        self.gap / (total(ones)[0] * self.examples.classes as f64)
     }
 
     fn ordered_replicates(&self, weights: &[[Count; LANES]]) -> [f64; LANES] {

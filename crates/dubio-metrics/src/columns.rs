@@ -135,6 +135,24 @@ impl Columns {
         self.part(Kind::LogP, example..example + 1, class..class + 1).get(example)[0]
     }
 
+    /// Each example's probability of one class, to the bit as [`Columns::turned`] has it.
+    pub(crate) fn of_classes(&self, classes: &[u32]) -> Vec<f64> {
+        let kind = if self.tempered.is_some() { Kind::LogP } else { Kind::P };
+        self.map_stretches(|examples, out| {
+            let rows = self.rows(kind, examples.clone());
+            for (i, out) in examples.zip(out) {
+                let value = rows.get(i)[classes[i] as usize];
+                match &self.tempered {
+                    None => *out = value,
+                    Some((beta, scales)) => {
+                        let Scale { top, one_by_z } = scales[i];
+                        raise(*beta, top, one_by_z, &[value], std::slice::from_mut(out));
+                    }
+                }
+            }
+        })
+    }
+
     /// A number or several for each example, made by `fill(examples, out)` for stretches of
     /// examples whose rows fit the cache.
     pub(crate) fn map_stretches<T: Clone + Default + Send>(

@@ -36,16 +36,26 @@ impl Costs {
         self.classes
     }
 
-    /// What is paid for the decision of least expected cost, `argmin_h sum_c p_c K[h, c]`, when
-    /// the truth is `label`. The lowest decision wins a tie; `p` need not be normalised.
-    pub fn paid(&self, p: &[f64], label: usize) -> f64 {
-        let mut best = (f64::INFINITY, 0.0);
-        for row in self.rows.chunks_exact(self.classes) {
+    /// The decision of least expected cost, `argmin_h sum_c p_c K[h, c]`. The lowest wins a tie; `p`
+    /// need not be normalised.
+    pub fn decision(&self, p: &[f64]) -> usize {
+        let mut best = (f64::INFINITY, 0);
+        for (decision, row) in self.rows.chunks_exact(self.classes).enumerate() {
             let expected = softmax::dot(p, row);
             if expected < best.0 {
-                best = (expected, row[label]);
+                best = (expected, decision);
             }
         }
         best.1
+    }
+
+    /// What a decision costs when the truth is `label`.
+    pub fn cost(&self, decision: usize, label: usize) -> f64 {
+        self.rows[decision * self.classes + label]
+    }
+
+    /// What is paid for [`Costs::decision`] when the truth is `label`.
+    pub fn paid(&self, p: &[f64], label: usize) -> f64 {
+        self.cost(self.decision(p), label)
     }
 }

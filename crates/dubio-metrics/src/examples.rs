@@ -8,6 +8,7 @@ use crate::columns::Columns;
 use crate::costs::Costs;
 use crate::distributions::Kind;
 use crate::pool::Pooled;
+use crate::remember::remember;
 use crate::score::Undefined;
 use crate::softmax;
 
@@ -20,9 +21,6 @@ pub struct Examples {
     pub labels: Vec<u32>,
     /// Most probable class.
     pub predicted: Vec<u32>,
-    /// Number of classes that come before the true one when sorted by probability; among equal
-    /// probabilities the lower index comes first.
-    pub label_rank: Vec<u32>,
     /// Probability of the predicted class, `c`.
     pub confidence: Vec<f64>,
     /// `log p[y]`.
@@ -41,6 +39,8 @@ pub struct Examples {
     pub reference: Option<ReferenceGap>,
     /// Predictive probabilities, class by class.
     pub columns: Columns,
+    pub(crate) label_rank: OnceLock<Vec<u32>>,
+    pub(crate) label_p: OnceLock<Vec<f64>>,
     pub(crate) by_confidence: OnceLock<Ranking>,
     pub(crate) by_total: OnceLock<Ranking>,
     pub(crate) by_doubt: OnceLock<Ranking>,
@@ -92,8 +92,7 @@ impl Examples {
             let all_log_p = columns.rows(Kind::LogP, examples.clone());
             for (i, out) in examples.zip(out) {
                 let (p, log_p, label) = (all_p.get(i), all_log_p.get(i), labels[i] as usize);
-                let rank = if p[label] > 0.0 { rank(p, label) } else { rank(log_p, label) };
-                *out = (log_p[label], softmax::brier(p, label), rank);
+                *out = (log_p[label], softmax::brier(p, label), rank(p, log_p, label));
             }
         });
         Self {
@@ -101,7 +100,6 @@ impl Examples {
             labels,
             log_likelihood: rows.iter().map(|row| row.0).collect(),
             brier: rows.iter().map(|row| row.1).collect(),
-            label_rank: rows.iter().map(|row| row.2).collect(),
             predicted: pooled.predicted,
             confidence: pooled.confidence,
             total: pooled.total,
@@ -110,6 +108,8 @@ impl Examples {
             cost: None,
             reference: None,
             columns,
+            label_rank: rows.iter().map(|row| row.2).collect::<Vec<u32>>().into(),
+            label_p: OnceLock::new(),
             by_confidence: OnceLock::new(),
             by_total: OnceLock::new(),
             by_doubt: OnceLock::new(),
@@ -143,6 +143,7 @@ impl Examples {
     /// A copy that has not yet worked anything out.
     pub(crate) fn without_caches(&self) -> Self {
         Self {
+            label_p: OnceLock::new(),
             by_confidence: OnceLock::new(),
             by_total: OnceLock::new(),
             by_doubt: OnceLock::new(),
@@ -162,6 +163,25 @@ impl Examples {
         self.labels.is_empty()
     }
 
+    /// Number of classes that come before the true one when sorted by probability; among equal
+    /// probabilities the lower index comes first.
+    pub fn label_rank(&self) -> &[u32] {
+        remember::<Vec<u32>>(&self.label_rank, || {
+            self.columns.map_stretches(|examples, out| {
+                let p = self.columns.rows(Kind::P, examples.clone());
+                let log_p = self.columns.rows(Kind::LogP, examples.clone());
+                for (i, out) in examples.zip(out) {
+                    *out = rank(p.get(i), log_p.get(i), self.labels[i] as usize);
+                }
+            })
+        })
+    }
+
+    /// Each example's probability of its label, to the bit as its class's column has it.
+    pub(crate) fn label_p(&self) -> &[f64] {
+        remember::<Vec<f64>>(&self.label_p, || self.columns.of_classes(&self.labels))
+    }
+
     /// Whether the example's predicted class is its label: 1 or 0.
     pub fn correct(&self, example: usize) -> f64 {
         f64::from(u8::from(self.predicted[example] == self.labels[example]))
@@ -179,7 +199,6 @@ impl Examples {
             classes: self.classes,
             labels: take(&self.labels, rows),
             predicted: take(&self.predicted, rows),
-            label_rank: take(&self.label_rank, rows),
             confidence: floats(&self.confidence),
             log_likelihood: floats(&self.log_likelihood),
             brier: floats(&self.brier),
@@ -195,6 +214,11 @@ impl Examples {
                 total_variation: floats(&r.total_variation),
             }),
             columns: self.columns.subset(rows),
+            label_rank: match self.label_rank.get() {
+                Some(ranks) => take(ranks, rows).into(),
+                None => OnceLock::new(),
+            },
+            label_p: OnceLock::new(),
             by_confidence: OnceLock::new(),
             by_total: OnceLock::new(),
             by_doubt: OnceLock::new(),
@@ -223,7 +247,9 @@ fn take<T: Copy>(values: &[T], rows: &[u32]) -> Vec<T> {
     rows.iter().map(|&row| values[row as usize]).collect()
 }
 
-fn rank(values: &[f64], label: usize) -> u32 {
+/// Where the label's probability underflows its logarithm tells.
+fn rank(p: &[f64], log_p: &[f64], label: usize) -> u32 {
+    let values = if p[label] > 0.0 { p } else { log_p };
     let own = values[label];
     let before = values[..label].iter().filter(|&&v| v >= own).count();
     let after = values[label + 1..].iter().filter(|&&v| v > own).count();
@@ -313,7 +339,8 @@ mod tests {
 
     #[test]
     fn ranks_put_the_lower_index_first_among_equals() {
-        assert_eq!(rank(&[0.3, 0.1, 0.3, 0.3], 2), 1);
-        assert_eq!(rank(&[0.3, 0.1, 0.3, 0.3], 1), 3);
+        assert_eq!(rank(&[0.3, 0.1, 0.3, 0.3], &[], 2), 1);
+        assert_eq!(rank(&[0.3, 0.1, 0.3, 0.3], &[], 1), 3);
+        assert_eq!(rank(&[1.0, 0.0, 0.0], &[0.0, -800.0, -900.0], 2), 2);
     }
 }

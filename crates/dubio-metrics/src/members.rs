@@ -61,6 +61,19 @@ impl<T: Copy + Into<f64> + Sync> Members for InMemory<T> {
     }
 }
 
+/// Calls `f(example, row)` for every row of a member, read a few at a time into memory of its own.
+pub(crate) fn each_row(source: &dyn Members, member: usize, mut f: impl FnMut(usize, &mut [f64])) {
+    let (n, width) = (source.examples(), source.width());
+    let size = (4096 / width).clamp(1, 256);
+    let mut block = vec![0.0; size * width];
+    for start in (0..n).step_by(size) {
+        let rows = start..n.min(start + size);
+        let block = &mut block[..rows.len() * width];
+        source.read(member, rows.clone(), block);
+        rows.zip(block.chunks_exact_mut(width)).for_each(|(example, row)| f(example, row));
+    }
+}
+
 /// A number that no prediction may hold, and where it stands.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{what} at member {member}, example {example}{}", class.map(|c| format!(", class {c}")).unwrap_or_default())]

@@ -93,6 +93,24 @@ impl Undefined {
 /// What `prepare` gives: the statistic, or why there is none.
 pub type Preparation<'a> = Result<Box<dyn Prepared + 'a>, Undefined>;
 
+/// How much of the truth a score looks at. Whoever scores the same predictions against many truths
+/// works out no more than is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// None of it: a description of the predictions.
+    Nothing,
+    /// Only whether each prediction is right, and its statistic is the score itself for any weights.
+    Hits,
+    /// The target, and nothing of the predictive distribution there.
+    Target,
+    /// The densities at the target.
+    Density,
+    /// The distribution function at the target.
+    Distribution,
+    /// Everything.
+    Truth,
+}
+
 /// A score of predictions of type `E` (classified or regressed examples).
 pub trait Score<E>: Send + Sync {
     /// What the score says of itself.
@@ -103,6 +121,10 @@ pub trait Score<E>: Send + Sync {
     }
     /// Keeps what the score needs of the examples.
     fn prepare<'a>(&self, examples: &'a E, options: &Options) -> Preparation<'a>;
+    /// How much of the truth it looks at.
+    fn needs(&self) -> Needs {
+        Needs::Truth
+    }
     /// Called once before many threads prepare scores of the same examples: what several scores
     /// share, and takes all threads to work out, is made here.
     fn before_sharing(&self, _examples: &E, _options: &Options) {}

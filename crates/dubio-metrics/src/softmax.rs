@@ -229,6 +229,26 @@ pub(crate) fn add_member(
     clean
 }
 
+/// Turns a row into probabilities up to a factor, and gives their sum.
+#[multiversion(targets = "simd")]
+pub(crate) fn weights(form: Form, row: &mut [f64]) -> f64 {
+    let [sum] = match form {
+        Form::Logits => {
+            let top = max(row);
+            map_sum(row, f64::NEG_INFINITY, |x| {
+                let e = exp(x - top);
+                (e, [e])
+            })
+        }
+        Form::LogProbs => map_sum(row, f64::NEG_INFINITY, |x| {
+            let e = exp(x);
+            (e, [e])
+        }),
+        Form::Probs => map_sum(row, 0.0, |x| (x, [x])),
+    };
+    sum
+}
+
 /// For an ensemble of one: turns its values into log probabilities and gives the entropies.
 #[multiversion(targets = "simd")]
 pub(crate) fn log_of_single(
@@ -337,8 +357,13 @@ pub(crate) fn scale(row: &mut [f64], by: f64) {
 /// `sum_c (p_c - [label = c])^2`.
 #[multiversion(targets = "simd")]
 pub(crate) fn brier(p: &[f64], label: usize) -> f64 {
-    let [square] = zip_sum(p, p, |p, _| [p * p]);
-    brier_from_square(square, p[label])
+    brier_from_square(square(p), p[label])
+}
+
+/// `sum_c p_c^2`.
+#[multiversion(targets = "simd")]
+pub(crate) fn square(p: &[f64]) -> f64 {
+    zip_sum(p, p, |p, _| [p * p])[0]
 }
 
 /// The same from the sum of squared probabilities and the label's probability.

@@ -2,7 +2,7 @@
 
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
-use crate::score::{Options, Preparation, Score, mean_of};
+use crate::score::{Needs, Options, Preparation, Score, mean_of};
 
 /// `mean [yhat_i = y_i]`; the lowest index wins a tie.
 pub struct Accuracy;
@@ -19,6 +19,9 @@ const CARD: Card = Card {
 impl Score<Examples> for Accuracy {
     fn card(&self) -> &'static Card {
         &CARD
+    }
+    fn needs(&self) -> Needs {
+        Needs::Hits
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
         mean_of(examples.len(), |i| examples.correct(i))

@@ -2,7 +2,7 @@
 
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
-use crate::score::{Options, Preparation, Score, Undefined, mean};
+use crate::score::{Needs, Options, Preparation, Score, Undefined, mean};
 
 /// `mean [argmax p_i = argmax q_i]`.
 pub struct Agreement;
@@ -19,6 +19,9 @@ const CARD: Card = Card {
 impl Score<Examples> for Agreement {
     fn card(&self) -> &'static Card {
         &CARD
+    }
+    fn needs(&self) -> Needs {
+        Needs::Nothing
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
         let gap = examples.reference.as_ref().ok_or_else(no_reference)?;

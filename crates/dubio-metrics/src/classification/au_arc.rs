@@ -3,7 +3,7 @@
 use crate::card::{Card, Direction};
 use crate::curves::risk_coverage::RiskCoverage;
 use crate::examples::Examples;
-use crate::score::{Mapped, Options, Preparation, Score};
+use crate::score::{Mapped, Needs, Options, Preparation, Score};
 
 /// `1 - aurc`.
 pub struct AuArc;
@@ -20,6 +20,9 @@ const CARD: Card = Card {
 impl Score<Examples> for AuArc {
     fn card(&self) -> &'static Card {
         &CARD
+    }
+    fn needs(&self) -> Needs {
+        Needs::Hits
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
         Ok(Box::new(Mapped(RiskCoverage::new(examples), |area: f64| 1.0 - area)))

@@ -3,7 +3,7 @@
 use crate::card::{Card, Direction};
 use crate::curves::risk_coverage::RiskCoverage;
 use crate::examples::Examples;
-use crate::score::{Options, Preparation, Score};
+use crate::score::{Needs, Options, Preparation, Score};
 
 /// `1/n sum_k` of the error among the `k` most confident; runs of equal confidence share their
 /// mean.
@@ -21,6 +21,9 @@ const CARD: Card = Card {
 impl Score<Examples> for Aurc {
     fn card(&self) -> &'static Card {
         &CARD
+    }
+    fn needs(&self) -> Needs {
+        Needs::Hits
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
         Ok(Box::new(RiskCoverage::new(examples)))

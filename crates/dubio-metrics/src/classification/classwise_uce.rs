@@ -4,7 +4,7 @@ use super::uce::entropy_gaps;
 use crate::binning::Binned;
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
-use crate::score::{Count, Options, Preparation, Score, Statistic};
+use crate::score::{Count, Needs, Options, Preparation, Score, Statistic};
 
 /// Mean over predicted classes of `uce` among the examples predicted so.
 pub struct ClasswiseUce;
@@ -21,6 +21,9 @@ const CARD: Card = Card {
 impl Score<Examples> for ClasswiseUce {
     fn card(&self) -> &'static Card {
         &CARD
+    }
+    fn needs(&self) -> Needs {
+        Needs::Hits
     }
     fn prepare<'a>(&self, examples: &'a Examples, options: &Options) -> Preparation<'a> {
         let bins = options.bins;

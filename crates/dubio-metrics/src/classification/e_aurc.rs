@@ -3,7 +3,7 @@
 use crate::card::{Card, Direction};
 use crate::curves::risk_coverage::RiskCoverage;
 use crate::examples::Examples;
-use crate::score::{Count, Options, Preparation, Score, Statistic};
+use crate::score::{Count, Needs, Options, Preparation, Score, Statistic};
 
 /// `aurc` minus that of the order with all errors last.
 pub struct EAurc;
@@ -20,6 +20,9 @@ const CARD: Card = Card {
 impl Score<Examples> for EAurc {
     fn card(&self) -> &'static Card {
         &CARD
+    }
+    fn needs(&self) -> Needs {
+        Needs::Hits
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
         Ok(Box::new(Excess(RiskCoverage::new(examples))))

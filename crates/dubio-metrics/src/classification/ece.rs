@@ -3,7 +3,7 @@
 use crate::binning::{Binned, Edges};
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
-use crate::score::{Count, Options, Preparation, Score, Statistic, total};
+use crate::score::{Count, Needs, Options, Preparation, Score, Statistic, total};
 
 /// Mean gap between confidence and accuracy, weighted by bin size: `sum n_b/n |acc_b - conf_b|`.
 /// Bins are closed on the right; the first also holds 0.
@@ -21,6 +21,9 @@ const CARD: Card = Card {
 impl Score<Examples> for Ece {
     fn card(&self) -> &'static Card {
         &CARD
+    }
+    fn needs(&self) -> Needs {
+        Needs::Hits
     }
     fn prepare<'a>(&self, examples: &'a Examples, options: &Options) -> Preparation<'a> {
         Ok(Box::new(Absolute(ConfidenceGaps::new(examples, options))))

@@ -4,7 +4,9 @@ use multiversion::multiversion;
 
 use crate::card::{Card, Direction};
 use crate::examples::{Examples, Ranking};
-use crate::score::{Count, Options, Preparation, Score, Statistic, total, weighted_sum, wide};
+use crate::score::{
+    Count, Needs, Options, Preparation, Score, Statistic, total, weighted_sum, wide,
+};
 
 /// `max_k |sum_{i <= k} (correct_i - c_i)| / n`, sorted by confidence.
 pub struct Ks;
@@ -21,6 +23,9 @@ const CARD: Card = Card {
 impl Score<Examples> for Ks {
     fn card(&self) -> &'static Card {
         &CARD
+    }
+    fn needs(&self) -> Needs {
+        Needs::Hits
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
         let ranking = examples.by_confidence();

@@ -4,7 +4,7 @@ use multiversion::multiversion;
 
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
-use crate::score::{Count, Options, Preparation, Score, Statistic, total, wide};
+use crate::score::{Count, Needs, Options, Preparation, Score, Statistic, total, wide};
 
 /// `sqrt(sum_ij d_i d_j k(c_i, c_j)) / n`, `d_i = correct_i - c_i`, `k(a, b) = exp(-|a - b|/0.4)`.
 pub struct Mmce;
@@ -21,6 +21,9 @@ const CARD: Card = Card {
 impl Score<Examples> for Mmce {
     fn card(&self) -> &'static Card {
         &CARD
+    }
+    fn needs(&self) -> Needs {
+        Needs::Hits
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
         Ok(Box::new(Unweighted(KernelSweep::new(examples))))

@@ -3,7 +3,7 @@
 use super::mmce::KernelSweep;
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
-use crate::score::{Count, Options, Preparation, Score, Statistic};
+use crate::score::{Count, Needs, Options, Preparation, Score, Statistic};
 
 /// `mmce` with each `d_i` divided by the number of correct or of wrong predictions instead of `n`.
 pub struct MmceWeighted;
@@ -20,6 +20,9 @@ const CARD: Card = Card {
 impl Score<Examples> for MmceWeighted {
     fn card(&self) -> &'static Card {
         &CARD
+    }
+    fn needs(&self) -> Needs {
+        Needs::Hits
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
         Ok(Box::new(Balanced(KernelSweep::new(examples))))

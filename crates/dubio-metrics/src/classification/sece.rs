@@ -3,7 +3,7 @@
 use super::ece::ConfidenceGaps;
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
-use crate::score::{Count, Options, Preparation, Score, Statistic};
+use crate::score::{Count, Needs, Options, Preparation, Score, Statistic};
 
 /// `sum_m n_m/n (acc_m - conf_m)`: `ece` without the absolute value. Negative is overconfident.
 pub struct Sece;
@@ -20,6 +20,9 @@ const CARD: Card = Card {
 impl Score<Examples> for Sece {
     fn card(&self) -> &'static Card {
         &CARD
+    }
+    fn needs(&self) -> Needs {
+        Needs::Hits
     }
     fn prepare<'a>(&self, examples: &'a Examples, options: &Options) -> Preparation<'a> {
         Ok(Box::new(Signed(ConfidenceGaps::new(examples, options))))

@@ -22,6 +22,7 @@ impl Score<Examples> for Top5Accuracy {
         &CARD
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
-        mean_of(examples.len(), |i| f64::from(u8::from(examples.label_rank[i] < 5)))
+        let ranks = examples.label_rank();
+        mean_of(examples.len(), |i| f64::from(u8::from(ranks[i] < 5)))
     }
 }

@@ -3,7 +3,7 @@
 use super::agreement::no_reference;
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
-use crate::score::{Options, Preparation, Score, mean};
+use crate::score::{Needs, Options, Preparation, Score, mean};
 
 /// `mean_i 1/2 sum_c |p_ic - q_ic|`.
 pub struct TotalVariation;
@@ -20,6 +20,9 @@ const CARD: Card = Card {
 impl Score<Examples> for TotalVariation {
     fn card(&self) -> &'static Card {
         &CARD
+    }
+    fn needs(&self) -> Needs {
+        Needs::Nothing
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
         let gap = examples.reference.as_ref().ok_or_else(no_reference)?;

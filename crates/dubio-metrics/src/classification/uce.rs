@@ -3,7 +3,7 @@
 use crate::binning::{Binned, edges::right_closed};
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
-use crate::score::{Count, Options, Preparation, Score, Statistic, total};
+use crate::score::{Count, Needs, Options, Preparation, Score, Statistic, total};
 
 /// `sum_m n_m/n |err_m - u_m|` over bins `(l, u]` of equal width on `u_i = H(p_i) / log C`.
 pub struct Uce;
@@ -20,6 +20,9 @@ const CARD: Card = Card {
 impl Score<Examples> for Uce {
     fn card(&self) -> &'static Card {
         &CARD
+    }
+    fn needs(&self) -> Needs {
+        Needs::Hits
     }
     fn prepare<'a>(&self, examples: &'a Examples, options: &Options) -> Preparation<'a> {
         let (cell, value) = entropy_gaps(examples, options.bins);

@@ -3,7 +3,7 @@
 use crate::card::{Card, Direction, UNBOUNDED};
 use crate::detection::ONE_MEMBER;
 use crate::examples::{Examples, MemberUncertainty};
-use crate::score::{Options, Preparation, Score, Undefined, mean};
+use crate::score::{Needs, Options, Preparation, Score, Undefined, mean};
 
 /// A part of the predictive entropy, averaged over examples, in nats.
 pub enum Uncertainty {
@@ -45,6 +45,9 @@ impl Score<Examples> for Uncertainty {
             Self::Data => &DATA,
             Self::Knowledge => &KNOWLEDGE,
         }
+    }
+    fn needs(&self) -> Needs {
+        Needs::Nothing
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
         let members = || -> Result<&MemberUncertainty, Undefined> {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::{Detection, Measure, ONE_MEMBER, Signal};
 use crate::card::Card;
 use crate::examples::Examples;
-use crate::score::{Options, Preparation, Score, Undefined};
+use crate::score::{Needs, Options, Preparation, Score, Undefined};
 
 /// How well an uncertainty tells the wrong predictions (positives) from the right ones. Not
 /// comparable between models, whose errors differ: Ashukha et al. 2020, sec. 3.2.
@@ -17,6 +17,9 @@ impl Score<Examples> for Misclassification {
     }
     fn name(&self) -> String {
         self.0.name("misclassification", self.1)
+    }
+    fn needs(&self) -> Needs {
+        Needs::Hits
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
         let ranking = match self.1 {

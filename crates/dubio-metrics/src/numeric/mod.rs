@@ -1,4 +1,5 @@
 //! Arithmetic that the scores share and that no dependency offers in the form needed.
 
+pub mod lbfgs;
 pub mod normal;
 pub mod transcendental;

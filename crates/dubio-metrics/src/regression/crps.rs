@@ -26,33 +26,34 @@ impl Score<Outcomes> for Crps {
     }
 }
 
-/// `E|N(d, s^2)|`.
-fn absolute_moment(d: f64, s: f64) -> f64 {
-    let z = d / s;
-    2.0 * s * normal::pdf(z) + d * (2.0 * normal::cdf(z) - 1.0)
+/// `E|N(d, s^2)|`, from `cdf = P(N(d, s^2) > 0)`.
+pub(super) fn absolute_moment(d: f64, s: f64, cdf: f64) -> f64 {
+    2.0 * s * normal::pdf(d / s) + d * (2.0 * cdf - 1.0)
 }
 
-/// Of an equal mixture of Gaussians.
-pub(super) fn mixture(means: &[f64], stds: &[f64], y: f64) -> f64 {
-    let count = means.len() as f64;
-    let to_target: f64 =
-        means.iter().zip(stds).map(|(m, &s)| absolute_moment(y - m, s)).sum::<f64>() / count;
+/// `1/2 E|X - X'|` of an equal mixture of Gaussians.
+pub(super) fn mixture_spread(means: &[f64], stds: &[f64]) -> f64 {
     let mut between = 0.0;
     for (a, (&mean, &std)) in means.iter().zip(stds).enumerate() {
-        between += 0.5 * absolute_moment(0.0, std * std::f64::consts::SQRT_2);
+        between += 0.5 * absolute_moment(0.0, std * std::f64::consts::SQRT_2, 0.5);
         for b in 0..a {
-            between += absolute_moment(mean - means[b], std.hypot(stds[b]));
+            let (d, s) = (mean - means[b], std.hypot(stds[b]));
+            between += absolute_moment(d, s, normal::cdf(d / s));
         }
     }
-    to_target - between / (count * count)
+    between / (means.len() as f64).powi(2)
 }
 
-/// Of the empirical distribution of sorted draws.
-pub(super) fn empirical(draws: &[f64], y: f64) -> f64 {
+/// `E|X - y|` of the empirical distribution of draws.
+pub(super) fn to_target(draws: &[f64], y: f64) -> f64 {
+    draws.iter().map(|x| (x - y).abs()).sum::<f64>() / draws.len() as f64
+}
+
+/// `1/2 E|X - X'|` of the empirical distribution of sorted draws.
+pub(super) fn empirical_spread(draws: &[f64]) -> f64 {
     let count = draws.len() as f64;
-    let to_target = draws.iter().map(|x| (x - y).abs()).sum::<f64>() / count;
     // sum_{i<j} (x_j - x_i): draw k is the greater of a pair k times, the lesser n - 1 - k times.
     let spread: f64 =
         draws.iter().enumerate().map(|(k, x)| (2.0 * k as f64 + 1.0 - count) * x).sum();
-    (to_target - spread / (count * count)).max(0.0)
+    spread / (count * count)
 }

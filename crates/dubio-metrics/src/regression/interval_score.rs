@@ -2,7 +2,7 @@
 
 use crate::card::{Card, Direction, UNBOUNDED};
 use crate::regression::Outcomes;
-use crate::score::{Options, Preparation, Score, mean_of};
+use crate::score::{Needs, Options, Preparation, Score, mean_of};
 
 /// `mean_i (upper_i - lower_i) + 2/(1 - level)` times the distance of `y_i` from the interval.
 pub struct IntervalScore;
@@ -19,6 +19,9 @@ const CARD: Card = Card {
 impl Score<Outcomes> for IntervalScore {
     fn card(&self) -> &'static Card {
         &CARD
+    }
+    fn needs(&self) -> Needs {
+        Needs::Target
     }
     fn prepare<'a>(&self, outcomes: &'a Outcomes, options: &Options) -> Preparation<'a> {
         let interval = outcomes.interval.as_ref().map_err(Clone::clone)?;

@@ -3,7 +3,7 @@
 use crate::card::{Card, Direction, UNBOUNDED};
 use crate::numeric::transcendental::logsumexp;
 use crate::regression::Outcomes;
-use crate::score::{Count, Options, Preparation, Score, Statistic, wide};
+use crate::score::{Count, Needs, Options, Preparation, Score, Statistic, wide};
 
 /// `logsumexp_m(sum_i log N_mi) - log M`: one member has to explain every target.
 pub struct Lml;
@@ -20,6 +20,9 @@ const CARD: Card = Card {
 impl Score<Outcomes> for Lml {
     fn card(&self) -> &'static Card {
         &CARD
+    }
+    fn needs(&self) -> Needs {
+        Needs::Density
     }
     fn prepare<'a>(&self, outcomes: &'a Outcomes, _: &Options) -> Preparation<'a> {
         let densities = outcomes.member_log_density.as_ref().map_err(Clone::clone)?;

@@ -1,5 +1,6 @@
 //! Scores of regression, one file each.
 
+mod at_targets;
 pub mod crps;
 pub mod interval_score;
 pub mod lml;
@@ -17,6 +18,7 @@ pub mod quantile_calibration;
 pub mod rmse;
 pub mod sqce;
 
+pub(crate) use at_targets::AtTargets;
 pub use outcomes::{BadNumber, Outcomes};
 
 use crate::score::Score;

@@ -2,7 +2,7 @@
 
 use crate::card::{Card, Direction, UNBOUNDED};
 use crate::regression::Outcomes;
-use crate::score::{Options, Preparation, Score, mean_of};
+use crate::score::{Needs, Options, Preparation, Score, mean_of};
 
 /// `mean_i (upper_i - lower_i)`. Narrow is good only at the coverage promised.
 pub struct Mpiw;
@@ -19,6 +19,9 @@ const CARD: Card = Card {
 impl Score<Outcomes> for Mpiw {
     fn card(&self) -> &'static Card {
         &CARD
+    }
+    fn needs(&self) -> Needs {
+        Needs::Nothing
     }
     fn prepare<'a>(&self, outcomes: &'a Outcomes, _: &Options) -> Preparation<'a> {
         let interval = outcomes.interval.as_ref().map_err(Clone::clone)?;

@@ -2,7 +2,7 @@
 
 use crate::card::{Card, Direction, UNBOUNDED};
 use crate::regression::Outcomes;
-use crate::score::{Options, Preparation, Score, mean_of};
+use crate::score::{Needs, Options, Preparation, Score, mean_of};
 
 /// `mean_i (mean_i - y_i)^2`.
 pub struct Mse;
@@ -19,6 +19,9 @@ const CARD: Card = Card {
 impl Score<Outcomes> for Mse {
     fn card(&self) -> &'static Card {
         &CARD
+    }
+    fn needs(&self) -> Needs {
+        Needs::Target
     }
     fn prepare<'a>(&self, outcomes: &'a Outcomes, _: &Options) -> Preparation<'a> {
         let mean = outcomes.mean.as_ref().map_err(Clone::clone)?;

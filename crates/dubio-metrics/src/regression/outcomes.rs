@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::at_targets::{Row, mixture_log_density, mixture_row, sample_row};
+use super::crps::{empirical_spread, mixture_spread};
 use crate::members::Members;
 use crate::numeric::normal;
-use crate::numeric::transcendental::logsumexp;
 use crate::score::Undefined;
 
 /// Targets and everything that a score may ask of their predictive distributions. What the form
@@ -51,13 +52,10 @@ pub struct BadNumber {
     pub example: usize,
 }
 
-/// What one example contributes.
-struct Row {
+/// What one example contributes: its target's part, and what does not depend on the target.
+struct Whole {
     mean: f64,
-    log_density: f64,
-    crps: f64,
-    cdf: f64,
-    centrality: f64,
+    at: Row,
     interval: (f64, f64),
 }
 
@@ -76,7 +74,7 @@ impl Outcomes {
         })?;
         let members = mean.members();
         let tail = normal::quantile(0.5 + 0.5 * level);
-        let (rows, densities): (Vec<Row>, Vec<Vec<f64>>) =
+        let (rows, densities): (Vec<Whole>, Vec<Vec<f64>>) =
             per_example(&[mean, std], |i, column| {
                 let (means, stds) = column.split_at(members);
                 gaussian_row(means, stds, targets[i], level, tail)
@@ -97,7 +95,7 @@ impl Outcomes {
         check(samples, "samples", |x| (!x.is_finite()).then(|| format!("{x}")))?;
         let rows = per_example(&[samples], |i, draws| {
             draws.sort_unstable_by(f64::total_cmp);
-            sample_row(draws, targets[i], level)
+            empirical_row(draws, targets[i], level)
         });
         let mut outcomes = Self::from_rows(targets, &rows, samples.members());
         let no_density = || Undefined::because("draws have no density: give mean and std");
@@ -148,18 +146,18 @@ impl Outcomes {
         })
     }
 
-    fn from_rows(targets: Vec<f64>, rows: &[Row], members: usize) -> Self {
-        let each = |f: fn(&Row) -> f64| rows.iter().map(f).collect::<Vec<f64>>();
+    fn from_rows(targets: Vec<f64>, rows: &[Whole], members: usize) -> Self {
+        let each = |f: fn(&Whole) -> f64| rows.iter().map(f).collect::<Vec<f64>>();
         Self {
             targets,
             mean: Ok(each(|r| r.mean)),
             point: Ok(each(|r| r.mean)),
             member_log_density: Err(Undefined::because("not worked out")),
             members,
-            log_density: Ok(each(|r| r.log_density)),
-            crps: Ok(each(|r| r.crps)),
-            cdf: Ok(each(|r| r.cdf)),
-            centrality: Ok(each(|r| r.centrality)),
+            log_density: Ok(each(|r| r.at.log_density)),
+            crps: Ok(each(|r| r.at.crps)),
+            cdf: Ok(each(|r| r.at.cdf)),
+            centrality: Ok(each(|r| r.at.centrality)),
             interval: Ok(rows.iter().map(|r| r.interval).collect()),
             quantiles: None,
         }
@@ -270,13 +268,11 @@ fn per_example<T: Send>(
         .collect()
 }
 
-fn gaussian_row(means: &[f64], stds: &[f64], y: f64, level: f64, tail: f64) -> (Row, Vec<f64>) {
+fn gaussian_row(means: &[f64], stds: &[f64], y: f64, level: f64, tail: f64) -> (Whole, Vec<f64>) {
     let members = means.len() as f64;
     let pairs = || means.iter().zip(stds);
-    let densities: Vec<f64> = pairs().map(|(&m, &s)| normal::log_density(y, m, s)).collect();
     let cdf_at = |x: f64| pairs().map(|(m, s)| normal::cdf((x - m) / s)).sum::<f64>() / members;
     let pdf_at = |x: f64| pairs().map(|(m, s)| normal::pdf((x - m) / s) / s).sum::<f64>() / members;
-    let cdf = cdf_at(y);
     // A mixture's quantile lies between the least and the greatest of its members' quantiles.
     let quantile = |p: f64, z: f64| {
         let ends = pairs().map(|(m, s)| m + z * s);
@@ -289,32 +285,27 @@ fn gaussian_row(means: &[f64], stds: &[f64], y: f64, level: f64, tail: f64) -> (
             normal::increasing_root(lo, hi, scale, |x| (cdf_at(x) - p, pdf_at(x)))
         }
     };
-    let row = Row {
+    let mut densities = vec![0.0; means.len()];
+    let log_density = mixture_log_density(means, stds, y, &mut densities);
+    let whole = Whole {
         mean: means.iter().sum::<f64>() / members,
-        log_density: logsumexp(&densities) - members.ln(),
-        crps: super::crps::mixture(means, stds, y),
-        cdf,
-        centrality: (2.0 * cdf - 1.0).abs(),
+        at: mixture_row(means, stds, y, Some(mixture_spread(means, stds)), log_density),
         interval: (quantile(0.5 - 0.5 * level, -tail), quantile(0.5 + 0.5 * level, tail)),
     };
-    (row, densities)
+    (whole, densities)
 }
 
 /// From sorted draws.
-fn sample_row(draws: &[f64], y: f64, level: f64) -> Row {
+fn empirical_row(draws: &[f64], y: f64, level: f64) -> Whole {
     let count = draws.len();
-    let below = draws.partition_point(|&x| x <= y);
     // Inverse of the empirical distribution function: the least draw with F(x) >= p.
     let quantile = |p: f64| {
         let place = (p * count as f64 - 1e-9).ceil().max(1.0) as usize;
         draws[place.min(count) - 1]
     };
-    Row {
+    Whole {
         mean: draws.iter().sum::<f64>() / count as f64,
-        log_density: f64::NAN,
-        crps: super::crps::empirical(draws, y),
-        cdf: below as f64 / count as f64,
-        centrality: (2 * below).abs_diff(count) as f64 / count as f64,
+        at: sample_row(draws, y, Some(empirical_spread(draws))),
         interval: (quantile(0.5 - 0.5 * level), quantile(0.5 + 0.5 * level)),
     }
 }

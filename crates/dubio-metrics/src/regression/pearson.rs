@@ -3,7 +3,7 @@
 use crate::card::{Card, Direction};
 use crate::regression::Outcomes;
 use crate::score::{
-    Count, Options, Preparation, Score, Statistic, Undefined, total, weighted_sum, wide,
+    Count, Needs, Options, Preparation, Score, Statistic, Undefined, total, weighted_sum, wide,
 };
 
 /// `cov(mean, y) / (sd(mean) sd(y))`.
@@ -21,6 +21,9 @@ const CARD: Card = Card {
 impl Score<Outcomes> for Pearson {
     fn card(&self) -> &'static Card {
         &CARD
+    }
+    fn needs(&self) -> Needs {
+        Needs::Target
     }
     fn prepare<'a>(&self, outcomes: &'a Outcomes, _: &Options) -> Preparation<'a> {
         let mean = outcomes.mean.as_ref().map_err(Clone::clone)?;

@@ -2,7 +2,7 @@
 
 use crate::card::{Card, Direction};
 use crate::regression::Outcomes;
-use crate::score::{Options, Preparation, Score, mean_of};
+use crate::score::{Needs, Options, Preparation, Score, mean_of};
 
 /// `mean_i [lower_i <= y_i <= upper_i]`. Best near the level, not at 1.
 pub struct Picp;
@@ -19,6 +19,9 @@ const CARD: Card = Card {
 impl Score<Outcomes> for Picp {
     fn card(&self) -> &'static Card {
         &CARD
+    }
+    fn needs(&self) -> Needs {
+        Needs::Target
     }
     fn prepare<'a>(&self, outcomes: &'a Outcomes, _: &Options) -> Preparation<'a> {
         let interval = outcomes.interval.as_ref().map_err(Clone::clone)?;

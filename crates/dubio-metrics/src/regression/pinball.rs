@@ -2,7 +2,7 @@
 
 use crate::card::{Card, Direction, UNBOUNDED};
 use crate::regression::Outcomes;
-use crate::score::{Options, Preparation, Score, Undefined, mean_of};
+use crate::score::{Needs, Options, Preparation, Score, Undefined, mean_of};
 
 /// Mean over examples and levels `a` of `max(a (y - q), (a - 1)(y - q))`.
 pub struct Pinball;
@@ -19,6 +19,9 @@ const CARD: Card = Card {
 impl Score<Outcomes> for Pinball {
     fn card(&self) -> &'static Card {
         &CARD
+    }
+    fn needs(&self) -> Needs {
+        Needs::Target
     }
     fn prepare<'a>(&self, outcomes: &'a Outcomes, _: &Options) -> Preparation<'a> {
         let Some((levels, quantiles)) = &outcomes.quantiles else {

@@ -2,7 +2,7 @@
 
 use crate::card::{Card, Direction, UNBOUNDED};
 use crate::regression::Outcomes;
-use crate::score::{Options, Preparation, Score, Sum};
+use crate::score::{Needs, Options, Preparation, Score, Sum};
 
 /// `sum_i log(1/M sum_m N(y_i; mean_mi, std_mi))`: per-sample log marginal likelihood.
 pub struct Pslml;
@@ -19,6 +19,9 @@ const CARD: Card = Card {
 impl Score<Outcomes> for Pslml {
     fn card(&self) -> &'static Card {
         &CARD
+    }
+    fn needs(&self) -> Needs {
+        Needs::Density
     }
     fn prepare<'a>(&self, outcomes: &'a Outcomes, _: &Options) -> Preparation<'a> {
         let density = outcomes.log_density.as_ref().map_err(Clone::clone)?;

@@ -3,7 +3,7 @@
 use crate::binning::Binned;
 use crate::card::{Card, Direction};
 use crate::regression::Outcomes;
-use crate::score::{Count, Options, Preparation, Score, Statistic, Undefined, total};
+use crate::score::{Count, Needs, Options, Preparation, Score, Statistic, Undefined, total};
 
 /// `mean_j |observed(q_j) - q_j|`, levels `q_j = j/9`, `j = 0..9`; `observed(q)` is the share of
 /// targets with `|2 F(y) - 1| <= q`.
@@ -21,6 +21,9 @@ const CARD: Card = Card {
 impl Score<Outcomes> for Qce {
     fn card(&self) -> &'static Card {
         &CARD
+    }
+    fn needs(&self) -> Needs {
+        Needs::Distribution
     }
     fn prepare<'a>(&self, outcomes: &'a Outcomes, _: &Options) -> Preparation<'a> {
         Ok(Box::new(Levels { shares: LevelShares::central(outcomes)?, gap: f64::abs }))

@@ -3,7 +3,7 @@
 use super::qce::LevelShares;
 use crate::card::{Card, Direction, UNBOUNDED};
 use crate::regression::Outcomes;
-use crate::score::{Count, Options, Preparation, Score, Statistic, total, wide};
+use crate::score::{Count, Needs, Options, Preparation, Score, Statistic, total, wide};
 
 /// `sum_j (p_j - share of F(y) < p_j)^2` over `p_j = j/101`, `j = 1..100`; over the file's own
 /// levels when it holds quantiles.
@@ -21,6 +21,9 @@ const CARD: Card = Card {
 impl Score<Outcomes> for QuantileCalibration {
     fn card(&self) -> &'static Card {
         &CARD
+    }
+    fn needs(&self) -> Needs {
+        Needs::Distribution
     }
     fn prepare<'a>(&self, outcomes: &'a Outcomes, _: &Options) -> Preparation<'a> {
         if let Some((levels, quantiles)) = &outcomes.quantiles {

@@ -2,7 +2,7 @@
 
 use crate::card::{Card, Direction, UNBOUNDED};
 use crate::regression::Outcomes;
-use crate::score::{Mapped, Mean, Options, Preparation, Score};
+use crate::score::{Mapped, Mean, Needs, Options, Preparation, Score};
 
 /// `sqrt(mse)`.
 pub struct Rmse;
@@ -19,6 +19,9 @@ const CARD: Card = Card {
 impl Score<Outcomes> for Rmse {
     fn card(&self) -> &'static Card {
         &CARD
+    }
+    fn needs(&self) -> Needs {
+        Needs::Target
     }
     fn prepare<'a>(&self, outcomes: &'a Outcomes, _: &Options) -> Preparation<'a> {
         let mean = outcomes.mean.as_ref().map_err(Clone::clone)?;

@@ -3,7 +3,7 @@
 use super::qce::{LevelShares, Levels};
 use crate::card::{Card, Direction};
 use crate::regression::Outcomes;
-use crate::score::{Options, Preparation, Score};
+use crate::score::{Needs, Options, Preparation, Score};
 
 /// `mean_j (observed(q_j) - q_j)`. Negative is overconfident: intervals hold too little.
 pub struct Sqce;
@@ -20,6 +20,9 @@ const CARD: Card = Card {
 impl Score<Outcomes> for Sqce {
     fn card(&self) -> &'static Card {
         &CARD
+    }
+    fn needs(&self) -> Needs {
+        Needs::Distribution
     }
     fn prepare<'a>(&self, outcomes: &'a Outcomes, _: &Options) -> Preparation<'a> {
         Ok(Box::new(Levels { shares: LevelShares::central(outcomes)?, gap: |gap| gap }))

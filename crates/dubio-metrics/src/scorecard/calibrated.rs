@@ -11,7 +11,7 @@ use crate::score::{LANES, Prepared, Score, Undefined};
 
 /// Whether a score has a calibrated form. Not so what is about the temperature itself, about other
 /// predictions, or about members: the temperature belongs to their mean.
-fn has_calibrated_form(name: &str) -> bool {
+pub fn has_calibrated_form(name: &str) -> bool {
     !matches!(
         name,
         "temperature"
@@ -56,6 +56,21 @@ pub fn calibrated(
             });
             with_replicates.collect()
         }
+    }
+}
+
+/// The values of some scores at the best temperature, without intervals.
+pub(crate) fn calibrated_values(
+    examples: &Examples,
+    scores: &[&dyn Score<Examples>],
+    scoring: &Scoring<'_>,
+) -> Vec<Result<f64, Undefined>> {
+    if scores.is_empty() {
+        return Vec::new();
+    }
+    match cross_validated(examples, scores, scoring) {
+        Ok((values, _)) => values,
+        Err(why) => vec![Err(why); scores.len()],
     }
 }
 

@@ -1,0 +1,170 @@
+//! Labels drawn from the members, for sixteen replicates at a time.
+//!
+//! A label is drawn by inverting the distribution function of its member's row with the ensemble's own
+//! prediction put first: one uniform number `u` below `q = p[predicted]` is a right prediction, and
+//! the rest of the interval belongs to the other classes in their order. So a score that only asks
+//! whether predictions are right compares one number per label, and sees the same labels as a score
+//! that asks for more.
+
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::calibrate::cross_validation::below;
+use crate::members::{Form, Members, each_row};
+use crate::score::LANES;
+use crate::softmax;
+use crate::stream::Stream;
+
+/// The replicates of a check and the members that make them.
+pub(super) struct Draws<'a> {
+    source: &'a dyn Members,
+    form: Form,
+    predicted: &'a [u32],
+    stream: &'a Stream,
+    /// Replicates by their member, so that those of a member are drawn together.
+    order: Vec<Drawn>,
+}
+
+/// A replicate and its member.
+#[derive(Clone, Copy)]
+struct Drawn {
+    member: usize,
+    replicate: usize,
+}
+
+/// The member's row that a label is drawn from.
+pub(super) struct Row<'a> {
+    /// Probabilities, up to a factor.
+    weights: &'a [f64],
+    predicted: usize,
+    /// Sum of the weights.
+    sum: f64,
+    /// Probability of the predicted class.
+    q: f64,
+}
+
+impl<'a> Draws<'a> {
+    pub(super) fn new(
+        source: &'a dyn Members,
+        form: Form,
+        predicted: &'a [u32],
+        replicates: usize,
+        stream: &'a Stream,
+    ) -> Self {
+        let mut generator = stream.child("members").generator();
+        let members = source.members() as u64;
+        let mut order: Vec<Drawn> = (0..replicates)
+            .map(|replicate| Drawn { member: below(&mut generator, members) as usize, replicate })
+            .collect();
+        order.sort_by_key(|drawn| drawn.member);
+        Self { source, form, predicted, stream, order }
+    }
+
+    /// Number of blocks of [`LANES`] replicates.
+    pub(super) fn blocks(&self) -> usize {
+        self.order.len().div_ceil(LANES)
+    }
+
+    /// Number of replicates in a block: the last one may have fewer than others.
+    pub(super) fn lanes(&self, block: usize) -> usize {
+        LANES.min(self.order.len() - block * LANES)
+    }
+
+    /// Number of examples.
+    pub(super) fn examples(&self) -> usize {
+        self.source.examples()
+    }
+
+    /// Puts the values of each block's replicates into the replicates' own order.
+    pub(super) fn in_order(&self, blocks: &[[f64; LANES]]) -> Vec<f64> {
+        let mut values = vec![0.0; self.order.len()];
+        for (drawn, value) in self.order.iter().zip(blocks.iter().flatten()) {
+            values[drawn.replicate] = *value;
+        }
+        values
+    }
+
+    /// Draws the replicates of a block: calls `put(lane, example, row, u)` for every label, where
+    /// `u` is its uniform number.
+    pub(super) fn each(&self, block: usize, mut put: impl FnMut(usize, usize, &Row<'_>, f64)) {
+        let lanes = block * LANES..block * LANES + self.lanes(block);
+        let mut generators: Vec<ChaCha8Rng> = self.order[lanes.clone()]
+            .iter()
+            .map(|drawn| self.stream.child("labels").nth(drawn.replicate).generator())
+            .collect();
+        let mut first = 0;
+        for run in self.order[lanes].chunk_by(|a, b| a.member == b.member) {
+            let generators = &mut generators[first..first + run.len()];
+            self.each_of_member(run[0].member, |example, row| {
+                for (lane, generator) in generators.iter_mut().enumerate() {
+                    put(first + lane, example, row, uniform(generator));
+                }
+            });
+            first += run.len();
+        }
+    }
+
+    /// Calls `f(example, row)` for every row of a member.
+    fn each_of_member(&self, member: usize, mut f: impl FnMut(usize, &Row<'_>)) {
+        each_row(self.source, member, |example, weights| {
+            let sum = softmax::weights(self.form, weights);
+            let predicted = self.predicted[example] as usize;
+            let q = weights[predicted] / sum;
+            f(example, &Row { weights, predicted, sum, q });
+        });
+    }
+}
+
+impl Row<'_> {
+    /// Whether the label drawn with `u` is the predicted class.
+    #[inline(always)]
+    pub(super) fn hit(&self, u: f64) -> bool {
+        u < self.q
+    }
+
+    /// The label drawn with `u`. A class of probability 0 is never drawn, however sums are rounded.
+    pub(super) fn label(&self, u: f64) -> u32 {
+        if self.hit(u) {
+            return self.predicted as u32;
+        }
+        let mut rest = (u - self.q) * self.sum;
+        let mut last = self.predicted;
+        for (class, &weight) in self.weights.iter().enumerate() {
+            if class == self.predicted || weight == 0.0 {
+                continue;
+            }
+            last = class;
+            if rest < weight {
+                break;
+            }
+            rest -= weight;
+        }
+        last as u32
+    }
+}
+
+/// A number in `[0, 1)`, a multiple of `2^-53`.
+#[inline(always)]
+pub(super) fn uniform(generator: &mut impl Rng) -> f64 {
+    (generator.next_u64() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_unit_interval_is_shared_out_with_the_prediction_first() {
+        let row = Row { weights: &[1.0, 0.0, 2.0, 1.0], predicted: 2, sum: 4.0, q: 0.5 };
+        let labels: Vec<u32> = [0.0, 0.49, 0.5, 0.74, 0.75, 0.999].map(|u| row.label(u)).to_vec();
+        assert_eq!(labels, [2, 2, 0, 0, 3, 3]);
+    }
+
+    #[test]
+    fn rounding_at_the_end_of_the_interval_draws_no_impossible_class() {
+        let row = Row { weights: &[0.1, 0.9, 0.0], predicted: 1, sum: 1.0, q: 0.9 };
+        assert_eq!(row.label(1.0_f64.next_down()), 0);
+        let sure = Row { weights: &[0.0, 1.0], predicted: 1, sum: 1.0, q: 1.0 - 1e-16 };
+        assert_eq!(sure.label(1.0_f64.next_down()), 1);
+    }
+}

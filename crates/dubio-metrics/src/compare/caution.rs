@@ -1,0 +1,77 @@
+//! What may not be compared, why, who showed it, and what to do instead.
+
+use serde::Serialize;
+
+use super::stability::Stability;
+
+/// A comparison that would mislead.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Caution {
+    /// What is not compared, or not as it stands.
+    pub what: String,
+    /// Why.
+    pub why: String,
+    /// What to do instead.
+    pub instead: String,
+    /// Who showed it.
+    pub reference: &'static str,
+}
+
+/// Why classifiers may not be ranked by a score; `None` where they may.
+pub fn forbidden(score: &str) -> Option<Caution> {
+    let plain = score.strip_prefix("calibrated.").unwrap_or(score);
+    if plain.split('.').next() == Some("misclassification") {
+        return Some(Caution {
+            what: format!("`{score}` side by side"),
+            why: "each model has its own errors to find, so that each solves another problem"
+                .into(),
+            instead: "compare `aurc`, or detection of the same foreign examples (`ood`)".into(),
+            reference: "Ashukha et al. 2020, sec. 3.2",
+        });
+    }
+    (score == "nll").then(|| Caution {
+        what: "a ranking by `nll`".into(),
+        why: "at temperatures that are not the best, likelihoods can come in any order".into(),
+        instead: "rank by `calibrated.nll`".into(),
+        reference: "Ashukha et al. 2020, sec. 3.1",
+    })
+}
+
+/// That the methods do not make the same number of forward passes, which `members` are.
+pub fn unequal_passes(names: &[String], members: &[usize]) -> Option<Caution> {
+    let first = members.first()?;
+    if members.iter().all(|count| count == first) {
+        return None;
+    }
+    let each = names.iter().zip(members).map(|(name, count)| format!("{name} {count}"));
+    Some(Caution {
+        what: format!("unequal numbers of forward passes: {}", each.collect::<Vec<_>>().join(", ")),
+        why: "more members are better at a higher price, whatever the method".into(),
+        instead: "compare equal numbers (`--members N`), or look at deep ensemble equivalents \
+                  (`dubio dee`)"
+            .into(),
+        reference: "Ashukha et al. 2020, sec. 4",
+    })
+}
+
+impl Stability {
+    /// That the order by this score depends on the number of bins.
+    pub fn bins_caution(&self, names: &[String]) -> Option<Caution> {
+        let flip = self.flips.first()?;
+        let (a, b) = (&names[flip.a], &names[flip.b]);
+        let others = match self.flips.len() {
+            1 => String::new(),
+            more => format!(", and {} more pairs", more - 1),
+        };
+        Some(Caution {
+            what: format!("a ranking by `{}`", self.score),
+            why: format!(
+                "it flips with the number of bins: {a} is better with {}, {b} with {}{others}",
+                flip.a_at, flip.b_at
+            ),
+            instead: "rank by `calibrated.nll`; `ks` and `mmce` measure calibration without bins"
+                .into(),
+            reference: "the UCE paper 2021, fig. 1; Ashukha et al. 2020, sec. 3.4 and fig. 2",
+        })
+    }
+}

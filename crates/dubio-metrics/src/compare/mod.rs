@@ -1,0 +1,186 @@
+//! Comparisons of methods on the same examples: differences with intervals, a ranking, how far it
+//! can be trusted, and what may not be compared at all.
+
+mod caution;
+mod correlation;
+mod ranking;
+mod stability;
+
+pub use caution::{Caution, forbidden, unequal_passes};
+pub use correlation::{Correlation, correlations};
+pub use ranking::{Difference, Place, Ranking, difference, ranking};
+pub use stability::{BINS, Flip, Stability, TEMPERATURES, over_bins, over_temperatures};
+
+use serde::Serialize;
+
+use crate::classification;
+use crate::examples::Examples;
+use crate::regression::Outcomes;
+use crate::score::Score;
+use crate::scorecard::{self, Entry, Scoring};
+
+/// A method's predictions of the examples that all methods predict.
+pub struct Contestant<E> {
+    /// Its name.
+    pub name: String,
+    /// Number of members, which is the number of forward passes.
+    pub members: usize,
+    /// Its predictions, with the labels or targets.
+    pub examples: E,
+}
+
+/// What a comparison found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Comparison {
+    /// The methods, in the order in which others refer to them.
+    pub methods: Vec<Method>,
+    /// By the headline score; `None` when that would mislead, and a caution says why.
+    pub ranking: Option<Ranking>,
+    /// Each score of each method.
+    pub scores: Vec<Scored>,
+    /// Paired differences of every score and pair.
+    pub differences: Vec<Difference>,
+    /// Correlations of the scores over methods; none for fewer than three methods.
+    pub correlations: Vec<Correlation>,
+    /// Binned scores over the number of bins.
+    pub over_bins: Vec<Stability>,
+    /// Scores over the temperature.
+    pub over_temperatures: Vec<Stability>,
+    /// What may not be compared.
+    pub cautions: Vec<Caution>,
+}
+
+/// One of the methods.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Method {
+    /// Its name.
+    pub name: String,
+    /// Number of forward passes.
+    pub members: usize,
+}
+
+/// A score of all methods.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Scored {
+    /// The score.
+    pub score: String,
+    /// Arrow of the better direction.
+    pub better: &'static str,
+    /// Value of each method; `None` where there is none.
+    pub values: Vec<Option<f64>>,
+    /// Its 95 % interval.
+    pub intervals: Vec<Option<(f64, f64)>>,
+    /// Why a method has no value.
+    pub why: Vec<Option<String>>,
+}
+
+/// Compares classifiers of the same examples by the scores that are wanted and ranks them by
+/// `headline`, which must be among them.
+pub fn classifiers(
+    methods: &[Contestant<Examples>],
+    headline: &str,
+    scoring: &Scoring<'_>,
+) -> Comparison {
+    let scores = classification::scores();
+    let comparable = |name: &str| {
+        (scoring.wanted)(name) && !name.contains("misclassification") // see `forbidden`
+    };
+    let scoring = &Scoring {
+        options: scoring.options.clone(),
+        bootstrap: scoring.bootstrap.clone(),
+        splits: scoring.splits.clone(),
+        wanted: &comparable,
+        ..*scoring
+    };
+    let table = |examples: &Examples| {
+        let mut entries = scorecard::plain(examples, &scores, scoring);
+        entries.extend(scorecard::calibrated(examples, &scores, scoring));
+        entries
+    };
+    let tables: Vec<Vec<Entry>> = methods.iter().map(|method| table(&method.examples)).collect();
+    let mut comparison = compared(methods, &tables, headline);
+    let all: Vec<&Examples> = methods.iter().map(|method| &method.examples).collect();
+    let named = |names: &[&str]| -> Vec<&dyn Score<Examples>> {
+        let known = scores.iter().map(|score| &**score);
+        known.filter(|score| names.contains(&&score.name()[..])).collect()
+    };
+    scoring.progress.start("stability", 2);
+    comparison.over_bins = over_bins(&all, &named(&["ece", "ace", "uce"]), &scoring.options);
+    scoring.progress.advance(1);
+    let tempered = named(&["nll", "brier", "ece", "ace", "uce", "mmce"]);
+    comparison.over_temperatures = over_temperatures(&all, &tempered, &scoring.options);
+    scoring.progress.advance(1);
+    comparison.refuse(headline);
+    comparison
+}
+
+/// The same for regressions.
+pub fn regressions(
+    methods: &[Contestant<Outcomes>],
+    headline: &str,
+    scoring: &Scoring<'_>,
+) -> Comparison {
+    let scores = crate::regression::scores();
+    let tables: Vec<Vec<Entry>> =
+        methods.iter().map(|m| scorecard::plain(&m.examples, &scores, scoring)).collect();
+    compared(methods, &tables, headline)
+}
+
+fn compared<E>(methods: &[Contestant<E>], tables: &[Vec<Entry>], headline: &str) -> Comparison {
+    let count = tables.first().map_or(0, Vec::len);
+    let rows: Vec<Vec<&Entry>> =
+        (0..count).map(|s| tables.iter().map(|table| &table[s]).collect()).collect();
+    let scores: Vec<Scored> = rows.iter().map(|row| Scored::new(row)).collect();
+    let names: Vec<String> = scores.iter().map(|scored| scored.score.clone()).collect();
+    let values: Vec<Vec<Option<f64>>> = scores.iter().map(|s| s.values.clone()).collect();
+    let pairs = || (0..methods.len()).flat_map(|a| (a + 1..methods.len()).map(move |b| (a, b)));
+    let of_row = |row: &Vec<&Entry>| -> Vec<Difference> {
+        pairs().map(|(a, b)| difference((a, row[a]), (b, row[b]))).collect()
+    };
+    let own: Vec<Method> =
+        methods.iter().map(|m| Method { name: m.name.clone(), members: m.members }).collect();
+    let members: Vec<usize> = own.iter().map(|method| method.members).collect();
+    let called: Vec<String> = own.iter().map(|method| method.name.clone()).collect();
+    Comparison {
+        ranking: rows.iter().find(|row| row[0].name == headline).and_then(|row| ranking(row)),
+        differences: rows.iter().flat_map(of_row).collect(),
+        correlations: correlations(&names, &values),
+        over_bins: Vec::new(),
+        over_temperatures: Vec::new(),
+        cautions: unequal_passes(&called, &members).into_iter().collect(),
+        scores,
+        methods: own,
+    }
+}
+
+impl Scored {
+    fn new(row: &[&Entry]) -> Self {
+        Self {
+            score: row[0].name.clone(),
+            better: row[0].card.direction.arrow(),
+            values: row.iter().map(|entry| entry.value.as_ref().ok().copied()).collect(),
+            intervals: row.iter().map(|entry| entry.interval).collect(),
+            why: row.iter().map(|entry| Some(entry.value.as_ref().err()?.0.clone())).collect(),
+        }
+    }
+}
+
+impl Comparison {
+    /// Takes the ranking back where the papers show that it would mislead.
+    fn refuse(&mut self, headline: &str) {
+        let names: Vec<String> = self.methods.iter().map(|method| method.name.clone()).collect();
+        let mut refused = forbidden(headline);
+        for stability in &self.over_bins {
+            let caution = stability.bins_caution(&names);
+            if stability.score == headline {
+                refused = refused.or(caution);
+            } else {
+                self.cautions.extend(caution);
+            }
+        }
+        if let Some(caution) = refused {
+            self.ranking = None;
+            self.cautions.insert(0, caution);
+        }
+    }
+}

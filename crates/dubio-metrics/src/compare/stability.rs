@@ -1,0 +1,151 @@
+//! Whether the order of methods stands when a setting changes that says nothing of the methods.
+
+use std::ops::RangeInclusive;
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::calibrate::cross_validation::tempered;
+use crate::card::Direction;
+use crate::examples::Examples;
+use crate::score::{Options, Score};
+
+/// Numbers of bins that are tried.
+pub const BINS: RangeInclusive<usize> = 5..=50;
+
+/// Temperatures that are tried: a quarter to four, four to an octave.
+pub const TEMPERATURES: [f64; 17] = [
+    0.25, 0.2973, 0.35355, 0.42045, 0.5, 0.5946, 0.70711, 0.8409, 1.0, 1.18921, 1.41421, 1.68179,
+    2.0, 2.37841, 2.82843, 3.36359, 4.0,
+];
+
+/// A score of several methods over a setting.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Stability {
+    /// The score.
+    pub score: String,
+    /// The settings that were tried.
+    pub settings: Vec<f64>,
+    /// `values[method][setting]`; `None` where a method has no value.
+    pub values: Vec<Vec<Option<f64>>>,
+    /// Each method's least and largest value.
+    pub ranges: Vec<Option<(f64, f64)>>,
+    /// Pairs of methods whose order changes.
+    pub flips: Vec<Flip>,
+}
+
+/// Two methods, and settings at which each of them is the better one.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Flip {
+    /// A method.
+    pub a: usize,
+    /// Another.
+    pub b: usize,
+    /// A setting at which `a` is better.
+    pub a_at: f64,
+    /// A setting at which `b` is better.
+    pub b_at: f64,
+}
+
+impl Stability {
+    /// From the values over the settings.
+    pub fn new(
+        score: String,
+        direction: Direction,
+        settings: Vec<f64>,
+        values: Vec<Vec<Option<f64>>>,
+    ) -> Self {
+        let range = |own: &Vec<Option<f64>>| {
+            let known = || own.iter().flatten().copied();
+            let least = known().reduce(f64::min)?;
+            Some((least, known().reduce(f64::max)?))
+        };
+        let better = |a: usize, b: usize| {
+            let found = settings.iter().enumerate().find(|(s, _)| {
+                let badness = |method: usize| direction.badness(values[method][*s]?);
+                badness(a).zip(badness(b)).is_some_and(|(a, b)| a < b)
+            });
+            found.map(|(_, setting)| *setting)
+        };
+        let pairs = (0..values.len()).flat_map(|a| (a + 1..values.len()).map(move |b| (a, b)));
+        let flips = pairs
+            .filter_map(|(a, b)| Some(Flip { a, b, a_at: better(a, b)?, b_at: better(b, a)? }));
+        let (ranges, flips) = (values.iter().map(range).collect(), flips.collect());
+        Self { score, settings, values, ranges, flips }
+    }
+
+    /// Whether no pair of methods changes places.
+    pub fn stable(&self) -> bool {
+        self.flips.is_empty()
+    }
+}
+
+type Scores<'a> = &'a [&'a dyn Score<Examples>];
+
+/// Scores over the number of bins (the UCE paper 2021, fig. 1).
+pub fn over_bins(methods: &[&Examples], scores: Scores<'_>, options: &Options) -> Vec<Stability> {
+    let settings: Vec<f64> = BINS.map(|bins| bins as f64).collect();
+    let with = |bins: f64| Options { bins: bins as usize, ..options.clone() };
+    over(methods, scores, settings, |examples, bins| values(examples, scores, &with(bins)))
+}
+
+/// Scores over the temperature (the UCE paper 2021, fig. 5 and 6).
+pub fn over_temperatures(
+    methods: &[&Examples],
+    scores: Scores<'_>,
+    options: &Options,
+) -> Vec<Stability> {
+    over(methods, scores, TEMPERATURES.to_vec(), |examples, temperature| {
+        values(&tempered(examples, 1.0 / temperature), scores, options)
+    })
+}
+
+fn over(
+    methods: &[&Examples],
+    scores: Scores<'_>,
+    settings: Vec<f64>,
+    values: impl Fn(&Examples, f64) -> Vec<Option<f64>> + Sync,
+) -> Vec<Stability> {
+    let of = |examples: &Examples| -> Vec<Vec<Option<f64>>> {
+        settings.par_iter().map(|setting| values(examples, *setting)).collect()
+    };
+    let all: Vec<Vec<Vec<Option<f64>>>> = methods.iter().map(|examples| of(examples)).collect();
+    let stability = |(s, score): (usize, &&dyn Score<Examples>)| {
+        let own = |method: &Vec<Vec<Option<f64>>>| method.iter().map(|values| values[s]).collect();
+        let values = all.iter().map(own).collect();
+        Stability::new(score.name(), score.card().direction, settings.clone(), values)
+    };
+    scores.iter().enumerate().map(stability).collect()
+}
+
+fn values(examples: &Examples, scores: Scores<'_>, options: &Options) -> Vec<Option<f64>> {
+    let ones = vec![[1]; examples.len()];
+    let value = |score: &&dyn Score<Examples>| {
+        let value = score.prepare(examples, options).ok()?.value(&ones);
+        value.is_finite().then_some(value)
+    };
+    scores.iter().map(value).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pair_that_changes_places_is_found_with_the_settings() {
+        let some = |v: &[f64]| v.iter().map(|v| Some(*v)).collect::<Vec<_>>();
+        let values = vec![some(&[1.0, 1.0, 1.0]), some(&[2.0, 0.5, 1.0]), some(&[3.0, 3.0, 3.0])];
+        let stability = Stability::new("ece".into(), Direction::Lower, vec![5.0, 6.0, 7.0], values);
+        assert_eq!(stability.flips, [Flip { a: 0, b: 1, a_at: 5.0, b_at: 6.0 }]);
+        assert_eq!(stability.ranges[1], Some((0.5, 2.0)));
+        assert!(!stability.stable());
+    }
+
+    #[test]
+    fn temperatures_are_four_to_an_octave() {
+        for (k, temperature) in TEMPERATURES.iter().enumerate() {
+            let exact = 2_f64.powf((k as f64 - 8.0) / 4.0);
+            assert!((temperature / exact - 1.0).abs() < 1e-4);
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Predictive distributions asked about targets. What does not depend on the targets is worked out
+//! once, and of the rest only what is needed.
+
+use rayon::prelude::*;
+
+use super::Outcomes;
+use super::crps::{absolute_moment, empirical_spread, mixture_spread, to_target};
+use crate::numeric::normal;
+use crate::numeric::transcendental::logsumexp;
+use crate::score::{Needs, Undefined};
+
+/// Predictive distributions of some examples.
+pub(crate) struct AtTargets<'a> {
+    members: usize,
+    kind: Kind<'a>,
+    needs: &'a [Needs],
+    /// What `crps` subtracts, `1/2 E|X - X'|`, of each example; empty when it is not needed.
+    spread: Vec<f64>,
+}
+
+enum Kind<'a> {
+    /// Means and deviations, `[examples, members]`.
+    Gaussians(&'a [f64], &'a [f64]),
+    /// Draws, `[examples, draws]`, ascending for each example.
+    Samples(Vec<f64>),
+}
+
+/// What one target gives.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Row {
+    pub(super) log_density: f64,
+    pub(super) cdf: f64,
+    pub(super) centrality: f64,
+    pub(super) crps: f64,
+}
+
+impl<'a> AtTargets<'a> {
+    pub(crate) fn gaussians(
+        members: usize,
+        mean: &'a [f64],
+        std: &'a [f64],
+        needs: &'a [Needs],
+    ) -> Self {
+        let rows = mean.par_chunks(members).zip(std.par_chunks(members));
+        let spread = match needs.contains(&Needs::Truth) {
+            true => rows.map(|(means, stds)| mixture_spread(means, stds)).collect(),
+            false => Vec::new(),
+        };
+        Self { members, kind: Kind::Gaussians(mean, std), needs, spread }
+    }
+
+    pub(crate) fn samples(members: usize, samples: &[f64], needs: &'a [Needs]) -> Self {
+        let mut sorted = samples.to_vec();
+        sorted.par_chunks_mut(members).for_each(|row| row.sort_unstable_by(f64::total_cmp));
+        let spread = match needs.contains(&Needs::Truth) {
+            true => sorted.par_chunks(members).map(empirical_spread).collect(),
+            false => Vec::new(),
+        };
+        Self { members, kind: Kind::Samples(sorted), needs, spread }
+    }
+
+    fn needed(&self, part: Needs) -> bool {
+        self.needs.contains(&part) || self.needs.contains(&Needs::Truth)
+    }
+
+    /// The outcomes for these targets; `outcomes` are those for any others.
+    pub(crate) fn outcomes(&self, outcomes: &Outcomes, targets: Vec<f64>) -> Outcomes {
+        let dense = self.needed(Needs::Density) && outcomes.log_density.is_ok();
+        let mut densities = vec![0.0; if dense { targets.len() * self.members } else { 0 }];
+        let rows: Vec<Row> = (0..targets.len())
+            .map(|i| {
+                let own = densities.get_mut(i * self.members..(i + 1) * self.members);
+                self.row(i, targets[i], own.unwrap_or_default())
+            })
+            .collect();
+        let part = |known: &Result<Vec<f64>, Undefined>, needs: Needs, of: fn(&Row) -> f64| {
+            known.as_ref().map_err(Clone::clone)?;
+            let needed = self.needed(needs).then(|| rows.iter().map(of).collect());
+            needed.ok_or_else(|| Undefined::because("not worked out"))
+        };
+        Outcomes {
+            mean: outcomes.mean.clone(),
+            point: outcomes.point.clone(),
+            log_density: part(&outcomes.log_density, Needs::Density, |row| row.log_density),
+            member_log_density: outcomes.member_log_density.clone().map(|_| densities),
+            members: self.members,
+            crps: part(&outcomes.crps, Needs::Truth, |row| row.crps),
+            cdf: part(&outcomes.cdf, Needs::Distribution, |row| row.cdf),
+            centrality: part(&outcomes.centrality, Needs::Distribution, |row| row.centrality),
+            interval: outcomes.interval.clone(),
+            quantiles: None,
+            targets,
+        }
+    }
+
+    fn row(&self, example: usize, y: f64, densities: &mut [f64]) -> Row {
+        let own = example * self.members..(example + 1) * self.members;
+        let spread = self.spread.get(example).copied();
+        match &self.kind {
+            Kind::Gaussians(means, stds) => {
+                let (means, stds) = (&means[own.clone()], &stds[own]);
+                let mut row = Row::default();
+                if !densities.is_empty() {
+                    row.log_density = mixture_log_density(means, stds, y, densities);
+                }
+                if self.needed(Needs::Distribution) {
+                    row = mixture_row(means, stds, y, spread, row.log_density);
+                }
+                row
+            }
+            Kind::Samples(draws) if self.needed(Needs::Distribution) => {
+                sample_row(&draws[own], y, spread)
+            }
+            Kind::Samples(_) => Row::default(),
+        }
+    }
+}
+
+/// The log density of a mixture at `y`, and those of its members.
+pub(super) fn mixture_log_density(
+    means: &[f64],
+    stds: &[f64],
+    y: f64,
+    densities: &mut [f64],
+) -> f64 {
+    for ((density, &mean), &std) in densities.iter_mut().zip(means).zip(stds) {
+        *density = normal::log_density(y, mean, std);
+    }
+    logsumexp(densities) - (means.len() as f64).ln()
+}
+
+/// The distribution function of a mixture at `y`, and its score where the spread is known.
+pub(super) fn mixture_row(
+    means: &[f64],
+    stds: &[f64],
+    y: f64,
+    spread: Option<f64>,
+    log_density: f64,
+) -> Row {
+    let count = means.len() as f64;
+    let (mut cdf, mut moment) = (0.0, 0.0);
+    for (&mean, &std) in means.iter().zip(stds) {
+        let share = normal::cdf((y - mean) / std);
+        cdf += share;
+        if spread.is_some() {
+            moment += absolute_moment(y - mean, std, share);
+        }
+    }
+    let cdf = cdf / count;
+    let crps = spread.map_or(f64::NAN, |spread| moment / count - spread);
+    Row { log_density, cdf, centrality: (2.0 * cdf - 1.0).abs(), crps }
+}
+
+/// The same of sorted draws, which have no density.
+pub(super) fn sample_row(draws: &[f64], y: f64, spread: Option<f64>) -> Row {
+    let count = draws.len();
+    let below = draws.partition_point(|&x| x <= y);
+    Row {
+        log_density: f64::NAN,
+        cdf: below as f64 / count as f64,
+        centrality: (2 * below).abs_diff(count) as f64 / count as f64,
+        crps: spread.map_or(f64::NAN, |spread| (to_target(draws, y) - spread).max(0.0)),
+    }
+}
