@@ -9,6 +9,7 @@ use dubio_metrics::examples::Examples;
 use dubio_metrics::members::Members;
 use dubio_metrics::numeric::transcendental::logsumexp;
 use dubio_metrics::pool::pool;
+use dubio_metrics::views::Chosen;
 use dubio_predictions::{Classification, Error, Floats, Output, Predictions, open, write};
 use serde_json::json;
 
@@ -89,34 +90,13 @@ fn classes(path: &Path) -> Result<Classification> {
     }
 }
 
-/// One member of a file, as a file of its own.
-struct Member<'a> {
-    source: &'a dyn Members,
-    member: usize,
-}
-
-impl Members for Member<'_> {
-    fn members(&self) -> usize {
-        1
-    }
-    fn examples(&self) -> usize {
-        self.source.examples()
-    }
-    fn width(&self) -> usize {
-        self.source.width()
-    }
-    fn read(&self, _: usize, rows: std::ops::Range<usize>, out: &mut [f64]) {
-        self.source.read(self.member, rows, out);
-    }
-}
-
 /// The predictive distributions of one member, or of all together.
 fn part(
     file: &Classification,
     per_member: bool,
     member: usize,
 ) -> Result<dubio_metrics::pool::Pooled> {
-    let single = Member { source: &file.source, member };
+    let single = Chosen::of(&file.source, [member]);
     let source: &dyn Members = if per_member { &single } else { &file.source };
     pool(source, file.form, &|_| {}).map_err(|mut fault| {
         fault.member += if per_member { member } else { 0 };

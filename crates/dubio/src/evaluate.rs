@@ -9,23 +9,19 @@ use dubio_metrics::bootstrap::Bootstrap;
 use dubio_metrics::detection::ood::Uncertainties;
 use dubio_metrics::examples::Examples;
 use dubio_metrics::members::Members;
-use dubio_metrics::pool::{Failure, Pooled, pool, pool_aside};
-use dubio_metrics::regression::Outcomes;
+use dubio_metrics::pool::Pooled;
 use dubio_metrics::score::{Options, Score};
 use dubio_metrics::scorecard::{self, Entry, Examined, Progress, Scoring};
 use dubio_metrics::stream::Stream;
 use dubio_metrics::{classification, regression};
-#[cfg(unix)]
-use dubio_predictions::TempFile;
-use dubio_predictions::{
-    Classification, Error, Groups, Predictions, Regression, RegressionKind, open,
-};
+use dubio_predictions::{Classification, Groups, Predictions, Regression, open};
 
 use crate::costs::read_costs;
 use crate::curves::write_curves;
+use crate::loading::{self, labels, note_ignored, outcomes};
 use crate::names::{Selection, base};
 use crate::progress::Bar;
-use crate::{Outcome, render};
+use crate::{Outcome, render, threads};
 
 /// Score a predictions file: .npz, .safetensors, or a folder of .npy.
 ///
@@ -114,9 +110,7 @@ fn inside_unit(text: &str) -> Result<f64, String> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
-    if let Some(threads) = args.threads {
-        rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global()?;
-    }
+    threads::limit(args.threads)?;
     let selection = Selection::new(&args.scores)?;
     let progress = Bar::new();
     let wanted = |name: &str| selection.wants(name);
@@ -174,14 +168,12 @@ fn classified(
     selection: &Selection,
 ) -> Result<Vec<Entry>> {
     note_ignored(&file.path, &file.ignored);
-    let labels = file.labels.clone().ok_or_else(|| {
-        Error::file(&file.path, "there is no array `labels`", "add the true classes, [examples]")
-    })?;
+    let labels = labels(file)?;
     let groups = args.groups.as_deref().map(|name| grouping(&file.path, &file.groups, name));
     let groups = groups.transpose()?;
     let costs = args.costs.as_deref().map(|path| read_costs(path, file.source.width()));
     let costs = costs.transpose()?;
-    let pooled = pooled(file, scoring.progress)?;
+    let pooled = loading::pooled(file, scoring.progress)?;
     let inside = Uncertainties::of(&pooled);
     let mut examples = Examples::new(pooled, labels);
     if let Some(path) = &args.reference {
@@ -213,7 +205,7 @@ fn classified(
             }
         };
         same_classes(path, file.source.width(), outside.source.width())?;
-        let outside = Uncertainties::of(&self::pooled(&outside, scoring.progress)?);
+        let outside = Uncertainties::of(&loading::pooled(&outside, scoring.progress)?);
         entries.extend(scorecard::ood(name, &inside, &outside, scoring));
     }
     if let Some(path) = &args.curves {
@@ -247,40 +239,6 @@ fn clone<'a>(scoring: &Scoring<'a>) -> Scoring<'a> {
     }
 }
 
-/// Predictive distributions up to this many bytes stay in memory.
-const IN_MEMORY: usize = 1 << 27;
-
-fn pooled(file: &Classification, progress: &dyn Progress) -> Result<Pooled> {
-    let (examples, classes) = (file.source.examples(), file.source.width());
-    let size = 2 * size_of::<f64>() * examples * classes;
-    let advance = |rows| progress.advance(rows);
-    progress.start("reading", examples);
-    let pooled = match size {
-        // Elsewhere than on Unix files cannot be read at a place by several threads.
-        #[cfg(unix)]
-        IN_MEMORY.. => TempFile::new()
-            .map_err(Failure::Aside)
-            .and_then(|aside| pool_aside(&file.source, file.form, Box::new(aside), &advance)),
-        _ => pool(&file.source, file.form, &advance).map_err(Failure::Fault),
-    };
-    pooled.map_err(|failure| match failure {
-        Failure::Fault(fault) => {
-            let advice = if fault.what.contains("sum to") {
-                "give probabilities as they are, or `logits`; nothing is renormalised"
-            } else {
-                "mend the numbers where they are made; nothing is clipped"
-            };
-            Error::array(&file.path, &file.source.name, &fault, advice).into()
-        }
-        Failure::Aside(_) => {
-            let megabytes = size.div_ceil(1_000_000);
-            let advice =
-                format!("set TMPDIR to a folder with room for {megabytes} MB while scoring");
-            Error::file(&std::env::temp_dir(), &failure, advice).into()
-        }
-    })
-}
-
 fn reference(path: &Path, examples: &Examples, progress: &dyn Progress) -> Result<Pooled> {
     let Predictions::Classification(file) = open(path)? else {
         bail!("{}: a reference must predict classes", path.display());
@@ -305,7 +263,7 @@ fn reference(path: &Path, examples: &Examples, progress: &dyn Progress) -> Resul
             examples.labels[i]
         );
     }
-    pooled(&file, progress)
+    loading::pooled(&file, progress)
 }
 
 fn same_classes(path: &Path, own: usize, other: usize) -> Result<()> {
@@ -341,18 +299,7 @@ fn regressed(
             bail!("{flag} is for classification, and {} holds a regression", file.path.display());
         }
     }
-    let targets = file.targets.clone();
-    let level = scoring.options.level;
-    let outcomes = match &file.kind {
-        RegressionKind::Gaussians(mean, std) => Outcomes::gaussians(mean, std, targets, level),
-        RegressionKind::Samples(samples) => Outcomes::samples(samples, targets, level),
-        RegressionKind::Quantiles(levels, quantiles) => {
-            Outcomes::quantiles(levels.clone(), quantiles, targets, level)
-        }
-    };
-    let outcomes = outcomes.map_err(|bad| {
-        Error::array(&file.path, bad.array, &bad, "mend the numbers where they are made")
-    })?;
+    let outcomes = outcomes(file, scoring.options.level)?;
     let scores = regression::scores();
     // Pinball loss belongs to quantiles; elsewhere it is only worth a line when asked for.
     let given =
@@ -365,10 +312,4 @@ fn regressed(
         entries.extend(grouped(&outcomes, &scores, groups, scoring, selection, &given));
     }
     Ok(entries)
-}
-
-fn note_ignored(path: &Path, ignored: &[String]) {
-    if !ignored.is_empty() {
-        eprintln!("note: {}: not used: {}", path.display(), ignored.join(", "));
-    }
 }

@@ -1,14 +1,18 @@
 //! `dubio`: does a model know what it does not know?
 
 mod calibrate;
+mod check;
+mod compare;
 mod costs;
 mod curves;
 mod data;
+mod dee;
 mod evaluate;
 mod explain;
 mod first_look;
 #[cfg(target_os = "linux")]
 mod huge_pages;
+mod loading;
 mod names;
 mod on_slurm;
 mod plan;
@@ -16,8 +20,10 @@ mod predict;
 mod progress;
 mod render;
 mod runs;
+mod same;
 mod study;
 mod study_bars;
+mod threads;
 mod train;
 mod worker;
 
@@ -54,6 +60,9 @@ struct Cli {
 enum Command {
     Evaluate(evaluate::Args),
     Calibrate(calibrate::Args),
+    Check(check::Args),
+    Compare(compare::Args),
+    Dee(dee::Args),
     List(explain::ListArgs),
     Explain(explain::ExplainArgs),
     Data(data::Args),
@@ -83,6 +92,9 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Calibrate(args) => calibrate::run(&args).map(|()| Outcome::Done),
+        Command::Check(args) => check::run(&args),
+        Command::Compare(args) => compare::run(&args),
+        Command::Dee(args) => dee::run(&args),
         Command::List(args) => explain::list(&args).map(|()| Outcome::Done),
         Command::Explain(args) => explain::explain(&args).map(|()| Outcome::Done),
         Command::Data(args) => data::run(&args),

@@ -114,7 +114,7 @@ fn short(name: &str) -> &str {
 }
 
 /// Five significant digits, and never an exponent where a plain number is short enough.
-fn number(v: f64) -> String {
+pub(crate) fn number(v: f64) -> String {
     if !v.is_finite() {
         return format!("{v}");
     }

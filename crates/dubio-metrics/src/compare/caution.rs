@@ -37,6 +37,24 @@ pub fn forbidden(score: &str) -> Option<Caution> {
     })
 }
 
+/// That likelihoods as they are order the methods otherwise than at the best temperatures; both are
+/// the methods' `nll` and `calibrated.nll`.
+pub(super) fn uncalibrated_order(
+    plain: &[Option<f64>],
+    calibrated: &[Option<f64>],
+) -> Option<Caution> {
+    let pairs = (0..plain.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
+    let turned = pairs.filter(|&(a, b)| {
+        let gap = |values: &[Option<f64>]| Some(values[a]? - values[b]?);
+        gap(plain).zip(gap(calibrated)).is_some_and(|(x, y)| x * y < 0.0)
+    });
+    let count = turned.count();
+    let caution = forbidden("nll").filter(|_| count > 0)?;
+    let pairs = if count == 1 { "1 pair" } else { &format!("{count} pairs") };
+    let why = format!("{}, and here {pairs} of methods change places", caution.why);
+    Some(Caution { why, ..caution })
+}
+
 /// That the methods do not make the same number of forward passes, which `members` are.
 pub fn unequal_passes(names: &[String], members: &[usize]) -> Option<Caution> {
     let first = members.first()?;

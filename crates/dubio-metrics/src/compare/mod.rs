@@ -6,10 +6,13 @@ mod correlation;
 mod ranking;
 mod stability;
 
+use caution::uncalibrated_order;
 pub use caution::{Caution, forbidden, unequal_passes};
 pub use correlation::{Correlation, correlations};
 pub use ranking::{Difference, Place, Ranking, difference, ranking};
-pub use stability::{BINS, Flip, Stability, TEMPERATURES, over_bins, over_temperatures};
+pub use stability::{
+    BINS, Flip, Stability, TEMPERATURES, calibrated_over_bins, over_bins, over_temperatures,
+};
 
 use serde::Serialize;
 
@@ -18,6 +21,10 @@ use crate::examples::Examples;
 use crate::regression::Outcomes;
 use crate::score::Score;
 use crate::scorecard::{self, Entry, Scoring};
+
+/// Scores that depend on the number of bins.
+const BINNED: [&str; 9] =
+    ["ece", "sece", "mce", "sce", "ace", "tace", "uce", "classwise_uce", "debiased_ece"];
 
 /// A method's predictions of the examples that all methods predict.
 pub struct Contestant<E> {
@@ -105,7 +112,12 @@ pub fn classifiers(
         known.filter(|score| names.contains(&&score.name()[..])).collect()
     };
     scoring.progress.start("stability", 2);
-    comparison.over_bins = over_bins(&all, &named(&["ece", "ace", "uce"]), &scoring.options);
+    let mut binned = vec!["ece", "ace", "uce"];
+    binned.extend(BINNED.iter().filter(|name| **name == headline));
+    comparison.over_bins = over_bins(&all, &named(&binned), &scoring.options);
+    let calibrated = BINNED.iter().copied().filter(|name| headline == format!("calibrated.{name}"));
+    let calibrated = named(&calibrated.collect::<Vec<_>>());
+    comparison.over_bins.extend(calibrated_over_bins(&all, &calibrated, scoring));
     scoring.progress.advance(1);
     let tempered = named(&["nll", "brier", "ece", "ace", "uce", "mmce"]);
     comparison.over_temperatures = over_temperatures(&all, &tempered, &scoring.options);
@@ -177,6 +189,12 @@ impl Comparison {
             } else {
                 self.cautions.extend(caution);
             }
+        }
+        let values =
+            |name: &str| self.scores.iter().find(|s| s.score == name).map(|s| &s.values[..]);
+        if let Some((plain, calibrated)) = values("nll").zip(values("calibrated.nll")) {
+            let turned = uncalibrated_order(plain, calibrated);
+            self.cautions.extend(turned.filter(|_| headline != "nll"));
         }
         if let Some(caution) = refused {
             self.ranking = None;

@@ -9,15 +9,14 @@ use crate::calibrate::cross_validation::tempered;
 use crate::card::Direction;
 use crate::examples::Examples;
 use crate::score::{Options, Score};
+use crate::scorecard::{Scoring, Silent, calibrated_values};
 
 /// Numbers of bins that are tried.
 pub const BINS: RangeInclusive<usize> = 5..=50;
 
-/// Temperatures that are tried: a quarter to four, four to an octave.
-pub const TEMPERATURES: [f64; 17] = [
-    0.25, 0.2973, 0.35355, 0.42045, 0.5, 0.5946, 0.70711, 0.8409, 1.0, 1.18921, 1.41421, 1.68179,
-    2.0, 2.37841, 2.82843, 3.36359, 4.0,
-];
+/// Temperatures that are tried.
+pub const TEMPERATURES: [f64; 17] =
+    [0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0, 1.2, 1.4, 1.7, 2.0, 2.4, 2.8, 3.4, 4.0];
 
 /// A score of several methods over a setting.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -84,9 +83,34 @@ type Scores<'a> = &'a [&'a dyn Score<Examples>];
 
 /// Scores over the number of bins (the UCE paper 2021, fig. 1).
 pub fn over_bins(methods: &[&Examples], scores: Scores<'_>, options: &Options) -> Vec<Stability> {
-    let settings: Vec<f64> = BINS.map(|bins| bins as f64).collect();
-    let with = |bins: f64| Options { bins: bins as usize, ..options.clone() };
-    over(methods, scores, settings, |examples, bins| values(examples, scores, &with(bins)))
+    let named: Vec<Named> = scores.iter().map(|score| Named::plain(*score)).collect();
+    over(methods, &named, bins(), |examples, bins| {
+        values(examples, scores, &Options { bins: bins as usize, ..options.clone() })
+    })
+}
+
+/// The calibrated forms of scores over the number of bins.
+pub fn calibrated_over_bins(
+    methods: &[&Examples],
+    scores: Scores<'_>,
+    scoring: &Scoring<'_>,
+) -> Vec<Stability> {
+    let calibrated = |score: &&dyn Score<Examples>| {
+        let plain = Named::plain(*score);
+        Named { name: format!("calibrated.{}", plain.name), ..plain }
+    };
+    let named: Vec<Named> = scores.iter().map(calibrated).collect();
+    over(methods, &named, bins(), |examples, bins| {
+        let scoring = Scoring {
+            options: Options { bins: bins as usize, ..scoring.options.clone() },
+            bootstrap: None,
+            splits: scoring.splits.clone(),
+            wanted: &|_| true,
+            progress: &Silent,
+        };
+        let values = calibrated_values(examples, scores, &scoring);
+        values.into_iter().map(|value| value.ok().filter(|v| v.is_finite())).collect()
+    })
 }
 
 /// Scores over the temperature (the UCE paper 2021, fig. 5 and 6).
@@ -95,14 +119,31 @@ pub fn over_temperatures(
     scores: Scores<'_>,
     options: &Options,
 ) -> Vec<Stability> {
-    over(methods, scores, TEMPERATURES.to_vec(), |examples, temperature| {
+    let named: Vec<Named> = scores.iter().map(|score| Named::plain(*score)).collect();
+    over(methods, &named, TEMPERATURES.to_vec(), |examples, temperature| {
         values(&tempered(examples, 1.0 / temperature), scores, options)
     })
 }
 
+fn bins() -> Vec<f64> {
+    BINS.map(|bins| bins as f64).collect()
+}
+
+/// A score's name and direction.
+struct Named {
+    name: String,
+    direction: Direction,
+}
+
+impl Named {
+    fn plain(score: &dyn Score<Examples>) -> Self {
+        Self { name: score.name(), direction: score.card().direction }
+    }
+}
+
 fn over(
     methods: &[&Examples],
-    scores: Scores<'_>,
+    scores: &[Named],
     settings: Vec<f64>,
     values: impl Fn(&Examples, f64) -> Vec<Option<f64>> + Sync,
 ) -> Vec<Stability> {
@@ -110,10 +151,10 @@ fn over(
         settings.par_iter().map(|setting| values(examples, *setting)).collect()
     };
     let all: Vec<Vec<Vec<Option<f64>>>> = methods.iter().map(|examples| of(examples)).collect();
-    let stability = |(s, score): (usize, &&dyn Score<Examples>)| {
+    let stability = |(s, score): (usize, &Named)| {
         let own = |method: &Vec<Vec<Option<f64>>>| method.iter().map(|values| values[s]).collect();
         let values = all.iter().map(own).collect();
-        Stability::new(score.name(), score.card().direction, settings.clone(), values)
+        Stability::new(score.name.clone(), score.direction, settings.clone(), values)
     };
     scores.iter().enumerate().map(stability).collect()
 }
@@ -139,13 +180,5 @@ mod tests {
         assert_eq!(stability.flips, [Flip { a: 0, b: 1, a_at: 5.0, b_at: 6.0 }]);
         assert_eq!(stability.ranges[1], Some((0.5, 2.0)));
         assert!(!stability.stable());
-    }
-
-    #[test]
-    fn temperatures_are_four_to_an_octave() {
-        for (k, temperature) in TEMPERATURES.iter().enumerate() {
-            let exact = 2_f64.powf((k as f64 - 8.0) / 4.0);
-            assert!((temperature / exact - 1.0).abs() < 1e-4);
-        }
     }
 }

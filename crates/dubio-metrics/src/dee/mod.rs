@@ -8,6 +8,8 @@ mod curve;
 
 pub use curve::{Subsets, curve};
 
+use std::fmt;
+
 use serde::{Serialize, Serializer};
 
 use crate::card::Direction;
@@ -26,8 +28,10 @@ pub struct Point {
 /// A number of networks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Equivalent {
-    /// As good as so many.
+    /// As good as so many; 1 also where it is worse than one.
     Networks(f64),
+    /// No better than the smallest ensemble that was scored, which has so many, and more than one.
+    AtMost(usize),
     /// Better than the largest ensemble that was scored, which has so many. Never extrapolated.
     MoreThan(usize),
 }
@@ -37,7 +41,18 @@ impl Equivalent {
     pub fn networks(self) -> Option<f64> {
         match self {
             Self::Networks(networks) => Some(networks),
-            Self::MoreThan(_) => None,
+            Self::AtMost(_) | Self::MoreThan(_) => None,
+        }
+    }
+}
+
+/// One digit, `> 100` or `<= 5`.
+impl fmt::Display for Equivalent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Networks(networks) => write!(f, "{networks:.1}"),
+            Self::AtMost(smallest) => write!(f, "<= {smallest}"),
+            Self::MoreThan(largest) => write!(f, "> {largest}"),
         }
     }
 }
@@ -47,7 +62,7 @@ impl Serialize for Equivalent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Networks(networks) => serializer.serialize_f64(*networks),
-            Self::MoreThan(largest) => serializer.collect_str(&format_args!("> {largest}")),
+            Self::AtMost(_) | Self::MoreThan(_) => serializer.collect_str(self),
         }
     }
 }
@@ -115,7 +130,7 @@ impl Search {
         Self { points: baseline.iter().filter_map(known).collect(), falling, first: 0 }
     }
 
-    /// The first place where the baseline is as good as that; 1 where its first point is.
+    /// The first place where the baseline is as good as that.
     fn next(&mut self, goal: f64) -> Option<Equivalent> {
         let last = self.points.last()?;
         let reached = |(_, good): &(f64, f64)| *good >= goal;
@@ -124,8 +139,12 @@ impl Search {
         };
         let at = self.first + at;
         if at == self.first {
-            let from = if at == 0 { 1.0 } else { self.points[at].0 };
-            return Some(Equivalent::Networks(from));
+            let (networks, good) = self.points[at];
+            let unknown = at == 0 && networks > 1.0 && good > goal;
+            return Some(match unknown {
+                true => Equivalent::AtMost(networks as usize),
+                false => Equivalent::Networks(networks),
+            });
         }
         if self.falling == Falling::AsPublished {
             self.first = at - 1;
@@ -166,6 +185,16 @@ mod tests {
         let lower = rows[3].lower.and_then(Equivalent::networks).expect("known");
         assert!((lower - 1.75).abs() < 1e-12);
         assert_eq!(rows[3].upper, Some(Equivalent::MoreThan(3)));
+    }
+
+    #[test]
+    fn nothing_is_said_below_the_smallest_ensemble_unless_it_is_one_network() {
+        let mut baseline = points(&[0.0, -0.8, -0.7], None);
+        baseline.remove(0);
+        let rows = of(&baseline, &[-0.9, -0.8, -0.75], Direction::Higher);
+        let dee: Vec<Equivalent> = rows.iter().map(|row| row.dee).collect();
+        assert_eq!(dee[..2], [Equivalent::AtMost(2), Equivalent::Networks(2.0)]);
+        assert_eq!(dee[0].to_string(), "<= 2");
     }
 
     #[test]

@@ -1,0 +1,114 @@
+//! Scores against the number of samples, from a table.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow, bail};
+use dubio_metrics::dee::Point;
+
+use super::{Args, Curve};
+use crate::names::nearest;
+
+/// One line of the table.
+struct Line {
+    curve: [String; 4],
+    n_samples: usize,
+    value: f64,
+    std: Option<f64>,
+}
+
+/// The curves of a table, of the scores that were asked for.
+pub(super) fn curves(args: &Args, path: &Path) -> Result<Vec<Curve>> {
+    let lines = lines(path)?;
+    let mut metrics: Vec<String> = lines.iter().map(|line| line.curve[3].clone()).collect();
+    metrics.sort();
+    metrics.dedup();
+    for score in &args.score {
+        if !metrics.contains(score) {
+            let there = metrics.join(", ");
+            bail!("{}: there is no metric `{score}`; there are {there}", path.display());
+        }
+    }
+    if !lines.iter().any(|line| line.curve[2] == args.baseline) {
+        let mut methods: Vec<String> = lines.iter().map(|line| line.curve[2].clone()).collect();
+        methods.sort();
+        methods.dedup();
+        let near = nearest(&args.baseline, &methods);
+        bail!("{}: there is no method `{}`; did you mean {near}?", path.display(), args.baseline);
+    }
+    let wanted = |line: &&Line| args.score.is_empty() || args.score.contains(&line.curve[3]);
+    let mut keys: Vec<&[String; 4]> = Vec::new();
+    let mut grouped: Vec<Vec<&Line>> = Vec::new();
+    for line in lines.iter().filter(wanted) {
+        match keys.iter().position(|key| **key == line.curve) {
+            Some(at) => grouped[at].push(line),
+            None => {
+                keys.push(&line.curve);
+                grouped.push(vec![line]);
+            }
+        }
+    }
+    Ok(keys.into_iter().zip(grouped).map(|(key, lines)| curve(key, &lines)).collect())
+}
+
+fn curve(key: &[String; 4], lines: &[&Line]) -> Curve {
+    let mut sizes: Vec<usize> = lines.iter().map(|line| line.n_samples).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let point = |n: usize| {
+        let own: Vec<&&Line> = lines.iter().filter(|line| line.n_samples == n).collect();
+        match own[..] {
+            [line] => Point { n_samples: n, mean: line.value, std: line.std },
+            _ => Point::of(n, &own.iter().map(|line| line.value).collect::<Vec<f64>>()),
+        }
+    };
+    let [dataset, model, method, metric] = key.clone();
+    let points = sizes.into_iter().map(point).collect();
+    Curve { dataset: Some(dataset), model: Some(model), method, metric, points }
+}
+
+fn lines(path: &Path) -> Result<Vec<Line>> {
+    let mut reader = csv::ReaderBuilder::new()
+        .trim(csv::Trim::All)
+        .from_path(path)
+        .with_context(|| format!("cannot read the table {}", path.display()))?;
+    let head = reader.headers().with_context(|| path.display().to_string())?.clone();
+    let column = |name: &str| head.iter().position(|own| own == name);
+    let needed = |name: &str| {
+        column(name).ok_or_else(|| {
+            let there: Vec<&str> = head.iter().collect();
+            anyhow!(
+                "{}: there is no column `{name}`; there are {}",
+                path.display(),
+                there.join(", ")
+            )
+        })
+    };
+    let names = [needed("dataset")?, needed("model")?, needed("method")?, needed("metric")?];
+    let (n_samples, value, std) = (needed("n_samples")?, needed("value")?, column("std"));
+    let mut lines = Vec::new();
+    for record in reader.records() {
+        let record = record.with_context(|| path.display().to_string())?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let place = |what: &str, text: &str| {
+            anyhow!("{}, line {line}: `{text}` is no {what}", path.display())
+        };
+        let text = |at: usize| record.get(at).unwrap_or_default();
+        let deviation = std.map(text).filter(|text| !matches!(*text, "" | "NA" | "nan" | "NaN"));
+        let deviation = deviation.map(|text| {
+            let value = text.parse().ok().filter(|std: &f64| *std >= 0.0);
+            value.ok_or_else(|| place("standard deviation", text))
+        });
+        let size = text(n_samples).parse().ok().filter(|n: &usize| *n > 0);
+        let number = text(value).parse().ok().filter(|v: &f64| !v.is_nan());
+        lines.push(Line {
+            curve: names.map(|at| text(at).to_string()),
+            n_samples: size.ok_or_else(|| place("number of samples", text(n_samples)))?,
+            value: number.ok_or_else(|| place("value", text(value)))?,
+            std: deviation.transpose()?,
+        });
+    }
+    if lines.is_empty() {
+        bail!("{}: there is no line below the head", path.display());
+    }
+    Ok(lines)
+}
