@@ -72,7 +72,12 @@ impl Scored<'_> {
         let split = evaluation.name();
         match evaluation {
             Evaluation::Ood { .. } => {
-                let outside = pooled(&classes(path)?)?;
+                let file = match open(path)? {
+                    // Nothing is detected among numbers, but they have targets and so scores.
+                    Predictions::Regression(_) => return self.plain(&split, path, None),
+                    Predictions::Classification(file) => file,
+                };
+                let outside = pooled(&file)?;
                 self.detect(split.trim_start_matches("ood."), &Uncertainties::of(&outside));
             }
             Evaluation::Decision(decision) => self.plain(&split, path, Some(decision))?,

@@ -87,13 +87,37 @@ fn embedded_sets_load_without_any_folder_and_are_what_their_cards_say() {
             }
             let data = set.load(Path::new(""), part).expect(set.name);
             assert_eq!(data.len(), count, "{}:{part}", set.name);
-            let Inputs::Pictures(pictures) = &data.inputs else { panic!("pictures") };
+            let Inputs::Pictures(pictures) = &data.inputs else {
+                assert!(set.name.starts_with("parabola"), "{}", set.name);
+                continue;
+            };
             let Shape::Pictures { channels, height, width, white } = set.shape else { panic!() };
             let found = (pictures.channels, pictures.height, pictures.width);
             assert_eq!(found, (channels, height, width), "{}", set.name);
             assert_eq!(pictures.pixels.iter().max(), Some(&white), "{}", set.name);
             assert!(matches!(set.task, Task::Classification(names) if names.len() == 10));
         }
+    }
+}
+
+/// Gopal 2021, sec. 4.1: means and deviations within five standard errors, and no point in the gap but
+/// those of the set that is named after it.
+#[test]
+fn the_parabola_is_as_published_and_the_same_every_time() {
+    for (name, gap) in
+        [("parabola:train", false), ("parabola:test", false), ("parabola-gap:test", true)]
+    {
+        let data = load(name).expect(name);
+        assert_eq!(data, load(name).expect(name));
+        let Inputs::Features { width: 1, values } = &data.inputs else { panic!("one feature") };
+        let Answers::Targets(targets) = &data.answers else { panic!("targets") };
+        assert!(values.iter().all(|x| (-1.5..=0.0).contains(x) == gap), "{name}");
+        let n = values.len() as f64;
+        let noise = || values.iter().zip(targets).map(|(x, y)| y - (x - 1.0).powi(2));
+        let (mean, square) = (noise().sum::<f64>() / n, noise().map(|e| e * e).sum::<f64>() / n);
+        assert!(mean.abs() < 5.0 * (0.5 / n).sqrt(), "{name}: {mean}");
+        // The variance of the square of N(0, 1/2) is 1/2.
+        assert!((square - 0.5).abs() < 5.0 * (0.5 / n).sqrt(), "{name}: {square}");
     }
 }
 

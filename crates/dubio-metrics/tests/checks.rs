@@ -319,3 +319,68 @@ fn a_label_that_is_impossible_for_every_member_has_no_temperatures() {
     let fitted = joint::fit(&*members, data.form, &data.labels, Sharing::PerMember);
     assert!(fitted.is_err_and(|why| why.0.contains("probability 0")));
 }
+
+/// Mean scores have replicates whose mean and variance are sums over classes: within five standard
+/// errors of `E = mean_m mean_i sum_c p_mic s_ic`, and of the variances within and between members.
+#[test]
+fn moments_of_replicates_are_those_of_the_members() {
+    let (members, n, classes) = (4, 50, 5);
+    let data = drawn(members, n, classes, 11);
+    let p: Vec<f64> = data.values.chunks(classes).flat_map(log_softmax).map(f64::exp).collect();
+    let pooled = |i: usize, c: usize| {
+        let of = |m: usize| p[(m * n + i) * classes + c];
+        (0..members).map(of).sum::<f64>() / members as f64
+    };
+    let row = |i: usize| -> Vec<f64> { (0..classes).map(|c| pooled(i, c)).collect() };
+    let best =
+        |i: usize| (0..classes).fold(0, |best, c| if row(i)[c] > row(i)[best] { c } else { best });
+    type Term<'a> = &'a dyn Fn(usize, usize) -> f64;
+    let terms: [(&str, Term<'_>); 3] = [
+        ("accuracy", &|i, c| f64::from(u8::from(best(i) == c))),
+        ("nll", &|i, c| -pooled(i, c).ln()),
+        ("brier", &|i, c| {
+            let square: f64 = row(i).iter().map(|p| p * p).sum();
+            square - 2.0 * pooled(i, c) + 1.0
+        }),
+    ];
+    let names = wanted(&["accuracy", "nll", "brier"]);
+    for mode in [Mode::Bayesian, Mode::Independent] {
+        let how = Checking { wanted: &names, ..checking(mode, 20_000, 3) };
+        let all = checked(&data, &classification::scores(), &how);
+        for (checked, (name, term)) in all.iter().zip(terms) {
+            assert_eq!(checked.statistic, name);
+            // Moments of the mean over examples when labels come from these probabilities.
+            let moments = |of: &dyn Fn(usize, usize) -> f64| {
+                let (mut mean, mut variance) = (0.0, 0.0);
+                for i in 0..n {
+                    let moment = |k: i32| (0..classes).map(|c| of(i, c) * term(i, c).powi(k)).sum();
+                    let (first, second): (f64, f64) = (moment(1), moment(2));
+                    mean += first / n as f64;
+                    variance += (second - first * first) / (n * n) as f64;
+                }
+                (mean, variance)
+            };
+            let (mean, variance) = match mode {
+                Mode::Independent => moments(&pooled),
+                Mode::Bayesian => {
+                    let of = |m: usize| moments(&|i, c| p[(m * n + i) * classes + c]);
+                    let each: Vec<(f64, f64)> = (0..members).map(of).collect();
+                    let average = |v: &dyn Fn(&(f64, f64)) -> f64| {
+                        each.iter().map(v).sum::<f64>() / members as f64
+                    };
+                    let mean = average(&|member| member.0);
+                    (mean, average(&|member| member.1 + (member.0 - mean).powi(2)))
+                }
+            };
+            let count = checked.replicates.len() as f64;
+            let found = checked.replicates.iter().sum::<f64>() / count;
+            let spread =
+                checked.replicates.iter().map(|v| (v - found).powi(2)).sum::<f64>() / count;
+            assert!((found - mean).abs() < 5.0 * (variance / count).sqrt(), "{name} {mode:?}");
+            assert!(
+                (spread / variance - 1.0).abs() < 0.06,
+                "{name} {mode:?}: {spread}, {variance}"
+            );
+        }
+    }
+}

@@ -161,6 +161,7 @@ fn every_network_has_the_gradient_of_its_function() {
     let labels = [0, 1, 2, 3, 4, 0];
     for (name, input) in [
         ("mlp-9-8", Shape::vector(12)),
+        ("mlp-elu-9-8", Shape::vector(12)),
         ("mlp", Shape::picture(1, 5, 5)),
         ("lenet5/4", Shape::picture(1, 28, 28)),
         ("vgg16/16", Shape::picture(3, 32, 32)),

@@ -17,8 +17,8 @@ use crate::Outcome;
 /// List, fetch and check data sets.
 ///
 /// Files lie below $DUBIO_DATA, or else in the platform's folder for a user's data. Small sets
-/// (`digits`, `fashion8`, and three tables) are part of the program and need no files. Nothing is
-/// downloaded but by `fetch`.
+/// (`digits`, `fashion8`, `parabola`, and three tables) are part of the program and need no files.
+/// Nothing is downloaded but by `fetch`.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   dubio data list                  every data set, and whether it is here

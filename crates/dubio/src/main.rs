@@ -44,6 +44,8 @@ static ALLOCATOR: huge_pages::HugePages = huge_pages::HugePages;
 #[command(after_help = "Examples:
   dubio evaluate preds.npz                       every score, as a table
   dubio evaluate preds.npz --json > scores.json  the same for machines
+  dubio check preds.npz                          could these labels have come from the model?
+  dubio compare a.npz b.npz                      differences with intervals, and a ranking
   dubio explain ece                              what a score is
   dubio run quick                                a study of every method, in about a minute
   dubio train sgld --data digits -o preds.npz    train, sample, predict

@@ -34,6 +34,7 @@ pub mod kmnist;
 pub mod mnist;
 mod name;
 pub mod notmnist;
+pub mod parabola;
 pub mod stl10;
 pub mod svhn;
 pub mod uci;
@@ -47,7 +48,7 @@ use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::formats::{idx, open};
 
-/// Every set, pictures first.
+/// Every set, pictures first and tables last.
 pub fn list() -> Vec<&'static Set> {
     let mut all: Vec<&'static Set> = vec![
         &digits::SET,
@@ -60,6 +61,8 @@ pub fn list() -> Vec<&'static Set> {
         &cifar_100::SET,
         &svhn::SET,
         &stl10::SET,
+        &parabola::SET,
+        &parabola::GAP,
     ];
     all.extend(&uci::SETS);
     all

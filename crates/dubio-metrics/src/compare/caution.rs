@@ -20,7 +20,8 @@ pub struct Caution {
 /// Why classifiers may not be ranked by a score; `None` where they may.
 pub fn forbidden(score: &str) -> Option<Caution> {
     let plain = score.strip_prefix("calibrated.").unwrap_or(score);
-    if plain.split('.').next() == Some("misclassification") {
+    // The composite is made of them.
+    if plain.starts_with("misclassification.") || plain == "composite.uncertainty" {
         return Some(Caution {
             what: format!("`{score}` side by side"),
             why: "each model has its own errors to find, so that each solves another problem"

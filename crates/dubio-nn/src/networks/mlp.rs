@@ -1,6 +1,7 @@
-//! `mlp`: fully connected layers with ReLU between them.
+//! `mlp`: fully connected layers with ReLU between them; `mlp-elu` with ELU.
 
 use super::{Built, Card};
+use crate::layers::elu::Elu;
 use crate::layers::flatten::Flatten;
 use crate::layers::linear::Linear;
 use crate::layers::relu::Relu;
@@ -11,12 +12,13 @@ use crate::tape::Tape;
 /// 200 and 200 hidden units unless the name says otherwise.
 pub const CARD: Card = Card {
     name: "mlp-N-N",
-    summary: "Fully connected layers with ReLU between them; `mlp` has 200 and 200 hidden units.",
+    summary: "Fully connected layers with ReLU between them, or ELU (`mlp-elu-N-N`); `mlp` has 200 and 200 hidden units.",
     citation: "784-200-200-10: Vadera et al. 2020",
 };
 
 pub(super) fn build<T: Real>(name: &str, thin: usize, input: Shape, outputs: usize) -> Built<T> {
     let rest = name.strip_prefix("mlp")?;
+    let (rest, elu) = rest.strip_prefix("-elu").map_or((rest, false), |rest| (rest, true));
     let widths: Vec<usize> = match rest.strip_prefix('-') {
         None if rest.is_empty() => vec![200, 200],
         None => return None,
@@ -30,7 +32,10 @@ pub(super) fn build<T: Real>(name: &str, thin: usize, input: Shape, outputs: usi
     }
     for (index, width) in widths.iter().enumerate() {
         tape.then(format!("fc{}", index + 1), Linear { outputs: (width / thin).max(1) });
-        tape.then(format!("relu{}", index + 1), Relu);
+        match elu {
+            true => tape.then(format!("elu{}", index + 1), Elu),
+            false => tape.then(format!("relu{}", index + 1), Relu),
+        };
     }
     tape.then(format!("fc{}", widths.len() + 1), Linear { outputs });
     Some(Ok(tape))
