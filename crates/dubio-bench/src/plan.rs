@@ -307,8 +307,6 @@ fn checksum(data: &Dataset) -> String {
 
 fn evaluations(evaluate: &Evaluate, train: &Dataset, data: &str) -> Result<Vec<Evaluation>, Error> {
     let mut all = vec![Evaluation::Test];
-    let pictures = matches!(train.inputs, Inputs::Pictures(_));
-    all.extend(evaluate.ood.iter().map(|name| Evaluation::Ood { data: name.clone() }));
     for shift in &evaluate.shifts {
         let each = evaluate.severities.iter();
         all.extend(each.map(|&severity| Evaluation::Shift { shift: shift.clone(), severity }));
@@ -319,10 +317,20 @@ fn evaluations(evaluate: &Evaluate, train: &Dataset, data: &str) -> Result<Vec<E
         let (augment, looks) = (evaluate.augment.clone(), evaluate.looks);
         all.push(Evaluation::TestTime { augment, looks });
     }
-    if !pictures && all.len() > 1 {
-        let what = "out-of-domain sets, shifts, attacks and augmentation are for pictures";
-        return Err(Error::Unfit(format!("{data}: {what}; leave them out of [evaluate]")));
+    if let Inputs::Features { width, .. } = train.inputs {
+        if all.len() > 1 {
+            let what = "shifts, attacks and augmentation are for pictures";
+            return Err(Error::Unfit(format!("{data}: {what}; leave them out of [evaluate]")));
+        }
+        for name in &evaluate.ood {
+            if sets::parse(name)?.set.shape != sets::Shape::Features(width) {
+                let what = format!("{data}: `{name}` has not the {width} features of this set");
+                return Err(Error::Unfit(format!("{what}; leave it out of [evaluate]")));
+            }
+        }
     }
+    let foreign = evaluate.ood.iter().map(|name| Evaluation::Ood { data: name.clone() });
+    all.splice(1..1, foreign);
     Ok(all)
 }
 
