@@ -175,7 +175,6 @@ impl<'a, T: Real> Sight<'a, T> {
         for (point, noise) in &samples {
             self.engine.set_statistics(&self.points[*point].statistics);
             outputs.clear();
-            // The engine numbers the noise of its parts; there is one part.
             let theta = &self.points[*point].theta;
             self.engine.predict(theta, inputs, noise.as_ref(), &mut outputs);
             let classes = outputs.len() / labels.len();
@@ -188,7 +187,6 @@ impl<'a, T: Real> Sight<'a, T> {
         for ((point, noise), weights) in samples.iter().zip(weights.chunks_exact(labels.len())) {
             let Point { theta, statistics } = &self.points[*point];
             self.engine.set_statistics(statistics);
-            let noise = noise.as_ref().map(|stream| stream.nth(0));
             let mut seed = |outputs: &[T], seed: &mut [T]| {
                 let classes = outputs.len() / labels.len();
                 let rows = outputs.chunks_exact(classes).zip(seed.chunks_exact_mut(classes));

@@ -99,8 +99,7 @@ impl<T: Real> Fitted<T> {
                     }
                 };
                 out.clear();
-                for (chunk, inputs) in inputs.chunks(CHUNK * size).enumerate() {
-                    let noise = noise.as_ref().map(|stream| stream.nth(chunk));
+                for inputs in inputs.chunks(CHUNK * size) {
                     engine.predict(&point.theta, inputs, noise.as_ref(), &mut out);
                 }
                 all.extend(out.iter().map(|v| v.wide() as f32));

@@ -281,9 +281,10 @@ fn descent_ends_at_the_most_probable_parameters() {
 fn noisy_unit(tape: Tape<f64>, rate: f64, what: &str) {
     let mut engine = Cpu::new(tape, 1000);
     let (inputs, theta) = ([1.0, -2.0, 0.5], Flat(vec![0.3, 0.7, -1.1, 0.25]));
-    let many: Vec<f64> = inputs.repeat(200_000);
     let mut out = Vec::new();
-    engine.predict(&theta, &many, Some(&Stream::root(3)), &mut out);
+    for pass in 0..200_000 {
+        engine.predict(&theta, &inputs, Some(&Stream::root(3).nth(pass)), &mut out);
+    }
     let products: Vec<f64> = inputs.iter().zip(&theta.0).map(|(x, w)| x * w).collect();
     let mean = products.iter().sum::<f64>() + 0.25;
     let variance = products.iter().map(|p| p * p).sum::<f64>() * rate / (1.0 - rate);
@@ -295,6 +296,10 @@ fn noisy_unit(tape: Tape<f64>, rate: f64, what: &str) {
     let mut quiet = Vec::new();
     engine.predict(&theta, &inputs, None, &mut quiet);
     assert!((quiet[0] - mean).abs() < 1e-12, "{what}: without noise it is the mean");
+    // A pass is a sample of the network: the same for equal rows, wherever they lie.
+    let mut same = Vec::new();
+    engine.predict(&theta, &inputs.repeat(2500), Some(&Stream::root(4)), &mut same);
+    assert!(same.iter().all(|y| *y == same[0]), "{what}: one pass, one network");
 }
 
 #[test]

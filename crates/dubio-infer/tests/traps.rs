@@ -669,7 +669,8 @@ fn dropout_has_the_rate_that_was_set_in_training_and_in_prediction() {
         let mut engine = Cpu::new(tape, 60);
         let (theta, noise) = (engine.start(&Stream::root(1)), Stream::root(2));
         let labels = vec![0; 60];
-        let check = |engine: &Cpu<f32>, what: &str| {
+        // In training every number has a chance of its own, in prediction every unit.
+        let check = |engine: &Cpu<f32>, chances: usize, what: &str| {
             let workspace = engine.workspace();
             let inside = workspace.activations(&engine.tape, before, 60);
             let outside = workspace.activations(&engine.tape, after, 60);
@@ -681,7 +682,7 @@ fn dropout_has_the_rate_that_was_set_in_training_and_in_prediction() {
                 .collect();
             let left_out = active.iter().filter(|(_, y)| *y == 0.0).count() as f64;
             let share = left_out / active.len() as f64;
-            let error = (rate * (1.0 - rate) / active.len() as f64).sqrt();
+            let error = (rate * (1.0 - rate) / chances.min(active.len()) as f64).sqrt();
             assert!((share - rate).abs() <= 5.0 * error, "{what}: {share}, not {rate}");
             let kept = active.iter().filter(|(_, y)| *y != 0.0);
             let factors = kept.map(|(x, y)| f64::from(y / x) * (1.0 - rate));
@@ -690,9 +691,9 @@ fn dropout_has_the_rate_that_was_set_in_training_and_in_prediction() {
         let mut gradient = theta.clone();
         let batch = Batch { inputs: &inputs, answers: Answers::Labels(&labels) };
         engine.loss_and_gradient(&theta, batch, Some(&noise), &mut gradient);
-        check(&engine, "training");
+        check(&engine, usize::MAX, "training");
         engine.predict(&theta, &inputs, Some(&noise), &mut Vec::new());
-        check(&engine, "prediction");
+        check(&engine, 300, "prediction");
     }
 }
 

@@ -181,9 +181,8 @@ impl<T: Real> Engine for Cpu<T> {
     fn predict(&mut self, theta: &Flat<T>, inputs: &[T], noise: Option<&Stream>, out: &mut Vec<T>) {
         let Self { tape, workspace, statistics, .. } = self;
         let size = workspace.capacity() * tape.input.size();
-        for (index, part) in inputs.chunks(size).enumerate() {
-            let noise = noise.map(|stream| stream.nth(index));
-            let mode = Mode { statistics: Statistics::Running, noise };
+        let mode = Mode { statistics: Statistics::Running, noise: noise.cloned() };
+        for part in inputs.chunks(size) {
             out.extend_from_slice(workspace.forward(tape, &theta.0, statistics, part, &mode));
         }
     }

@@ -95,7 +95,8 @@ pub trait Engine {
     ) -> f64;
     /// Mean loss on a batch at `theta`, as it predicts: running statistics, no noise.
     fn loss(&mut self, theta: &Self::Vector, batch: Batch<'_, Self::Number>) -> f64;
-    /// Outputs at `theta` for some inputs, `[examples, outputs]`, with or without noise.
+    /// Outputs at `theta` for some inputs, `[examples, outputs]`, with or without noise, which is the
+    /// same for all of them.
     fn predict(
         &mut self,
         theta: &Self::Vector,

@@ -34,11 +34,11 @@ impl<T: Real> Layer<T> for Dropout {
         let size = pass.shape.size();
         let kept = T::of(1.0 / (1.0 - self.rate));
         let threshold = (self.rate * 2_f64.powi(32)) as u64;
-        // A generator for each example: masks do not depend on how a batch is cut.
+        // A generator for each mask: masks do not depend on how a batch is cut.
         let generators = Numbered::new(stream);
         let mask_of = |bits: u64| if (bits & 0xffff_ffff) < threshold { T::zero() } else { kept };
         for (example, mask) in pass.saved.chunks_exact_mut(size).enumerate() {
-            let mut generator = generators.nth(example);
+            let mut generator = generators.nth(pass.mode.mask_of(example));
             for pair in mask.chunks_mut(2) {
                 let bits = generator.next();
                 pair.iter_mut().zip([bits, bits >> 32]).for_each(|(m, bits)| *m = mask_of(bits));

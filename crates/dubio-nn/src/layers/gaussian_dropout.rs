@@ -33,10 +33,10 @@ impl<T: Real> Layer<T> for GaussianDropout {
             return;
         };
         let std = (self.rate / (1.0 - self.rate)).sqrt();
-        // A generator for each example: factors do not depend on how a batch is cut.
+        // A generator for each mask: factors do not depend on how a batch is cut.
         let generators = Numbered::new(stream);
         for (example, factors) in pass.saved.chunks_exact_mut(pass.shape.size()).enumerate() {
-            T::add_normals(factors, std, &mut generators.nth(example));
+            T::add_normals(factors, std, &mut generators.nth(pass.mode.mask_of(example)));
         }
         for ((y, x), factor) in pass.output.iter_mut().zip(pass.input).zip(pass.saved) {
             *y = *x * *factor;

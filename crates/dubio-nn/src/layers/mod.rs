@@ -92,6 +92,15 @@ pub struct Mode {
 }
 
 impl Mode {
+    /// Which mask of its stream an example gets. In training each has its own; in prediction all have
+    /// the same, so that a pass is a sample of the network and not of every example by itself.
+    pub(crate) fn mask_of(&self, example: usize) -> usize {
+        match self.statistics {
+            Statistics::Batch { .. } => example,
+            Statistics::Running => 0,
+        }
+    }
+
     /// Running statistics, no noise.
     pub fn evaluate() -> Self {
         Self { statistics: Statistics::Running, noise: None }
