@@ -157,6 +157,21 @@ impl Store {
         remove(&self.failure_path(id))
     }
 
+    /// Why runs that are not finished failed the last time, by id.
+    pub fn failures(&self) -> io::Result<Vec<Failure>> {
+        let mut ids: Vec<String> = match fs::read_dir(self.folder.join(".failed")) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(error),
+            Ok(entries) => entries
+                .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+                .filter_map(|name| name.strip_suffix(".json").map(str::to_string))
+                .filter(|id| !self.is_finished(id))
+                .collect(),
+        };
+        ids.sort();
+        Ok(ids.iter().filter_map(|id| self.failure(id)).collect())
+    }
+
     fn failure_path(&self, id: &str) -> PathBuf {
         self.folder.join(".failed").join(format!("{id}.json"))
     }

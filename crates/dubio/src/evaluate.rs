@@ -273,7 +273,7 @@ fn same_classes(path: &Path, own: usize, other: usize) -> Result<()> {
     Ok(())
 }
 
-fn grouping<'a>(path: &Path, groups: &'a Groups, name: &str) -> Result<&'a [i64]> {
+pub(crate) fn grouping<'a>(path: &Path, groups: &'a Groups, name: &str) -> Result<&'a [i64]> {
     groups.get(name).with_context(|| {
         let there: Vec<String> = groups.arrays().map(|(array, _)| format!("`{array}`")).collect();
         let wanted = if name.is_empty() { "groups".into() } else { format!("groups.{name}") };

@@ -19,6 +19,7 @@ mod plan;
 mod predict;
 mod progress;
 mod render;
+mod report;
 mod runs;
 mod same;
 mod study;
@@ -47,6 +48,7 @@ static ALLOCATOR: huge_pages::HugePages = huge_pages::HugePages;
   dubio check preds.npz                          could these labels have come from the model?
   dubio compare a.npz b.npz                      differences with intervals, and a ranking
   dubio explain ece                              what a score is
+  dubio report preds.npz                         figures, tables and conclusions, one page
   dubio run quick                                a study of every method, in about a minute
   dubio train sgld --data digits -o preds.npz    train, sample, predict
   dubio data list                                the data sets it knows
@@ -73,6 +75,7 @@ enum Command {
     Plan(plan::PlanArgs),
     Schema(plan::SchemaArgs),
     Run(study::RunArgs),
+    Report(report::Args),
     Score(runs::ScoreArgs),
     Runs(runs::RunsArgs),
     #[command(hide = true)]
@@ -105,6 +108,7 @@ fn main() -> ExitCode {
         Command::Plan(args) => plan::show_plan(&args).map(|()| Outcome::Done),
         Command::Schema(_) => plan::show_schema().map(|()| Outcome::Done),
         Command::Run(args) => study::run(&args).map(|()| Outcome::Done),
+        Command::Report(args) => report::run(&args).map(|()| Outcome::Done),
         Command::Score(args) => runs::score_runs(&args).map(|()| Outcome::Done),
         Command::Runs(args) => runs::manage_runs(&args).map(|()| Outcome::Done),
         Command::Work(args) => worker::do_work(&args).map(Outcome::Code),

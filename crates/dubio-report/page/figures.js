@@ -1,0 +1,123 @@
+// Draws each figure when it comes near the screen, in the room that it has.
+const figures = JSON.parse(document.getElementById("figures").textContent);
+const drawingTheme = JSON.parse(document.getElementById("drawing-theme").textContent);
+const chosen = { isolated: "" };
+const views = new Map();
+
+const config = { ...drawingTheme, font: "system-ui, sans-serif", legend: { ...drawingTheme.legend, orient: "top" } };
+
+// The specification for so much room: a wide plot fills it, panels are put in as many columns as fit.
+function fitted(figure, room) {
+  const spec = structuredClone(figure.spec);
+  if (figure.panel) {
+    spec.columns = Math.max(1, Math.floor((room - 40) / (figure.panel + 46)));
+  } else {
+    spec.width = room;
+    spec.autosize = { type: "fit-x", contains: "padding" };
+  }
+  return spec;
+}
+
+// The methods stand in the bar at the top, so no figure repeats them.
+function withoutMethodLegend(spec) {
+  const visit = (node) => {
+    if (Array.isArray(node)) return node.forEach(visit);
+    if (!node || typeof node !== "object") return;
+    for (const channel of ["color", "shape", "strokeDash"]) {
+      const encoding = node.encoding?.[channel];
+      if (encoding?.field === "method") encoding.legend = null;
+    }
+    ["layer", "spec"].forEach((key) => visit(node[key]));
+  };
+  visit(spec);
+  return spec;
+}
+
+function draw(place) {
+  const figure = figures[place.dataset.figure];
+  const target = place.querySelector(".drawing");
+  const room = Math.floor(target.clientWidth);
+  if (room === 0) return;
+  const spec = withoutMethodLegend(fitted(figure, room));
+  for (const parameter of spec.params) {
+    const options = optionsOf(place, parameter.name);
+    if (parameter.name === "isolated" || options.includes(chosen[parameter.name])) {
+      parameter.value = chosen[parameter.name] ?? parameter.value;
+    }
+  }
+  views.get(place)?.view.finalize();
+  target.replaceChildren();
+  const compiled = vegaLite.compile(spec, { config }).spec;
+  const view = new vega.View(vega.parse(compiled), { renderer: "svg", container: target, hover: false });
+  view.tooltip((handler, event, item, value) => showTip(event, value));
+  view.addEventListener("click", (event, item) => {
+    const method = item?.datum?.method ?? item?.items?.[0]?.datum?.method;
+    if (method) isolate(chosen.isolated === method ? "" : method);
+  });
+  views.set(place, { view, room });
+  return view.runAsync();
+}
+
+function optionsOf(place, parameter) {
+  const select = place.querySelector(`select[data-parameter="${parameter}"]`);
+  return select ? [...select.options].map((option) => option.value) : [];
+}
+
+// Sets a parameter in every figure that has it and knows the value.
+function choose(parameter, value) {
+  chosen[parameter] = value;
+  for (const place of document.querySelectorAll(".plot")) {
+    const select = place.querySelector(`select[data-parameter="${parameter}"]`);
+    const known = parameter === "isolated" || optionsOf(place, parameter).includes(value);
+    if (!known) continue;
+    if (select) select.value = value;
+    views.get(place)?.view.signal(parameter, value).runAsync();
+  }
+}
+
+const tip = document.getElementById("tip");
+function showTip(event, value) {
+  tip.hidden = !value;
+  if (!value) return;
+  const rows = Object.entries(value).filter(([, text]) => text !== "" && text !== "null" && text !== "NaN");
+  tip.replaceChildren(
+    ...rows.map(([name, text]) => {
+      const row = document.createElement("div");
+      const term = document.createElement("span");
+      term.textContent = name;
+      row.append(term, ` ${text}`);
+      return row;
+    }),
+  );
+  const [x, y] = [event.clientX + 14, event.clientY + 14];
+  tip.style.left = `${Math.max(4, Math.min(x, innerWidth - tip.offsetWidth - 8))}px`;
+  tip.style.top = `${y + tip.offsetHeight > innerHeight ? event.clientY - tip.offsetHeight - 10 : y}px`;
+}
+addEventListener("scroll", () => void (tip.hidden = true), { passive: true });
+
+{
+  const near = new IntersectionObserver(
+    (entries) => {
+      for (const entry of entries.filter((entry) => entry.isIntersecting)) {
+        near.unobserve(entry.target);
+        draw(entry.target);
+      }
+    },
+    { rootMargin: "600px" },
+  );
+  const places = [...document.querySelectorAll(".plot")];
+  places.forEach((place) => near.observe(place));
+  for (const select of document.querySelectorAll("select[data-parameter]")) {
+    select.addEventListener("change", () => choose(select.dataset.parameter, select.value));
+  }
+  let waiting;
+  addEventListener("resize", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => {
+      for (const [place, drawn] of views) {
+        if (Math.abs(place.querySelector(".drawing").clientWidth - drawn.room) > 8) draw(place);
+      }
+    }, 150);
+  });
+  addEventListener("beforeprint", () => places.filter((place) => !views.has(place)).forEach(draw));
+}

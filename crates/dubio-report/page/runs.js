@@ -1,0 +1,21 @@
+// A run's full record, when it is opened.
+{
+  const records = JSON.parse(document.getElementById("runs").textContent);
+  const block = (title, value) => {
+    const heading = document.createElement("h4");
+    heading.textContent = title;
+    const text = document.createElement("pre");
+    text.textContent = JSON.stringify(value, null, 2);
+    text.tabIndex = 0;
+    return [heading, text];
+  };
+  for (const details of document.querySelectorAll("details.run")) {
+    details.addEventListener("toggle", () => {
+      const place = details.querySelector("div");
+      if (!details.open || place.firstChild) return;
+      const { record, scores } = records[details.dataset.run];
+      if (record) place.append(...block("Record", record));
+      place.append(...block("Scores of the test part", scores));
+    });
+  }
+}

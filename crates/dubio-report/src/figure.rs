@@ -1,0 +1,180 @@
+//! A figure: a Vega-Lite specification with its data, and what to say around it. The page draws it in
+//! the browser, files are drawn from it by the program; neither knows what it shows.
+
+use serde_json::{Map, Value, json};
+
+use crate::chapter::Chapter;
+use crate::number::significant;
+use crate::palette::Style;
+
+/// One figure of a chapter.
+#[derive(Clone, Debug)]
+pub struct Figure {
+    /// Its name in addresses and file names.
+    pub id: &'static str,
+    /// Heading.
+    pub title: String,
+    /// How to read it, in a plain sentence or two.
+    pub how: String,
+    /// Vega-Lite, data included, colours by name.
+    pub spec: Value,
+    /// How it takes the room it is given.
+    pub layout: Layout,
+    /// What the reader may choose.
+    pub choices: Vec<Choice>,
+    /// Fields of the data with their headings, for reading the figure as a table.
+    pub columns: Vec<(&'static str, &'static str)>,
+}
+
+/// How a figure takes the room that it is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// One plot as wide as there is room.
+    Wide,
+    /// Panels of this width, as many in a row as there is room for.
+    Panels(u32),
+}
+
+/// A parameter of the specification that the reader may set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// Its name in the specification; figures with the same one change together.
+    pub parameter: &'static str,
+    /// What it is called.
+    pub label: &'static str,
+    /// Possible values, the first is shown first.
+    pub options: Vec<String>,
+}
+
+/// Rows of data that become a CSV text inside a specification: a third of the size of objects.
+pub(crate) struct Data {
+    columns: Vec<(&'static str, Kind)>,
+    rows: csv::Writer<Vec<u8>>,
+    count: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Number,
+}
+
+/// A field of a row.
+pub(crate) enum Field<'a> {
+    Text(&'a str),
+    Number(f64),
+    Missing,
+}
+
+impl From<f64> for Field<'_> {
+    fn from(value: f64) -> Self {
+        if value.is_finite() { Self::Number(value) } else { Self::Missing }
+    }
+}
+
+impl From<usize> for Field<'_> {
+    fn from(value: usize) -> Self {
+        Self::Number(value as f64)
+    }
+}
+
+impl From<Option<f64>> for Field<'_> {
+    fn from(value: Option<f64>) -> Self {
+        value.map_or(Self::Missing, Self::from)
+    }
+}
+
+impl<'a> From<&'a str> for Field<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl Data {
+    /// With these columns; names of numbers begin with `#`.
+    pub(crate) fn new(columns: &[&'static str]) -> Self {
+        let kind = |name: &&'static str| match name.strip_prefix('#') {
+            Some(name) => (name, Kind::Number),
+            None => (*name, Kind::Text),
+        };
+        let columns: Vec<(&'static str, Kind)> = columns.iter().map(kind).collect();
+        let mut rows = csv::Writer::from_writer(Vec::new());
+        rows.write_record(columns.iter().map(|(name, _)| name)).expect("memory takes it");
+        Self { columns, rows, count: 0 }
+    }
+
+    pub(crate) fn push(&mut self, fields: &[Field<'_>]) {
+        let texts = fields.iter().map(|field| match field {
+            Field::Text(text) => (*text).to_string(),
+            Field::Number(value) => significant(*value),
+            Field::Missing => String::new(),
+        });
+        self.rows.write_record(texts).expect("a field for every column");
+        self.count += 1;
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// As a specification's `data`.
+    pub(crate) fn into_value(self) -> Value {
+        let numbers = self.columns.iter().filter(|(_, kind)| *kind == Kind::Number);
+        let parse: Map<String, Value> =
+            numbers.map(|(name, _)| ((*name).to_string(), json!("number"))).collect();
+        let text = String::from_utf8(self.rows.into_inner().expect("memory takes it"));
+        let text = text.expect("made of texts");
+        json!({"name": "points", "values": text, "format": {"type": "csv", "parse": parse}})
+    }
+}
+
+/// Colour by method.
+pub(crate) fn colour(chapter: &Chapter<'_>) -> Value {
+    by_method(chapter, |style| json!(style.colour()))
+}
+
+/// Marker by method.
+pub(crate) fn marker(chapter: &Chapter<'_>) -> Value {
+    by_method(chapter, |style| json!(style.marker()))
+}
+
+/// Dash by method.
+pub(crate) fn dash(chapter: &Chapter<'_>) -> Value {
+    by_method(chapter, |style| json!(style.dash()))
+}
+
+fn by_method(chapter: &Chapter<'_>, of: impl Fn(Style) -> Value) -> Value {
+    let names: Vec<&str> = chapter.methods.iter().map(|m| m.name).collect();
+    let range: Vec<Value> = chapter.methods.iter().map(|m| of(Style::of(m.style))).collect();
+    json!({
+        "field": "method", "type": "nominal", "title": "method",
+        "scale": {"domain": names, "range": range},
+    })
+}
+
+/// Full where a method is not set aside by the choice of another, and `of` it there.
+pub(crate) fn opacity(of: f64) -> Value {
+    json!({
+        "condition": {"test": "isolated === '' || datum.method === isolated", "value": of},
+        "value": 0.07 * of,
+    })
+}
+
+/// What pointing at a mark tells: field, heading, format (empty for a text).
+pub(crate) fn tooltip(fields: &[(&str, &str, &str)]) -> Value {
+    let one = |(field, title, format): &(&str, &str, &str)| match *format {
+        "" => json!({"field": field, "title": title, "type": "nominal"}),
+        _ => json!({"field": field, "title": title, "type": "quantitative", "format": format}),
+    };
+    Value::Array(fields.iter().map(one).collect())
+}
+
+/// The parameters that every figure has, and those of its choices.
+pub(crate) fn parameters(choices: &[Choice]) -> Value {
+    let mut all = vec![json!({"name": "isolated", "value": ""})];
+    all.extend(choices.iter().map(|choice| {
+        let first = choice.options.first().cloned().unwrap_or_default();
+        json!({"name": choice.parameter, "value": first})
+    }));
+    Value::Array(all)
+}

@@ -1,0 +1,97 @@
+//! How uncertain the predictions are on inputs from elsewhere: histograms of the entropy.
+
+use serde_json::json;
+
+use crate::chapter::{Chapter, Method};
+use crate::figure::{Choice, Data, Figure, Layout, opacity, parameters, tooltip};
+use crate::view::{BINS, View};
+
+/// The sets from elsewhere that some run predicted, without `ood.`.
+pub(crate) fn foreign_sets<'a>(chapter: &Chapter<'a>) -> Vec<&'a str> {
+    chapter.splits().into_iter().filter_map(|split| split.strip_prefix("ood.")).collect()
+}
+
+/// Histograms of the predictive entropy inside and outside, a panel for each method.
+pub(crate) fn foreign(chapter: &Chapter<'_>) -> Option<Figure> {
+    let sets = foreign_sets(chapter);
+    let mut data = Data::new(&["method", "foreign", "set", "#from", "#to", "#share"]);
+    for method in &chapter.methods {
+        for set in &sets {
+            for (kind, split) in [("test", "test"), ("elsewhere", &format!("ood.{set}")[..])] {
+                for (bin, share) in entropies(method, split).into_iter().enumerate() {
+                    let edge = |i: usize| i as f64 / BINS as f64;
+                    data.push(&[
+                        method.name.into(),
+                        (*set).into(),
+                        kind.into(),
+                        edge(bin).into(),
+                        edge(bin + 1).into(),
+                        share.into(),
+                    ]);
+                }
+            }
+        }
+    }
+    if data.is_empty() || sets.is_empty() {
+        return None;
+    }
+    let choices = vec![Choice {
+        parameter: "foreign",
+        label: "Set from elsewhere",
+        options: sets.iter().map(|set| (*set).to_string()).collect(),
+    }];
+    let names: Vec<&str> = chapter.methods.iter().map(|m| m.name).collect();
+    let spec = json!({
+        "params": parameters(&choices),
+        "data": data.into_value(),
+        "transform": [{"filter": "datum.foreign === foreign"}],
+        "facet": {"field": "method", "type": "nominal", "title": null, "sort": names},
+        "columns": 5,
+        "spacing": {"row": 14, "column": 18},
+        "spec": {
+            "width": 132, "height": 90,
+            "mark": {"type": "bar", "binSpacing": 0},
+            "encoding": {
+                "x": {"field": "from", "type": "quantitative", "title": "entropy / log C", "bin": "binned",
+                      "scale": {"domain": [0, 1]}, "axis": {"values": [0, 0.5, 1], "format": ".1f"}},
+                "x2": {"field": "to"},
+                "y": {"field": "share", "type": "quantitative", "title": "share", "stack": null,
+                      "axis": {"tickCount": 3, "format": "~p"}},
+                "fill": {"field": "set", "type": "nominal", "title": "inputs",
+                         "scale": {"domain": ["test", "elsewhere"], "range": ["var(--under)", "var(--over)"]}},
+                "opacity": opacity(0.5),
+                "tooltip": tooltip(&[("method", "method", ""), ("set", "inputs", ""),
+                    ("from", "entropy from", ".2f"), ("to", "to", ".2f"), ("share", "share", ".1%")]),
+            },
+        },
+    });
+    Some(Figure {
+        id: "foreign",
+        title: "Uncertainty on inputs from elsewhere".into(),
+        how: "How uncertain the predictions are: blue for the test part, orange for inputs that belong to \
+              none of the classes. The further the orange lies to the right of the blue, the better such \
+              inputs can be told from the model's own."
+            .into(),
+        spec,
+        layout: Layout::Panels(132),
+        choices,
+        columns: vec![
+            ("method", "method"),
+            ("foreign", "set from elsewhere"),
+            ("set", "inputs"),
+            ("from", "entropy / log C from"),
+            ("to", "to"),
+            ("share", "share of examples"),
+        ],
+    })
+}
+
+fn entropies(method: &Method<'_>, split: &str) -> Vec<f64> {
+    let views: Vec<&View> =
+        method.finished().filter_map(|(_, finished)| finished.view(split)).collect();
+    let all: Vec<&Vec<f64>> = views.iter().filter_map(|view| view.entropy.as_ref()).collect();
+    match all.len() {
+        0 => Vec::new(),
+        n => (0..BINS).map(|bin| all.iter().map(|e| e[bin]).sum::<f64>() / n as f64).collect(),
+    }
+}

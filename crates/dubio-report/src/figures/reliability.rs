@@ -1,0 +1,142 @@
+//! Accuracy against confidence, a panel for each method.
+
+use dubio_metrics::curves::reliability::ReliabilityBin;
+use serde_json::json;
+
+use crate::chapter::{Chapter, Method};
+use crate::figure::{Data, Figure, Layout, opacity, parameters, tooltip};
+use crate::view::RELIABILITY_BINS;
+
+/// Reliability diagrams with counts, over- and underconfidence shaded.
+pub(crate) fn reliability(chapter: &Chapter<'_>) -> Option<Figure> {
+    let mut data = Data::new(&[
+        "method",
+        "#from",
+        "#to",
+        "#confidence",
+        "#accuracy",
+        "#count",
+        "#share",
+        "gap",
+    ]);
+    for method in &chapter.methods {
+        let bins = pooled(method);
+        let whole = bins.iter().map(|bin| bin.count).sum::<usize>() as f64;
+        for (index, bin) in bins.iter().enumerate().filter(|(_, bin)| bin.count > 0) {
+            let edge = |i: usize| i as f64 / RELIABILITY_BINS as f64;
+            let gap =
+                if bin.confidence > bin.accuracy { "overconfident" } else { "underconfident" };
+            data.push(&[
+                method.name.into(),
+                edge(index).into(),
+                edge(index + 1).into(),
+                bin.confidence.into(),
+                bin.accuracy.into(),
+                bin.count.into(),
+                (bin.count as f64 / whole).into(),
+                gap.into(),
+            ]);
+        }
+    }
+    if data.is_empty() {
+        return None;
+    }
+    let names: Vec<&str> = chapter.methods.iter().map(|m| m.name).collect();
+    let unit = json!({"domain": [0, 1], "nice": false});
+    let axis = json!({"values": [0, 0.5, 1], "format": ".1f"});
+    let x = json!({"field": "from", "type": "quantitative", "title": "confidence", "scale": unit, "axis": axis});
+    let y = |field: &str| json!({"field": field, "type": "quantitative", "title": "accuracy", "scale": unit, "axis": axis});
+    let tip = tooltip(&[
+        ("method", "method", ""),
+        ("confidence", "mean confidence", ".3f"),
+        ("accuracy", "accuracy", ".3f"),
+        ("count", "examples", ",d"),
+        ("gap", "gap", ""),
+    ]);
+    let gaps = json!({
+        "field": "gap", "type": "nominal", "title": "gap",
+        "scale": {"domain": ["overconfident", "underconfident"], "range": ["var(--over)", "var(--under)"]},
+    });
+    let spec = json!({
+        "params": parameters(&[]),
+        "data": data.into_value(),
+        "facet": {"field": "method", "type": "nominal", "title": null, "sort": names},
+        "columns": 5,
+        "spacing": {"row": 14, "column": 18},
+        "spec": {
+            "width": 132, "height": 132,
+            "layer": [
+                {
+                    "mark": {"type": "rect", "fill": "var(--soft)"},
+                    "transform": [
+                        {"calculate": "0.3 * datum.share", "as": "strip"},
+                        {"calculate": "0", "as": "floor"},
+                    ],
+                    "encoding": {
+                        "x": x, "x2": {"field": "to"}, "y": y("floor"), "y2": {"field": "strip"},
+                        "opacity": opacity(0.35),
+                    },
+                },
+                {
+                    "mark": {"type": "rect"},
+                    "encoding": {
+                        "x": x, "x2": {"field": "to"}, "y": y("confidence"), "y2": {"field": "accuracy"},
+                        "fill": gaps, "opacity": opacity(0.3), "tooltip": tip,
+                    },
+                },
+                {
+                    "data": {"values": [{"x": 0, "y": 0}, {"x": 1, "y": 1}]},
+                    "mark": {"type": "line", "stroke": "var(--soft)", "strokeDash": [3, 3], "strokeWidth": 1},
+                    "encoding": {"x": {"field": "x", "type": "quantitative"}, "y": {"field": "y", "type": "quantitative"}},
+                },
+                {
+                    "mark": {"type": "tick", "orient": "horizontal", "thickness": 2, "size": 9, "color": "var(--ink)"},
+                    "transform": [{"calculate": "(datum.from + datum.to) / 2", "as": "middle"}],
+                    "encoding": {
+                        "x": {"field": "middle", "type": "quantitative"}, "y": y("accuracy"),
+                        "opacity": opacity(1.0), "tooltip": tip,
+                    },
+                },
+            ],
+        },
+    });
+    Some(Figure {
+        id: "reliability",
+        title: "Reliability".into(),
+        how: "Each dash is the accuracy of the examples predicted with about that confidence. On the dotted \
+              diagonal the model keeps its word; below it (shaded orange) it is too sure of itself, above \
+              (blue) not sure enough. The grey bars at the foot show where the examples are; a dash over \
+              hardly any grey means little."
+            .into(),
+        spec,
+        layout: Layout::Panels(132),
+        choices: Vec::new(),
+        columns: vec![
+            ("method", "method"),
+            ("from", "confidence above"),
+            ("to", "up to"),
+            ("confidence", "mean confidence"),
+            ("accuracy", "accuracy"),
+            ("count", "examples"),
+        ],
+    })
+}
+
+/// The bins of all runs together.
+fn pooled(method: &Method<'_>) -> Vec<ReliabilityBin> {
+    let mut bins = vec![ReliabilityBin::default(); RELIABILITY_BINS];
+    let views = method.finished().filter_map(|(_, finished)| finished.view("test"));
+    for own in views.filter_map(|view| view.reliability.as_ref()) {
+        for (all, bin) in bins.iter_mut().zip(own) {
+            let count = bin.count as f64;
+            all.count += bin.count;
+            all.confidence += count * bin.confidence;
+            all.accuracy += count * bin.accuracy;
+        }
+    }
+    for bin in bins.iter_mut().filter(|bin| bin.count > 0) {
+        bin.confidence /= bin.count as f64;
+        bin.accuracy /= bin.count as f64;
+    }
+    bins
+}

@@ -1,0 +1,108 @@
+//! Any score of the test part, method by method, with its interval and its runs.
+
+use serde_json::json;
+
+use crate::chapter::Chapter;
+use crate::figure::{Choice, Data, Figure, Layout, colour, marker, opacity, parameters, tooltip};
+use crate::refused::may_be_compared;
+
+/// Mean, interval and single runs of a score that the reader chooses.
+pub(crate) fn scores(chapter: &Chapter<'_>, first: &str) -> Option<Figure> {
+    let names: Vec<&str> = chapter.scores("test").iter().map(|score| score.name).collect();
+    let mut names: Vec<&str> =
+        names.into_iter().filter(|name| may_be_compared(chapter, name)).collect();
+    names.sort_by_key(|name| *name != first);
+    let mut data = Data::new(&["method", "score", "kind", "#value", "#lo", "#hi", "#deviation"]);
+    for method in &chapter.methods {
+        for name in &names {
+            let Some(cell) = method.cell("test", name) else { continue };
+            let Some(summary) = cell.summary() else { continue };
+            let (lo, hi) = summary.interval.unzip();
+            data.push(&[
+                method.name.into(),
+                (*name).into(),
+                "mean".into(),
+                summary.mean.into(),
+                lo.into(),
+                hi.into(),
+                summary.deviation.into(),
+            ]);
+            for value in summary.values.iter().filter(|_| summary.values.len() > 1) {
+                let none = || None::<f64>.into();
+                data.push(&[
+                    method.name.into(),
+                    (*name).into(),
+                    "run".into(),
+                    (*value).into(),
+                    none(),
+                    none(),
+                    none(),
+                ]);
+            }
+        }
+    }
+    if data.is_empty() {
+        return None;
+    }
+    let choices = vec![Choice {
+        parameter: "score",
+        label: "Score",
+        options: names.iter().map(|name| (*name).to_string()).collect(),
+    }];
+    let tip = tooltip(&[
+        ("method", "method", ""),
+        ("score", "score", ""),
+        ("value", "value", ".5g"),
+        ("lo", "from", ".5g"),
+        ("hi", "to", ".5g"),
+        ("deviation", "deviation over runs", ".2g"),
+    ]);
+    let sort = json!({"field": "value", "op": "mean", "order": "ascending"});
+    let y = json!({"field": "method", "type": "nominal", "title": null, "sort": sort});
+    let x = |field: &str| json!({"field": field, "type": "quantitative", "title": null, "scale": {"zero": false}});
+    let spec = json!({
+        "params": parameters(&choices),
+        "data": data.into_value(),
+        "transform": [{"filter": "datum.score === score && isValid(datum.value)"}],
+        "title": {"text": {"expr": "score"}},
+        "width": 460, "height": {"step": 20},
+        "encoding": {"y": y, "color": colour(chapter)},
+        "layer": [
+            {
+                "mark": {"type": "rule", "strokeWidth": 2},
+                "transform": [{"filter": "datum.kind === 'mean' && isValid(datum.lo)"}],
+                "encoding": {"x": x("lo"), "x2": {"field": "hi"}, "opacity": opacity(0.55)},
+            },
+            {
+                "mark": {"type": "tick", "thickness": 1.5, "size": 9},
+                "transform": [{"filter": "datum.kind === 'run'"}],
+                "encoding": {"x": x("value"), "opacity": opacity(0.8)},
+            },
+            {
+                "mark": {"type": "point", "filled": true, "size": 75},
+                "transform": [{"filter": "datum.kind === 'mean'"}],
+                "encoding": {"x": x("value"), "shape": marker(chapter), "opacity": opacity(1.0), "tooltip": tip},
+            },
+        ],
+    });
+    Some(Figure {
+        id: "scores",
+        title: "Any score".into(),
+        how: "Choose a score: the marker is its mean, the line its 95 % interval over examples and runs, and \
+              the small strokes are single runs. Where lines overlap the order may be chance; the ranking above \
+              says so from differences on the same examples, which are more precise."
+            .into(),
+        spec,
+        layout: Layout::Wide,
+        choices,
+        columns: vec![
+            ("method", "method"),
+            ("score", "score"),
+            ("kind", "mean or run"),
+            ("value", "value"),
+            ("lo", "from"),
+            ("hi", "to"),
+            ("deviation", "deviation over runs"),
+        ],
+    })
+}

@@ -1,0 +1,23 @@
+//! Reports: from the numbers of a study to an answer.
+//!
+//! A [`Study`](study::Study) is plain data: runs, their scores, and what their predictions look like.
+//! [`Report::of`](report::Report::of) orders it into chapters with a ranking, conclusions, warnings,
+//! figures and tables; [`render`] turns that into one HTML page, or into files for a paper. Nothing here
+//! trains, reads a clock or touches a network.
+
+pub mod chapter;
+pub mod conclude;
+pub mod figure;
+mod figures;
+mod number;
+pub mod palette;
+pub mod ranking;
+mod refused;
+pub mod render;
+pub mod report;
+pub mod study;
+pub mod summary;
+pub mod table;
+mod tables;
+pub mod view;
+pub mod warnings;

@@ -1,0 +1,136 @@
+//! Who is ahead, by which score, and whether chance may have made it so.
+
+use dubio_metrics::card::Direction;
+
+use crate::chapter::{Chapter, Method};
+use crate::summary::{Cell, Difference, Summary, difference};
+
+/// Scores to rank by, the best first: the likelihood at the best temperature, then the plain one.
+const HEADLINES: [&str; 6] = ["calibrated.nll", "nll", "crps", "interval_score", "brier", "mae"];
+
+/// A ranking of a chapter's methods by one score of the test part.
+#[derive(Clone, Debug)]
+pub struct Ranking<'a> {
+    /// The score.
+    pub score: &'static str,
+    /// Why it is not a better one, where a better one exists.
+    pub instead_of: Option<String>,
+    /// The methods that have a value, the best first.
+    pub standings: Vec<Standing<'a>>,
+    /// The methods that have none, and why.
+    pub without: Vec<(Method<'a>, String)>,
+}
+
+/// A method's place.
+#[derive(Clone, Debug)]
+pub struct Standing<'a> {
+    /// The method.
+    pub method: Method<'a>,
+    /// Its score.
+    pub summary: Summary,
+    /// How much worse it is than the first, on the same examples; `None` for the first itself.
+    pub behind: Option<Difference>,
+}
+
+impl Standing<'_> {
+    /// Whether chance alone may have put it behind the first.
+    pub fn may_be_first(&self) -> bool {
+        self.behind.is_none_or(|d| d.may_be_chance())
+    }
+}
+
+impl<'a> Ranking<'a> {
+    /// Of a chapter, by the first score that every method with predictions has for all its runs; where no
+    /// score is, by the one that most methods have.
+    pub fn of(chapter: &Chapter<'a>) -> Option<Self> {
+        let scored: Vec<&'static str> =
+            HEADLINES.into_iter().filter(|score| lacking(chapter, score).is_some()).collect();
+        let all_have = |score: &&&str| lacking(chapter, score).is_some_and(|l| l.is_empty());
+        let fewest = || scored.iter().min_by_key(|score| lacking(chapter, score).map(|l| l.len()));
+        let score = *scored.iter().find(all_have).or_else(fewest)?;
+        let instead_of = (score != scored[0]).then(|| why_not(chapter, scored[0]));
+        Some(Self { instead_of, ..Self::by(chapter, score) })
+    }
+
+    fn by(chapter: &Chapter<'a>, score: &'static str) -> Self {
+        let mut without = Vec::new();
+        let mut standings: Vec<Standing<'a>> = Vec::new();
+        for method in &chapter.methods {
+            match method.cell("test", score) {
+                Some(Cell::Value(summary)) => {
+                    standings.push(Standing { method: method.clone(), summary, behind: None });
+                }
+                Some(Cell::Undefined(why)) => without.push((method.clone(), why)),
+                None => without.push((method.clone(), unfinished(method))),
+            }
+        }
+        let direction = chapter.card(score).map_or(Direction::Lower, |card| card.direction);
+        let badness = |s: &Standing<'_>| direction.badness(s.summary.mean).unwrap_or(f64::INFINITY);
+        standings.sort_by(|a, b| badness(a).total_cmp(&badness(b)));
+        if let Some((first, rest)) = standings.split_first_mut() {
+            let best = first.method.units("test", score);
+            for standing in rest {
+                standing.behind = difference(&standing.method.units("test", score), &best);
+            }
+        }
+        Self { score, instead_of: None, standings, without }
+    }
+}
+
+/// Why a method has no score at all.
+fn unfinished(method: &Method<'_>) -> String {
+    match method.count() {
+        (0, 1) => "its run did not finish".to_string(),
+        (0, runs) => format!("none of its {runs} runs finished"),
+        _ => "it has no such score".to_string(),
+    }
+}
+
+/// Methods with a run that lacks the score, and why; `None` when no run has it.
+fn lacking<'a>(chapter: &Chapter<'a>, score: &str) -> Option<Vec<(&'a str, String)>> {
+    let mut some = false;
+    let mut lacking = Vec::new();
+    for method in &chapter.methods {
+        let entries: Vec<_> =
+            method.finished().filter_map(|(_, finished)| finished.entry("test", score)).collect();
+        some |= entries.iter().any(|entry| entry.value.is_ok());
+        if let Some(why) = entries.iter().find_map(|entry| entry.value.as_ref().err()) {
+            lacking.push((method.name, why.0.clone()));
+        }
+    }
+    some.then_some(lacking)
+}
+
+fn why_not(chapter: &Chapter<'_>, score: &str) -> String {
+    let lacking = lacking(chapter, score).unwrap_or_default();
+    let names: Vec<&str> = lacking.iter().map(|(name, _)| *name).collect();
+    let why = lacking.first().map_or("", |(_, why)| &why[..]);
+    let of = match names.len() {
+        1..=4 => listed(&names),
+        n => format!("{n} of {} methods", chapter.methods.len()),
+    };
+    format!("{score} has no value for some runs of {of} ({why})")
+}
+
+/// `a, b and c`.
+pub(crate) fn listed(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_string(),
+        [head @ .., last] => format!("{} and {last}", head.join(", ")),
+    }
+}
+
+/// The method that is better than every other by more than chance, if one is.
+pub fn clear_best(chapter: &Chapter<'_>, split: &str, score: &str) -> Option<usize> {
+    let units: Vec<_> = chapter.methods.iter().map(|m| m.units(split, score)).collect();
+    let valued: Vec<usize> = (0..units.len())
+        .filter(|&m| chapter.methods[m].mean(split, score).is_some_and(f64::is_finite))
+        .collect();
+    let beats = |a: usize, b: usize| {
+        difference(&units[b], &units[a]).is_some_and(|d| d.value > 0.0 && !d.may_be_chance())
+    };
+    let rest = |a: usize| valued.iter().filter(move |&&b| b != a);
+    let best = valued.iter().copied().find(|&a| rest(a).all(|&b| beats(a, b)));
+    best.filter(|_| valued.len() > 1)
+}

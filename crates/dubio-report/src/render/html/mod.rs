@@ -1,0 +1,156 @@
+//! The report as one page that needs nothing else.
+
+mod figures;
+mod ranking;
+mod runs;
+mod tables;
+
+use std::fmt::Write;
+
+use super::engine::{THEME, VEGA, VEGA_LITE};
+use crate::palette::{Style, definitions};
+use crate::report::{Part, Report};
+
+const PAGE: &str = include_str!("../../../page/page.html");
+const STYLE: &str = include_str!("../../../page/style.css");
+const LICENCES: [&str; 2] = [
+    include_str!("../../../vendor/LICENSE-vega"),
+    include_str!("../../../vendor/LICENSE-vega-lite"),
+];
+const SCRIPTS: [&str; 5] = [
+    include_str!("../../../page/theme.js"),
+    include_str!("../../../page/figures.js"),
+    include_str!("../../../page/methods.js"),
+    include_str!("../../../page/tables.js"),
+    include_str!("../../../page/runs.js"),
+];
+
+/// The page.
+pub fn html(report: &Report<'_>) -> String {
+    let study = report.study;
+    let title = escaped(&study.title);
+    let about = if study.about.is_empty() {
+        String::new()
+    } else {
+        format!("<p>{}</p>", escaped(&study.about))
+    };
+    let style = definitions() + STYLE;
+    let scripts = SCRIPTS.join("\n");
+    let licences = LICENCES.join("\n").replace("--", "- -");
+    let fills = [
+        ("title", title),
+        ("about", about),
+        ("style", style),
+        ("version", env!("CARGO_PKG_VERSION").to_string()),
+        ("methods", methods(report)),
+        ("contents", contents(report)),
+        (
+            "main",
+            report.parts.iter().enumerate().map(|(i, part)| self::part(report, i, part)).collect(),
+        ),
+        ("licences", licences),
+        ("figures", for_script(&figures::data(report).to_string())),
+        ("runs", for_script(&runs::data(report).to_string())),
+        ("theme", for_script(THEME)),
+        ("vega", VEGA.to_string()),
+        ("vega-lite", VEGA_LITE.to_string()),
+        ("scripts", scripts),
+    ];
+    fill(PAGE, &fills)
+}
+
+/// The template with every `{{name}}` replaced once; what is put in is not looked at again.
+fn fill(template: &str, fills: &[(&str, String)]) -> String {
+    let mut out = String::new();
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once("{{") {
+        let (name, after) = after.split_once("}}").expect("a closed name");
+        let text = fills.iter().find(|(own, _)| *own == name).map(|(_, text)| &text[..]);
+        out += before;
+        out += text.unwrap_or_else(|| panic!("the template asks for {name}"));
+        rest = after;
+    }
+    out + rest
+}
+
+/// A button for each method, which sets the others aside.
+fn methods(report: &Report<'_>) -> String {
+    let mut out = String::new();
+    for (place, name) in report.methods.iter().enumerate().filter(|_| report.methods.len() > 1) {
+        let _ = write!(
+            out,
+            "<button type=\"button\" class=\"method\" aria-pressed=\"false\" data-method=\"{0}\">{1}{0}</button>",
+            escaped(name),
+            mark(place)
+        );
+    }
+    out
+}
+
+/// A method's marker in its colour.
+fn mark(place: usize) -> String {
+    let style = Style::of(place);
+    format!(
+        "<span class=\"mark {}\" style=\"--c:{}\" aria-hidden=\"true\"></span>",
+        style.marker(),
+        style.colour()
+    )
+}
+
+fn contents(report: &Report<'_>) -> String {
+    let mut out = String::new();
+    for (index, part) in report.parts.iter().enumerate() {
+        let name = part_name(report, part);
+        let _ = write!(out, "<li><a href=\"#c{index}\">{}</a><ol>", escaped(&name));
+        for section in &part.sections {
+            let _ = write!(
+                out,
+                "<li><a href=\"#c{index}-{}\">{}</a>",
+                section.id,
+                escaped(section.title)
+            );
+        }
+        let _ = write!(out, "<li><a href=\"#c{index}-runs\">Runs</a></ol>");
+    }
+    out
+}
+
+fn part_name(report: &Report<'_>, part: &Part<'_>) -> String {
+    match part.chapter.name() {
+        name if name.is_empty() || report.parts.len() == 1 => "Ranking".to_string(),
+        name => name,
+    }
+}
+
+fn part(report: &Report<'_>, index: usize, part: &Part<'_>) -> String {
+    let mut out =
+        format!("<section class=\"part\" id=\"c{index}\" aria-labelledby=\"c{index}-name\">");
+    ranking::write(&mut out, report, index, part);
+    for section in &part.sections {
+        let id = format!("c{index}-{}", section.id);
+        let _ = write!(
+            out,
+            "<section class=\"question\" id=\"{id}\" aria-labelledby=\"{id}-name\"><h3 id=\"{id}-name\">{}</h3>",
+            escaped(section.title)
+        );
+        for figure in &section.figures {
+            figures::write(&mut out, index, figure);
+        }
+        for table in &section.tables {
+            tables::write(&mut out, index, table);
+        }
+        out.push_str("</section>");
+    }
+    runs::write(&mut out, index, part);
+    out + "</section>"
+}
+
+/// A text as HTML.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// JSON that may stand inside a script element.
+fn for_script(json: &str) -> String {
+    json.replace('<', "\\u003c")
+}

@@ -1,0 +1,118 @@
+//! The first screen: who is ahead, what to conclude, and what to beware of.
+
+use std::fmt::Write;
+
+use super::{escaped, mark};
+use crate::number::{places, shown};
+use crate::ranking::{Ranking, Standing};
+use crate::report::{Part, Report};
+
+pub(super) fn write(out: &mut String, report: &Report<'_>, index: usize, part: &Part<'_>) {
+    let name = match part.chapter.name() {
+        name if name.is_empty() => "Ranking".to_string(),
+        name => name,
+    };
+    let _ = write!(out, "<h2 id=\"c{index}-name\">{}</h2>", escaped(&name));
+    let _ = write!(out, "<p class=\"lead\">{}</p>", escaped(&part.headline));
+    write_warnings(out, report, index, part);
+    if let Some(ranking) = &part.ranking {
+        write_ranking(out, index, part, ranking);
+    }
+}
+
+fn write_warnings(out: &mut String, report: &Report<'_>, index: usize, part: &Part<'_>) {
+    let own = if index == 0 { &report.study.cautions[..] } else { &[] };
+    let all: Vec<&String> = own.iter().chain(&part.warnings).collect();
+    if all.is_empty() {
+        return;
+    }
+    let _ = write!(
+        out,
+        "<aside class=\"warnings\" aria-label=\"Warnings\"><h3>Before you believe it</h3><ul>"
+    );
+    for warning in all {
+        let _ = write!(out, "<li>{}</li>", escaped(warning));
+    }
+    out.push_str("</ul></aside>");
+}
+
+fn write_ranking(out: &mut String, index: usize, part: &Part<'_>, ranking: &Ranking<'_>) {
+    let card = part.chapter.card(ranking.score);
+    let (arrow, summary) = card.map_or(("", ""), |card| (card.direction.arrow(), card.summary));
+    let score = ranking.score;
+    let id = format!("c{index}-ranking");
+    let _ = write!(
+        out,
+        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-labelledby=\"{id}\"><table class=\"ranking\">\
+         <caption id=\"{id}\">Ranked by <strong>{score}</strong> {arrow} <span>{}</span></caption>\
+         <thead><tr><th scope=\"col\"><span class=\"unseen\">Place</span></th><th scope=\"col\">Method</th>\
+         <th scope=\"col\">{score}</th><th scope=\"col\" class=\"strip\">95 % interval</th>\
+         <th scope=\"col\">What to conclude</th></tr></thead><tbody>",
+        escaped(summary)
+    );
+    let ends = ends(ranking);
+    for (place, standing) in ranking.standings.iter().enumerate() {
+        write_standing(out, index, place, standing, &part.conclusions[place], ends);
+    }
+    for (method, why) in &ranking.without {
+        let name = escaped(method.name);
+        let _ = write!(
+            out,
+            "<tr data-of=\"{name}\"><td>—</td><th scope=\"row\">{}{name}</th><td>—</td><td class=\"strip\"></td>\
+             <td class=\"words\">Not ranked: {}.</td></tr>",
+            mark(method.style),
+            escaped(why)
+        );
+    }
+    out.push_str("</tbody></table></div>");
+}
+
+/// The least and the greatest value that the strips show; methods far off do not flatten the others.
+fn ends(ranking: &Ranking<'_>) -> (f64, f64) {
+    let reach = |s: &Standing<'_>| s.summary.interval.unwrap_or((s.summary.mean, s.summary.mean));
+    let finite = |v: &f64| v.is_finite();
+    let all: Vec<(f64, f64)> = ranking.standings.iter().map(reach).collect();
+    let lo = all.iter().map(|r| r.0).filter(finite).fold(f64::INFINITY, f64::min);
+    let hi = all.iter().map(|r| r.1).filter(finite).fold(f64::NEG_INFINITY, f64::max);
+    (lo, hi)
+}
+
+fn write_standing(
+    out: &mut String,
+    index: usize,
+    place: usize,
+    standing: &Standing<'_>,
+    conclusion: &str,
+    (least, most): (f64, f64),
+) {
+    let summary = &standing.summary;
+    let name = escaped(standing.method.name);
+    let digits = places(summary.mean).clamp(2, 4);
+    let deviation = summary
+        .deviation
+        .map_or(String::new(), |d| format!("<small> ± {}</small>", shown(d, digits)));
+    let (lo, hi) = summary.interval.unwrap_or((summary.mean, summary.mean));
+    let percent = |v: f64| {
+        let share = if most > least { (v - least) / (most - least) } else { 0.5 };
+        format!("{:.1}%", 100.0 * share.clamp(0.0, 1.0))
+    };
+    let words = match summary.interval {
+        Some((lo, hi)) => format!("{} to {}", shown(lo, digits), shown(hi, digits)),
+        None => "—".to_string(),
+    };
+    let tied = if standing.may_be_first() { " class=\"first\"" } else { "" };
+    let _ = write!(
+        out,
+        "<tr data-of=\"{name}\"{tied}><td>{}</td><th scope=\"row\"><a href=\"#c{index}-runs\">{}{name}</a></th>\
+         <td>{}{deviation}</td><td class=\"strip\"><span class=\"interval\" style=\"--lo:{};--hi:{};--at:{};--c:{}\" \
+         aria-hidden=\"true\"></span><small>{words}</small></td><td class=\"words\">{}</td></tr>",
+        place + 1,
+        mark(standing.method.style),
+        shown(summary.mean, digits),
+        percent(lo),
+        percent(hi),
+        percent(summary.mean),
+        crate::palette::Style::of(standing.method.style).colour(),
+        escaped(conclusion)
+    );
+}

@@ -1,0 +1,89 @@
+//! Tables that can be sorted.
+
+use std::fmt::Write;
+
+use super::{escaped, mark};
+use crate::number::shown;
+use crate::table::{Field, Line, Number, Table};
+
+pub(super) fn write(out: &mut String, index: usize, table: &Table) {
+    let id = format!("c{index}-table-{}", table.id);
+    let caption = escaped(&table.caption);
+    let _ = write!(
+        out,
+        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-labelledby=\"{id}\"><table class=\"sortable\">\
+         <caption id=\"{id}\">{caption}</caption><thead><tr>"
+    );
+    write_head(out, table.corner, "", "");
+    for column in &table.columns {
+        write_head(out, &column.name, column.direction.arrow(), &column.summary);
+    }
+    out.push_str("</tr></thead><tbody>");
+    for row in &table.rows {
+        write_row(out, row);
+    }
+    out.push_str("</tbody></table></div>");
+    if !table.note.is_empty() {
+        let _ = write!(out, "<p class=\"note\">{}</p>", escaped(&table.note));
+    }
+}
+
+fn write_head(out: &mut String, name: &str, arrow: &str, summary: &str) {
+    let spoken = match arrow {
+        "↑" => ", higher is better",
+        "↓" => ", lower is better",
+        "→0" => ", closer to 0 is better",
+        _ => "",
+    };
+    let title =
+        if summary.is_empty() { String::new() } else { format!(" title=\"{}\"", escaped(summary)) };
+    let _ = write!(
+        out,
+        "<th scope=\"col\" aria-sort=\"none\"><button type=\"button\"{title}>{}\
+         <span aria-hidden=\"true\"> {arrow}</span><span class=\"unseen\">{spoken}</span></button></th>",
+        escaped(name)
+    );
+}
+
+fn write_row(out: &mut String, row: &Line) {
+    let mark = row.style.map_or(String::new(), mark);
+    let name = escaped(&row.name);
+    let method = row.style.map_or(String::new(), |_| format!(" data-of=\"{name}\""));
+    let _ = write!(out, "<tr{method}><th scope=\"row\">{mark}{name}</th>");
+    for cell in &row.cells {
+        write_cell(out, cell);
+    }
+    out.push_str("</tr>");
+}
+
+fn write_cell(out: &mut String, field: &Field) {
+    let _ = match field {
+        Field::Missing(why) if why.is_empty() => write!(out, "<td>—</td>"),
+        Field::Missing(why) => {
+            let why = escaped(why);
+            write!(out, "<td title=\"{why}\">—<span class=\"unseen\"> {why}</span></td>")
+        }
+        Field::Text(text) => write!(out, "<td>{}</td>", escaped(text)),
+        Field::Number(number) => write_number(out, number),
+    };
+}
+
+fn write_number(out: &mut String, number: &Number) -> std::fmt::Result {
+    let text = shown(number.value, number.places);
+    let title = number.interval.map_or(String::new(), |(lo, hi)| {
+        format!(
+            " title=\"95 % interval {} to {}\"",
+            shown(lo, number.places),
+            shown(hi, number.places)
+        )
+    });
+    let text = if number.best { format!("<strong>{text}</strong>") } else { text };
+    write!(out, "<td data-value=\"{}\"{title}>{text}", number.value)?;
+    if let Some(deviation) = number.deviation {
+        write!(out, "<small> ± {}</small>", shown(deviation, number.places))?;
+    }
+    if let Some((some, all)) = number.of {
+        write!(out, "<small> ({some} of {all})</small>")?;
+    }
+    write!(out, "</td>")
+}

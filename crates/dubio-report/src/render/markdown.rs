@@ -1,0 +1,98 @@
+//! Rankings, warnings and tables as Markdown.
+
+use std::fmt::Write;
+
+use crate::number::shown;
+use crate::report::{Part, Report};
+use crate::table::{Field, Table};
+
+/// The report's words and tables.
+pub fn markdown(report: &Report<'_>) -> String {
+    let mut out = format!("# {}\n", report.study.title);
+    if !report.study.about.is_empty() {
+        let _ = write!(out, "\n{}\n", report.study.about);
+    }
+    for caution in &report.study.cautions {
+        let _ = write!(out, "\n> {caution}\n");
+    }
+    for part in &report.parts {
+        write_part(&mut out, part);
+    }
+    out
+}
+
+fn write_part(out: &mut String, part: &Part<'_>) {
+    let name = part.chapter.name();
+    if !name.is_empty() {
+        let _ = write!(out, "\n## {name}\n");
+    }
+    let _ = write!(out, "\n{}\n", part.headline);
+    if !part.warnings.is_empty() {
+        let list: Vec<String> = part.warnings.iter().map(|w| format!("- {w}")).collect();
+        let _ = write!(out, "\nWarnings:\n\n{}\n", list.join("\n"));
+    }
+    if let Some(ranking) = &part.ranking {
+        let _ = write!(
+            out,
+            "\n| | method | {} | 95 % interval | |\n| ---: | --- | ---: | --- | --- |\n",
+            ranking.score
+        );
+        for (place, standing) in ranking.standings.iter().enumerate() {
+            let summary = &standing.summary;
+            let interval = summary
+                .interval
+                .map_or("—".into(), |(lo, hi)| format!("{} to {}", shown(lo, 4), shown(hi, 4)));
+            let _ = writeln!(
+                out,
+                "| {} | {} | {} | {interval} | {} |",
+                place + 1,
+                escaped(standing.method.name),
+                shown(summary.mean, 4),
+                part.conclusions[place]
+            );
+        }
+    }
+    for table in part.sections.iter().flat_map(|section| &section.tables) {
+        write_table(out, table);
+    }
+}
+
+fn write_table(out: &mut String, table: &Table) {
+    let _ = write!(out, "\n### {}\n\n", table.caption);
+    let heads =
+        table.columns.iter().map(|c| format!("{} {}", escaped(&c.name), c.direction.arrow()));
+    let heads: Vec<String> = heads.map(|head| head.trim_end().to_string()).collect();
+    let _ = writeln!(out, "| {} | {} |", table.corner, heads.join(" | "));
+    let _ = writeln!(out, "| --- | {} |", vec!["---:"; heads.len()].join(" | "));
+    for row in &table.rows {
+        let cells: Vec<String> = row.cells.iter().map(field).collect();
+        let _ = writeln!(out, "| {} | {} |", escaped(&row.name), cells.join(" | "));
+    }
+    if !table.note.is_empty() {
+        let _ = write!(out, "\n{}\n", table.note);
+    }
+}
+
+fn field(field: &Field) -> String {
+    match field {
+        Field::Missing(_) => "—".to_string(),
+        Field::Text(text) => escaped(text),
+        Field::Number(number) => {
+            let mut text = shown(number.value, number.places);
+            if number.best {
+                text = format!("**{text}**");
+            }
+            if let Some(deviation) = number.deviation {
+                text += &format!(" ± {}", shown(deviation, number.places));
+            }
+            if let Some((some, all)) = number.of {
+                text += &format!(" ({some} of {all})");
+            }
+            text
+        }
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('|', "\\|").replace('*', "\\*").replace('_', "\\_")
+}

@@ -1,0 +1,15 @@
+//! A report as a page, or as files for a paper.
+
+mod csv;
+mod engine;
+mod html;
+mod latex;
+mod markdown;
+mod svg;
+
+pub use self::csv::csv;
+pub use self::engine::DrawingError;
+pub use self::html::html;
+pub use self::latex::latex;
+pub use self::markdown::markdown;
+pub use self::svg::svg;

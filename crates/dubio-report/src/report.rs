@@ -1,0 +1,168 @@
+//! A report: a study put in order, ready to be rendered.
+
+use crate::chapter::{Chapter, chapters};
+use crate::conclude::{conclude, headline};
+use crate::figure::Figure;
+use crate::figures;
+use crate::ranking::Ranking;
+use crate::study::Study;
+use crate::table::Table;
+use crate::tables;
+use crate::warnings::warnings;
+
+/// A study put in order.
+#[derive(Clone, Debug)]
+pub struct Report<'a> {
+    /// What it is made of.
+    pub study: &'a Study,
+    /// The methods of the study, in its order: the same place, the same colour.
+    pub methods: Vec<&'a str>,
+    /// A part for each data set and network.
+    pub parts: Vec<Part<'a>>,
+}
+
+/// What there is to say of one data set and network.
+#[derive(Clone, Debug)]
+pub struct Part<'a> {
+    /// The runs.
+    pub chapter: Chapter<'a>,
+    /// Who is ahead; `None` when no run has a score to rank by.
+    pub ranking: Option<Ranking<'a>>,
+    /// What the ranking says.
+    pub headline: String,
+    /// A sentence for each place of the ranking.
+    pub conclusions: Vec<String>,
+    /// What a reader must know before believing a number.
+    pub warnings: Vec<String>,
+    /// The rest, section by section.
+    pub sections: Vec<Section>,
+}
+
+/// Figures and tables on one question.
+#[derive(Clone, Debug)]
+pub struct Section {
+    /// Its name in addresses.
+    pub id: &'static str,
+    /// Its heading.
+    pub title: &'static str,
+    /// Figures.
+    pub figures: Vec<Figure>,
+    /// Tables.
+    pub tables: Vec<Table>,
+}
+
+impl<'a> Report<'a> {
+    /// Of a study.
+    pub fn of(study: &'a Study) -> Self {
+        let chapters = chapters(study);
+        let mut methods: Vec<(usize, &str)> =
+            chapters.iter().flat_map(|c| &c.methods).map(|m| (m.style, m.name)).collect();
+        methods.sort_unstable();
+        methods.dedup();
+        Self {
+            study,
+            methods: methods.into_iter().map(|(_, name)| name).collect(),
+            parts: chapters.into_iter().map(Part::of).collect(),
+        }
+    }
+}
+
+impl<'a> Part<'a> {
+    fn of(chapter: Chapter<'a>) -> Self {
+        let ranking = Ranking::of(&chapter);
+        let conclusions = ranking.iter().flat_map(|ranking| {
+            (0..ranking.standings.len()).map(|place| conclude(&chapter, ranking, place))
+        });
+        Self {
+            headline: ranking.as_ref().map_or_else(nothing, headline),
+            conclusions: conclusions.collect(),
+            warnings: warnings(&chapter, ranking.as_ref()),
+            sections: sections(&chapter, ranking.as_ref().map_or("nll", |r| r.score)),
+            chapter,
+            ranking,
+        }
+    }
+}
+
+fn nothing() -> String {
+    "No run has predictions that could be ranked.".to_string()
+}
+
+/// Every section that has something to show.
+fn sections(chapter: &Chapter<'_>, score: &str) -> Vec<Section> {
+    let section = |id, title, figures: Vec<Option<Figure>>, tables: Vec<Option<Table>>| Section {
+        id,
+        title,
+        figures: figures.into_iter().flatten().collect(),
+        tables: tables.into_iter().flatten().collect(),
+    };
+    let all = vec![
+        section(
+            "scores",
+            "Scores",
+            vec![figures::scores(chapter, score)],
+            vec![tables::main_scores(chapter)],
+        ),
+        section(
+            "reliability",
+            "Can its confidence be believed?",
+            vec![figures::reliability(chapter)],
+            vec![],
+        ),
+        section(
+            "intervals",
+            "Can its intervals be believed?",
+            vec![figures::coverage(chapter), figures::quantile_calibration(chapter)],
+            vec![],
+        ),
+        section(
+            "selective",
+            "Does it know which predictions to doubt?",
+            vec![figures::rejection(chapter), figures::risk_coverage(chapter)],
+            vec![],
+        ),
+        section(
+            "shift",
+            "What happens when the inputs get worse?",
+            vec![figures::shift(chapter, score)],
+            vec![tables::shifts(chapter, score)],
+        ),
+        section(
+            "foreign",
+            "Does it notice what it has never seen?",
+            vec![figures::foreign(chapter), figures::roc(chapter)],
+            vec![],
+        ),
+        section(
+            "decomposition",
+            "Where does its uncertainty come from?",
+            vec![figures::decomposition(chapter)],
+            vec![],
+        ),
+        section(
+            "members",
+            "How many members does it need?",
+            vec![figures::members(chapter)],
+            vec![],
+        ),
+        section(
+            "cost",
+            "What does it cost?",
+            vec![figures::cost(chapter, score)],
+            vec![tables::costs(chapter)],
+        ),
+        Section {
+            id: "groups",
+            title: "Is it as good for everyone?",
+            figures: vec![],
+            tables: tables::groups(chapter),
+        },
+        Section {
+            id: "all",
+            title: "Every score",
+            figures: vec![],
+            tables: tables::all_scores(chapter),
+        },
+    ];
+    all.into_iter().filter(|s| !s.figures.is_empty() || !s.tables.is_empty()).collect()
+}

@@ -1,0 +1,177 @@
+//! A score over several runs: mean, deviation, and an interval that knows of both examples and runs.
+
+use dubio_metrics::bootstrap::interval;
+use dubio_metrics::card::Direction;
+use dubio_metrics::scorecard::Entry;
+use dubio_metrics::stream::Stream;
+use rand::RngExt;
+
+use crate::study::Run;
+
+/// A score of one run.
+#[derive(Clone, Copy, Debug)]
+pub struct Unit<'a> {
+    /// Which run it is among those of a method: data set and seed.
+    key: (&'a str, Option<u64>),
+    entry: &'a Entry,
+}
+
+/// A score over all runs of a method.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// At least one run has a value.
+    Value(Summary),
+    /// None has, and why the first has not.
+    Undefined(String),
+}
+
+/// A score over the runs that have it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// Mean over runs.
+    pub mean: f64,
+    /// Standard deviation over runs, with n - 1; `None` for one run.
+    pub deviation: Option<f64>,
+    /// 95 % interval of the mean, by resampling runs, and in each the examples.
+    pub interval: Option<(f64, f64)>,
+    /// The value of each run.
+    pub values: Vec<f64>,
+    /// Runs that were scored, with a value or without.
+    pub runs: usize,
+    /// What a reader has to know besides.
+    pub note: Option<String>,
+}
+
+/// How much a score differs between two methods, on the same examples: first less second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Difference {
+    /// Mean over the runs that both have.
+    pub value: f64,
+    /// 95 % interval from resamples that both share.
+    pub interval: Option<(f64, f64)>,
+}
+
+impl Cell {
+    /// What there is when there is a value.
+    pub fn summary(&self) -> Option<&Summary> {
+        match self {
+            Self::Value(summary) => Some(summary),
+            Self::Undefined(_) => None,
+        }
+    }
+}
+
+impl<'a> Unit<'a> {
+    pub(crate) fn new(run: &'a Run, entry: &'a Entry) -> Self {
+        Self { key: (&run.data, run.seed), entry }
+    }
+}
+
+impl Difference {
+    /// Whether chance alone may have made it: the interval holds 0, or there is none.
+    pub fn may_be_chance(&self) -> bool {
+        self.interval.is_none_or(|(lo, hi)| lo <= 0.0 && hi >= 0.0)
+    }
+}
+
+pub(crate) fn summarise(units: &[Unit<'_>]) -> Option<Cell> {
+    let first = units.first()?.entry;
+    let defined: Vec<&Entry> =
+        units.iter().map(|unit| unit.entry).filter(|entry| entry.value.is_ok()).collect();
+    let values: Vec<f64> = defined.iter().flat_map(|entry| entry.value.clone()).collect();
+    if values.is_empty() {
+        let why = first.value.as_ref().err().map_or(String::new(), |why| why.0.clone());
+        return Some(Cell::Undefined(why));
+    }
+    let replicates: Vec<&[f64]> = defined.iter().map(|entry| &entry.replicates[..]).collect();
+    let interval = match &defined[..] {
+        [one] => one.interval,
+        _ => interval(&over_runs(&replicates)).filter(|(lo, hi)| lo.is_finite() && hi.is_finite()),
+    };
+    Some(Cell::Value(Summary {
+        mean: mean(&values),
+        deviation: deviation(&values),
+        interval,
+        runs: units.len(),
+        note: defined.iter().find_map(|entry| entry.note.clone()),
+        values,
+    }))
+}
+
+/// The difference in badness of two methods over the runs that both have; positive where the first
+/// is worse. `None` where neither end of the score is better or no run is shared.
+pub(crate) fn difference(first: &[Unit<'_>], second: &[Unit<'_>]) -> Option<Difference> {
+    let direction = first.first()?.entry.card.direction;
+    let worse = |a: f64, b: f64| Some(direction.badness(a)? - direction.badness(b)?);
+    let pairs: Vec<(&Entry, &Entry)> = first
+        .iter()
+        .filter_map(|a| Some((a.entry, second.iter().find(|b| b.key == a.key)?.entry)))
+        .filter(|(a, b)| a.value.is_ok() && b.value.is_ok())
+        .collect();
+    let values: Vec<f64> = pairs
+        .iter()
+        .filter_map(|(a, b)| worse(*a.value.as_ref().ok()?, *b.value.as_ref().ok()?))
+        .collect();
+    if values.is_empty() || direction == Direction::Neither {
+        return None;
+    }
+    let replicates: Vec<Vec<f64>> = pairs
+        .iter()
+        .map(|(a, b)| {
+            let both = a.replicates.iter().zip(&b.replicates);
+            both.map(|(&a, &b)| worse(a, b).unwrap_or(f64::NAN)).collect()
+        })
+        .collect();
+    let replicates: Vec<&[f64]> = replicates.iter().map(|r| &r[..]).collect();
+    Some(Difference { value: mean(&values), interval: interval(&over_runs(&replicates)) })
+}
+
+/// The mean over runs of every resample, with the runs drawn anew each time.
+fn over_runs(replicates: &[&[f64]]) -> Vec<f64> {
+    let count = replicates.iter().map(|r| r.len()).min().unwrap_or(0);
+    let runs = replicates.len();
+    let mut draws = Stream::root(0).child("runs").generator();
+    (0..count)
+        .map(|r| {
+            let drawn = (0..runs).map(|_| replicates[draws.random_range(0..runs)][r]);
+            drawn.sum::<f64>() / runs as f64
+        })
+        .collect()
+}
+
+pub(crate) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+fn deviation(values: &[f64]) -> Option<f64> {
+    let (n, mean) = (values.len() as f64, mean(values));
+    let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
+    let deviation = (squares / (n - 1.0)).sqrt();
+    (values.len() > 1 && deviation.is_finite()).then_some(deviation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_run_is_resampled_as_it_is() {
+        assert_eq!(over_runs(&[&[1.0, 2.0, 5.0]]), [1.0, 2.0, 5.0]);
+    }
+
+    #[test]
+    fn runs_that_differ_widen_the_interval() {
+        // Each run knows its value exactly, so all that is left is which runs were drawn: of two
+        // draws both the first one time in four, so the interval runs from the one to the other.
+        let (low, high) = (vec![1.0; 400], vec![3.0; 400]);
+        assert_eq!(interval(&over_runs(&[&low, &high])), Some((1.0, 3.0)));
+    }
+
+    #[test]
+    fn a_difference_may_be_chance_when_its_interval_holds_zero() {
+        let difference = |lo, hi| Difference { value: 0.5, interval: Some((lo, hi)) };
+        assert!(difference(-0.1, 1.0).may_be_chance());
+        assert!(!difference(0.1, 1.0).may_be_chance());
+        assert!(Difference { value: 0.5, interval: None }.may_be_chance());
+    }
+}

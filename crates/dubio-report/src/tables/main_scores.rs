@@ -1,0 +1,74 @@
+//! The scores that a first look wants.
+
+use dubio_metrics::card::Direction;
+
+use crate::chapter::Chapter;
+use crate::table::{Column, Field, Table, by_method, score_column};
+
+const WANTED: [&str; 13] = [
+    "accuracy",
+    "calibrated.nll",
+    "nll",
+    "brier",
+    "ece",
+    "sece",
+    "uce",
+    "aurc",
+    "rmse",
+    "crps",
+    "picp",
+    "interval_score",
+    "qce",
+];
+
+/// The usual scores of the test part, method by method.
+pub(crate) fn main_scores(chapter: &Chapter<'_>) -> Option<Table> {
+    let names = chapter.scores("test");
+    let there = |name: &&str| names.iter().any(|score| score.name == *name);
+    let mut columns = vec![runs(chapter), members(chapter)];
+    columns
+        .extend(WANTED.iter().filter(|n| there(n)).map(|name| score_column(chapter, "test", name)));
+    let areas =
+        names.iter().filter(|s| s.name.starts_with("ood.") && s.name.ends_with(".auroc.total"));
+    columns.extend(areas.map(|score| score_column(chapter, "test", score.name)));
+    if columns.len() == 2 {
+        return None;
+    }
+    let (columns, rows) = by_method(chapter, columns);
+    Some(Table {
+        id: "main-scores".into(),
+        caption: "Scores of the test part".into(),
+        corner: "method",
+        columns,
+        rows,
+        note: "Mean and standard deviation over runs. Bold: better than every other method by more than chance, \
+               from differences on the same examples."
+            .into(),
+    })
+}
+
+fn runs(chapter: &Chapter<'_>) -> (Column, Vec<Field>) {
+    let column = Column {
+        name: "runs".into(),
+        direction: Direction::Neither,
+        summary: "Runs that finished".into(),
+    };
+    let field = |(done, all): (usize, usize)| {
+        if done == all {
+            Field::plain(done as f64, 0)
+        } else {
+            Field::Text(format!("{done} of {all}"))
+        }
+    };
+    (column, chapter.methods.iter().map(|method| field(method.count())).collect())
+}
+
+fn members(chapter: &Chapter<'_>) -> (Column, Vec<Field>) {
+    let summary = "Forward passes for one prediction".to_string();
+    let column = Column { name: "members".into(), direction: Direction::Neither, summary };
+    let field = |members: Option<usize>| match members {
+        Some(members) => Field::plain(members as f64, 0),
+        None => Field::Missing("no run finished".into()),
+    };
+    (column, chapter.methods.iter().map(|method| field(method.members())).collect())
+}

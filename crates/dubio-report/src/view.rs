@@ -1,0 +1,198 @@
+//! What the predictions of a split look like: curves and histograms, a few hundred numbers whatever
+//! the number of examples.
+
+use dubio_metrics::curves::reliability::{ReliabilityBin, reliability};
+use dubio_metrics::curves::risk_coverage::RiskCoverage;
+use dubio_metrics::detection::ood::Uncertainties;
+use dubio_metrics::examples::{Examples, Ranking};
+use dubio_metrics::regression::Outcomes;
+
+/// Points of a curve over shares from 0 to 1, both ends in.
+pub const POINTS: usize = 51;
+/// Bins of a histogram of uncertainties.
+pub const BINS: usize = 30;
+/// Bins of a reliability diagram; those of `ece`.
+pub const RELIABILITY_BINS: usize = 15;
+
+/// A split's predictions, seen from afar.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct View {
+    /// `test`, `shift.fog.3`, `ood.svhn`.
+    pub split: String,
+    /// Number of examples.
+    pub examples: usize,
+    /// Accuracy against confidence, bin by bin.
+    pub reliability: Option<Vec<ReliabilityBin>>,
+    /// Error among the most confident, at [`POINTS`] shares kept; the first is that of the most
+    /// confident alone.
+    pub risk: Option<Vec<f64>>,
+    /// Histogram of the entropy over `[0, log C]`, as shares.
+    pub entropy: Option<Vec<f64>>,
+    /// Mean uncertainty in nats.
+    pub uncertainty: Option<Parts>,
+    /// Share of the test part's examples above a threshold on the entropy (false alarms) and share
+    /// of this set's, at [`POINTS`] shares of false alarms; only of sets from elsewhere.
+    pub roc: Option<Vec<f64>>,
+    /// Share of targets inside the central interval of each level.
+    pub coverage: Option<Vec<f64>>,
+    /// Share of targets below the predicted quantile of each level.
+    pub below: Option<Vec<f64>>,
+}
+
+/// The mean entropy of the prediction and its parts, in nats.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Parts {
+    /// Of the predictive distribution.
+    pub total: f64,
+    /// Mean entropy of the members and what the members disagree by; `None` for one member.
+    pub split: Option<(f64, f64)>,
+}
+
+/// A share between 0 and 1, the `index`-th of [`POINTS`].
+pub fn share(index: usize) -> f64 {
+    index as f64 / (POINTS - 1) as f64
+}
+
+impl View {
+    /// Of classified examples.
+    pub fn classified(split: &str, examples: &Examples) -> Self {
+        let knowledge = examples.members.as_ref().map(|m| (mean(&m.data), mean(&m.knowledge)));
+        Self {
+            split: split.to_string(),
+            examples: examples.len(),
+            reliability: Some(reliability(examples, RELIABILITY_BINS)),
+            risk: Some(risk(&RiskCoverage::new(examples).points())),
+            entropy: Some(entropies(&examples.total, examples.classes)),
+            uncertainty: Some(Parts { total: mean(&examples.total), split: knowledge }),
+            ..Self::default()
+        }
+    }
+
+    /// Of examples from elsewhere, which have no labels, beside those of the test part.
+    pub fn foreign(
+        split: &str,
+        classes: usize,
+        inside: &Uncertainties,
+        outside: &Uncertainties,
+    ) -> Self {
+        let total = mean(&outside.total);
+        let knowledge = outside.model.as_deref().map(mean);
+        Self {
+            split: split.to_string(),
+            examples: outside.len(),
+            entropy: Some(entropies(&outside.total, classes)),
+            uncertainty: Some(Parts { total, split: knowledge.map(|k| (total - k, k)) }),
+            roc: Some(roc(&inside.total, &outside.total)),
+            ..Self::default()
+        }
+    }
+
+    /// Of predicted distributions of a number.
+    pub fn regressed(split: &str, outcomes: &Outcomes) -> Self {
+        let shares = |values: &[f64]| {
+            let held = |level: f64| values.iter().filter(|&&v| v <= level + 1e-12).count();
+            let n = values.len() as f64;
+            (0..POINTS).map(|i| held(share(i)) as f64 / n).collect()
+        };
+        Self {
+            split: split.to_string(),
+            examples: outcomes.len(),
+            coverage: outcomes.centrality.as_deref().ok().map(shares),
+            below: outcomes.cdf.as_deref().ok().map(shares),
+            ..Self::default()
+        }
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The error at each share kept, from the ends of runs of equal confidence: linear in the number of
+/// errors between two of them.
+fn risk(points: &[(f64, f64)]) -> Vec<f64> {
+    let first = points.first().map_or(0.0, |p| p.1);
+    let mut next = 0;
+    let mut at = |kept: f64| {
+        while next + 1 < points.len() && points[next].0 < kept {
+            next += 1;
+        }
+        let (end, error) = points[next];
+        let (start, before) = if next == 0 { (0.0, 0.0) } else { points[next - 1] };
+        if kept <= 0.0 {
+            return first;
+        }
+        let along = ((kept - start) / (end - start)).clamp(0.0, 1.0);
+        let wrong = start * before + along * (end * error - start * before);
+        wrong / (start + along * (end - start))
+    };
+    (0..POINTS).map(|i| at(share(i))).collect()
+}
+
+fn entropies(values: &[f64], classes: usize) -> Vec<f64> {
+    let mut shares = vec![0.0; BINS];
+    let widest = (classes as f64).ln();
+    for value in values {
+        let bin = (value / widest * BINS as f64) as usize;
+        shares[bin.min(BINS - 1)] += 1.0 / values.len() as f64;
+    }
+    shares
+}
+
+/// The share of `outside` that is found, at each share of false alarms; ties are shared.
+fn roc(inside: &[f64], outside: &[f64]) -> Vec<f64> {
+    let all: Vec<f64> = inside.iter().chain(outside).copied().collect();
+    let (mut corner, mut corners) = ((0.0, 0.0), vec![(0.0, 0.0)]);
+    for run in Ranking::within(&all, |entropy| 1e-13 * entropy).runs() {
+        for &example in run {
+            match (example as usize) < inside.len() {
+                true => corner.0 += 1.0 / inside.len() as f64,
+                false => corner.1 += 1.0 / outside.len() as f64,
+            }
+        }
+        corners.push(corner);
+    }
+    (0..POINTS).map(|i| highest(&corners, share(i))).collect()
+}
+
+/// The highest point of a rising polygon at `x`.
+fn highest(corners: &[(f64, f64)], x: f64) -> f64 {
+    let after = corners.partition_point(|c| c.0 <= x + 1e-12);
+    match (corners.get(after.wrapping_sub(1)), corners.get(after)) {
+        (Some(a), Some(b)) => a.1 + (b.1 - a.1) * (x - a.0).max(0.0) / (b.0 - a.0),
+        (Some(a), None) => a.1,
+        _ => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_risk_between_two_points_counts_errors() {
+        // Four examples: right, wrong, and two tied of which one is wrong.
+        let risk = risk(&[(0.25, 0.0), (0.5, 0.5), (1.0, 0.5)]);
+        assert_eq!((risk[0], risk[POINTS - 1]), (0.0, 0.5));
+        // Kept three of four: one error and half of the one among the tied two.
+        let three_quarters = (POINTS - 1) * 3 / 4;
+        let kept = share(three_quarters);
+        assert!(
+            (risk[three_quarters] - (1.0 + (4.0 * kept - 2.0) / 2.0) / (4.0 * kept)).abs() < 1e-12
+        );
+    }
+
+    #[test]
+    fn a_roc_curve_of_equal_sets_is_the_diagonal() {
+        let values: Vec<f64> = (0..500).map(f64::from).collect();
+        for (i, found) in roc(&values, &values).into_iter().enumerate() {
+            assert!((found - share(i)).abs() < 1e-9, "{i}: {found}");
+        }
+    }
+
+    #[test]
+    fn sets_that_do_not_overlap_are_told_apart_without_false_alarms() {
+        assert_eq!(roc(&[1.0, 2.0], &[3.0, 4.0]), vec![1.0; POINTS]);
+        assert_eq!(roc(&[3.0, 4.0], &[1.0, 2.0])[..POINTS - 1], vec![0.0; POINTS - 1]);
+    }
+}

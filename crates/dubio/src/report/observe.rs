@@ -1,0 +1,96 @@
+//! Looks at the predictions of a split: its scores, and what they look like.
+
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use dubio_metrics::bootstrap::Bootstrap;
+use dubio_metrics::detection::ood::Uncertainties;
+use dubio_metrics::examples::Examples;
+use dubio_metrics::members::Members;
+use dubio_metrics::regression::Outcomes;
+use dubio_metrics::score::Options;
+use dubio_metrics::scorecard::Silent;
+use dubio_metrics::stream::Stream;
+use dubio_predictions::{Classification, Error, Predictions, Regression, RegressionKind, open};
+use dubio_report::view::View;
+
+use crate::evaluate::pooled;
+
+/// A split's predictions, ready to be scored.
+pub(super) enum Observed {
+    Classes { examples: Box<Examples>, uncertainties: Uncertainties, file: Box<Classification> },
+    Numbers { outcomes: Box<Outcomes>, file: Box<Regression> },
+}
+
+/// Opens predictions that have labels or targets.
+pub(super) fn observe(path: &Path) -> Result<Observed> {
+    match open(path)? {
+        Predictions::Classification(file) => {
+            let labels = file.labels.clone().ok_or_else(|| {
+                let advice = "add the true classes, [examples]";
+                Error::file(path, "there is no array `labels`", advice)
+            })?;
+            let pooled = pooled(&file, &Silent)?;
+            let uncertainties = Uncertainties::of(&pooled);
+            let examples = Box::new(Examples::new(pooled, labels));
+            Ok(Observed::Classes { examples, uncertainties, file: Box::new(file) })
+        }
+        Predictions::Regression(file) => {
+            let outcomes = Box::new(outcomes(&file)?);
+            Ok(Observed::Numbers { outcomes, file: Box::new(file) })
+        }
+    }
+}
+
+fn outcomes(file: &Regression) -> Result<Outcomes> {
+    let (targets, level) = (file.targets.clone(), Options::default().level);
+    let outcomes = match &file.kind {
+        RegressionKind::Gaussians(mean, std) => Outcomes::gaussians(mean, std, targets, level),
+        RegressionKind::Samples(samples) => Outcomes::samples(samples, targets, level),
+        RegressionKind::Quantiles(levels, quantiles) => {
+            Outcomes::quantiles(levels.clone(), quantiles, targets, level)
+        }
+    };
+    Ok(outcomes.map_err(|bad| {
+        Error::array(&file.path, bad.array, &bad, "mend the numbers where they are made")
+    })?)
+}
+
+/// The uncertainties of predictions that need no labels.
+pub(super) fn uncertainties(path: &Path, classes: usize) -> Result<Uncertainties> {
+    let Predictions::Classification(file) = open(path)? else {
+        bail!("{}: out-of-domain detection needs classes", path.display());
+    };
+    let other = file.source.width();
+    if other != classes {
+        bail!("{}: {other} classes, but the test part has {classes}", path.display());
+    }
+    Ok(Uncertainties::of(&pooled(&file, &Silent)?))
+}
+
+impl Observed {
+    pub(super) fn view(&self, split: &str) -> View {
+        match self {
+            Self::Classes { examples, .. } => View::classified(split, examples),
+            Self::Numbers { outcomes, .. } => View::regressed(split, outcomes),
+        }
+    }
+
+    /// Forward passes for one prediction.
+    pub(super) fn members(&self) -> usize {
+        match self {
+            Self::Classes { file, .. } => file.source.members(),
+            Self::Numbers { outcomes, .. } => outcomes.members,
+        }
+    }
+}
+
+/// The resamples that every file shares, so that differences are paired.
+pub(super) fn bootstrap(resamples: usize) -> Bootstrap {
+    Bootstrap { resamples, stream: Stream::root(0).child("bootstrap") }
+}
+
+/// Which scores a split is worth: all of the test part, the plain ones elsewhere.
+pub(super) fn worth(split: &str, name: &str) -> bool {
+    split == "test" || !name.contains('.') || name == "calibrated.nll"
+}

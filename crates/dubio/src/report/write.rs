@@ -1,0 +1,50 @@
+//! Puts a report where it was asked for.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use dubio_report::render;
+use dubio_report::report::Report;
+use dubio_report::study::Study;
+
+use super::Format;
+
+/// The page of a study.
+pub(crate) fn page(study: &Study) -> String {
+    render::html(&Report::of(study))
+}
+
+pub(super) fn write(study: &Study, format: Format, output: Option<&Path>) -> Result<()> {
+    let report = Report::of(study);
+    let file = |name: &str, text: String| vec![(name.to_string(), text)];
+    let files: Vec<(String, String)> = match format {
+        Format::Html => {
+            let path = output.map_or(PathBuf::from("report.html"), Path::to_path_buf);
+            if path.is_dir() {
+                bail!(
+                    "{} is a folder; name a file, as in -o {}",
+                    path.display(),
+                    path.join("report.html").display()
+                );
+            }
+            return put(&path, &render::html(&report));
+        }
+        Format::Markdown => file("report.md", render::markdown(&report)),
+        Format::Latex => file("tables.tex", render::latex(&report)),
+        Format::Csv => file("scores.csv", render::csv(&report)),
+        Format::Svg => {
+            let drawn = render::svg(&report)?;
+            drawn.into_iter().map(|(name, svg)| (format!("{name}.svg"), svg)).collect()
+        }
+    };
+    let folder = output.map_or(PathBuf::from("report"), Path::to_path_buf);
+    std::fs::create_dir_all(&folder)
+        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    files.iter().try_for_each(|(name, text)| put(&folder.join(name), text))
+}
+
+fn put(path: &Path, text: &str) -> Result<()> {
+    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    println!("{}", path.display());
+    Ok(())
+}
