@@ -4,16 +4,31 @@ const drawingTheme = JSON.parse(document.getElementById("drawing-theme").textCon
 const chosen = { isolated: "" };
 const views = new Map();
 
-const config = { ...drawingTheme, font: "system-ui, sans-serif", legend: { ...drawingTheme.legend, orient: "top" } };
+const config = {
+  ...drawingTheme,
+  font: "system-ui, sans-serif",
+  legend: { ...drawingTheme.legend, orient: "top", titleOrient: "left" },
+};
 
 // The specification for so much room: a wide plot fills it, panels are put in as many columns as fit.
 function fitted(figure, room) {
   const spec = structuredClone(figure.spec);
-  if (figure.panel) {
-    spec.columns = Math.max(1, Math.floor((room - 40) / (figure.panel + 46)));
+  if (typeof figure.layout === "number") {
+    const labels = figure.layout > 200 ? 110 : 50;
+    const most = Math.max(1, Math.floor((room - labels) / figure.layout));
+    const count = spec.facet.sort.length;
+    spec.columns = Math.ceil(count / Math.ceil(count / most));
+    const width = Math.floor((room - labels) / spec.columns) - 22;
+    const grown = Math.min(1.5, Math.max(0.8, width / spec.spec.width));
+    if (typeof spec.spec.height === "number") spec.spec.height = Math.round(spec.spec.height * grown);
+    spec.spec.width = Math.round(spec.spec.width * grown);
+  } else if (figure.layout === "fixed") {
+    const step = Math.max(8, Math.min(19, Math.floor((room - 130) / spec.encoding.x.sort.length)));
+    spec.width = spec.height = { step };
   } else {
     spec.width = room;
     spec.autosize = { type: "fit-x", contains: "padding" };
+    if (typeof spec.height === "number") spec.height = Math.round(Math.min(320, Math.max(220, room * 0.6)));
   }
   return spec;
 }
@@ -45,10 +60,11 @@ function draw(place) {
       parameter.value = chosen[parameter.name] ?? parameter.value;
     }
   }
+  place.classList.add("drawn");
   views.get(place)?.view.finalize();
   target.replaceChildren();
-  const compiled = vegaLite.compile(spec, { config }).spec;
-  const view = new vega.View(vega.parse(compiled), { renderer: "svg", container: target, hover: false });
+  const compiled = vegaLite.compile(spec, { config, logger: vega.logger(vega.Error) }).spec;
+  const view = new vega.View(vega.parse(compiled), { renderer: "svg", container: target, hover: false, logLevel: vega.Error });
   view.tooltip((handler, event, item, value) => showTip(event, value));
   view.addEventListener("click", (event, item) => {
     const method = item?.datum?.method ?? item?.items?.[0]?.datum?.method;

@@ -1,6 +1,6 @@
 //! A chapter: the runs of one data set and network, which is what may be compared, by method.
 
-use crate::study::{Finished, Run, Study};
+use crate::study::{Finished, Growth, Run, Study};
 use crate::summary::{Cell, Unit, summarise};
 use dubio_metrics::card::{Card, Direction};
 
@@ -13,6 +13,10 @@ pub struct Chapter<'a> {
     pub network: &'a str,
     /// In the order of the study.
     pub methods: Vec<Method<'a>>,
+    /// Scores of these methods against their number of members.
+    pub growth: Vec<&'a Growth>,
+    /// The method that others are measured against in deep ensemble equivalents.
+    pub baseline: Option<&'a str>,
 }
 
 /// A method's runs: its seeds, or its splits of a table.
@@ -27,7 +31,7 @@ pub struct Method<'a> {
 }
 
 /// The name of a data set without the number of its split: `yacht:standard/3` is `yacht:standard`.
-fn family(data: &str) -> &str {
+pub fn family(data: &str) -> &str {
     match data.rsplit_once('/') {
         Some((head, tail)) if !tail.is_empty() && tail.bytes().all(|b| b.is_ascii_digit()) => head,
         _ => data,
@@ -44,7 +48,7 @@ pub fn chapters(study: &Study) -> Vec<Chapter<'_>> {
         let here = place(
             &mut chapters,
             |c| (c.data, c.network) == (data, network),
-            || Chapter { data, network, methods: Vec::new() },
+            || Chapter { data, network, methods: Vec::new(), growth: Vec::new(), baseline: None },
         );
         let methods = &mut chapters[here].methods;
         let own = place(
@@ -53,6 +57,13 @@ pub fn chapters(study: &Study) -> Vec<Chapter<'_>> {
             || Method { name: &run.method, style, runs: Vec::new() },
         );
         methods[own].runs.push(run);
+    }
+    for chapter in &mut chapters {
+        let here = |growth: &&Growth| {
+            (&growth.data[..], &growth.network[..]) == (chapter.data, chapter.network)
+        };
+        chapter.growth = study.growth.iter().filter(here).collect();
+        chapter.baseline = study.baseline.as_deref();
     }
     chapters
 }
@@ -118,6 +129,16 @@ impl<'a> Chapter<'a> {
     /// Runs that have predictions, of all methods.
     pub fn finished(&self) -> impl Iterator<Item = (&'a Run, &'a Finished)> + '_ {
         self.methods.iter().flat_map(Method::finished)
+    }
+
+    /// Whether its runs predict classes, not numbers.
+    pub fn is_classification(&self) -> bool {
+        self.finished().any(|(_, finished)| finished.entry("test", "accuracy").is_some())
+    }
+
+    /// Methods that have predictions.
+    pub fn present(&self) -> impl Iterator<Item = &Method<'a>> {
+        self.methods.iter().filter(|method| method.count().0 > 0)
     }
 
     /// Every score of a split, in the order of the first run that has it.

@@ -1,24 +1,21 @@
 //! What to conclude of each method, in one sentence.
 
 use crate::chapter::{Chapter, Method};
-use crate::number::{places, shown};
+use crate::number::{shown, two_digits};
 use crate::ranking::{Ranking, Standing, listed};
+use crate::warnings::capital;
 
 /// A sentence on the `place`-th method of a ranking.
 pub fn conclude(chapter: &Chapter<'_>, ranking: &Ranking<'_>, place: usize) -> String {
-    let standing = &ranking.standings[place];
+    let method = &ranking.standings[place].method;
     let clauses = [
         position(ranking, place),
-        confidence(&standing.method),
-        intervals(&standing.method),
-        detection(chapter, &standing.method),
+        confidence(method),
+        intervals(method),
+        detection(chapter, method),
     ];
     let known: Vec<String> = clauses.into_iter().flatten().collect();
-    let mut text = known.join("; ");
-    if let Some(first) = text.get(..1) {
-        text.replace_range(..1, &first.to_uppercase());
-    }
-    text + "."
+    capital(&known.join("; ")) + "."
 }
 
 fn position(ranking: &Ranking<'_>, place: usize) -> Option<String> {
@@ -31,25 +28,22 @@ fn position(ranking: &Ranking<'_>, place: usize) -> Option<String> {
         let equals: Vec<&str> =
             rest.iter().filter(|s| s.may_be_first()).map(|s| s.method.name).collect();
         return Some(match equals.len() {
-            0 => "better than every other method by more than chance".to_string(),
-            n if n == rest.len() => {
-                "first, but no other method is worse by more than chance".to_string()
-            }
-            1..=3 => format!("first, but {} may be as good", listed(&equals)),
+            0 => "better than every other by more than chance".to_string(),
+            n if n == rest.len() => "first, but no other is worse by more than chance".to_string(),
+            1..=2 => format!("first, but {} may be as good", listed(&equals)),
             n => format!("first, but {n} others may be as good"),
         });
     };
     let first = ranking.standings[0].method.name;
     Some(match behind.interval {
         _ if !behind.value.is_finite() => {
-            format!("{} is infinite: it rules out what happened", ranking.score)
+            format!("its {} is infinite: it ruled out what happened", ranking.score)
         }
         Some((lo, hi)) if !behind.may_be_chance() => {
-            let digits = places(behind.value);
-            let [value, lo, hi] = [behind.value, lo, hi].map(|v| shown(v, digits));
-            format!("worse than {first} by {value} (between {lo} and {hi})")
+            let [value, lo, hi] = two_digits([behind.value, lo, hi]);
+            format!("worse than {first} by {value} ({lo} to {hi})")
         }
-        _ => format!("not worse than {first} by more than chance"),
+        _ => format!("may be as good as {first}"),
     })
 }
 
@@ -60,7 +54,7 @@ fn confidence(method: &Method<'_>) -> Option<String> {
     let (lo, hi) = summary.interval?;
     let points = shown(100.0 * summary.mean.abs(), 1);
     Some(match summary.mean {
-        _ if lo <= 0.0 && hi >= 0.0 => "its mean confidence is what its accuracy is".to_string(),
+        _ if lo <= 0.0 && hi >= 0.0 => "as confident as it is accurate".to_string(),
         m if m < 0.0 => format!("overconfident by {points} points"),
         _ => format!("underconfident by {points} points"),
     })
@@ -72,73 +66,95 @@ fn intervals(method: &Method<'_>) -> Option<String> {
     let summary = cell.summary()?;
     let (lo, hi) = summary.interval?;
     let inside = shown(100.0 * summary.mean, 1);
-    Some(match 0.95 {
-        promised if promised < lo => {
-            format!("its 95 % intervals hold {inside} % of the targets: too wide")
-        }
-        promised if promised > hi => {
-            format!("its 95 % intervals hold {inside} % of the targets: too narrow")
-        }
-        _ => format!("its 95 % intervals hold what they promise ({inside} %)"),
-    })
+    let how = match 0.95 {
+        promised if promised < lo => ": too wide",
+        promised if promised > hi => ": too narrow",
+        _ => ", as promised",
+    };
+    Some(format!("its 95 % intervals hold {inside} % of the targets{how}"))
 }
 
-/// How well it finds inputs from elsewhere, from the AUROC of the entropy.
+/// How well it finds inputs from elsewhere: said of the best, and of those that are bad at it.
 fn detection(chapter: &Chapter<'_>, method: &Method<'_>) -> Option<String> {
-    let areas: Vec<f64> = chapter
-        .scores("test")
+    let own = least_area(chapter, method)?;
+    let others = chapter.methods.iter().filter_map(|other| least_area(chapter, other));
+    let best = others.fold(own, f64::max);
+    let area = shown(own, 2);
+    match own {
+        a if a < 0.6 => Some(format!("hardly notices inputs from elsewhere (AUROC {area})")),
+        a if a < 0.75 => Some(format!("misses many inputs from elsewhere (AUROC {area})")),
+        a if a == best && chapter.present().count() > 1 => {
+            Some(format!("best at noticing inputs from elsewhere (AUROC {area})"))
+        }
+        _ if chapter.present().count() == 1 => {
+            Some(format!("notices inputs from elsewhere with an AUROC of {area}"))
+        }
+        _ => None,
+    }
+}
+
+/// The AUROC of the entropy on the foreign set where it is least.
+fn least_area(chapter: &Chapter<'_>, method: &Method<'_>) -> Option<f64> {
+    let scores = chapter.scores("test");
+    let areas = scores
         .iter()
         .filter(|score| score.name.starts_with("ood.") && score.name.ends_with(".auroc.total"))
-        .filter_map(|score| method.mean("test", score.name))
-        .collect();
-    let least = areas.iter().copied().reduce(f64::min)?;
-    let how = match least {
-        a if a >= 0.95 => "finds inputs from elsewhere reliably",
-        a if a >= 0.8 => "finds most inputs from elsewhere",
-        a if a >= 0.6 => "often misses inputs from elsewhere",
-        _ => "does not notice inputs from elsewhere",
-    };
-    let at_least = if areas.len() > 1 { "at least " } else { "" };
-    Some(format!("{how} (AUROC {at_least}{})", shown(least, 2)))
+        .filter_map(|score| method.mean("test", score.name));
+    areas.reduce(f64::min)
 }
 
 /// What the whole ranking says, in a sentence or two.
 pub fn headline(ranking: &Ranking<'_>) -> String {
-    let Some(first) = ranking.standings.first() else {
+    let Some((first, rest)) = ranking.standings.split_first() else {
         return "No run has predictions that could be ranked.".to_string();
     };
-    let equals: Vec<&Standing<'_>> =
-        ranking.standings[1..].iter().filter(|s| s.may_be_first()).collect();
-    match (ranking.standings.len(), equals.len()) {
-        (1, _) => {
-            format!("There is one method, {}, so there is nothing to rank.", first.method.name)
+    let name = first.method.name;
+    if rest.is_empty() {
+        return alone(&first.method);
+    }
+    let equals: Vec<&Standing<'_>> = rest.iter().filter(|s| s.may_be_first()).collect();
+    match equals.len() {
+        0 => format!("Use {name}: it is better than every other method by more than chance."),
+        n if n == rest.len() => {
+            format!("{name} comes first, but none of the others is worse by more than chance.")
         }
-        (_, 0) => format!(
-            "Use {}: it is better than every other method by more than chance.",
-            first.method.name
-        ),
-        (n, equal) if equal + 1 == n => {
-            format!(
-                "No method is better than all others by more than chance; {} comes first.",
-                first.method.name
-            )
+        n => {
+            let few = cheapest(&equals, first);
+            format!("{name} comes first; {n} of the other {} may be as good{few}.", rest.len())
         }
-        (n, equal) => {
-            let cheapest = equals
-                .iter()
-                .chain([&first])
-                .min_by_key(|s| s.method.members().unwrap_or(usize::MAX))
-                .map_or(first.method.name, |s| s.method.name);
-            let cheap = if cheapest == first.method.name {
-                "which also needs the fewest forward passes among them".to_string()
-            } else {
-                format!("and of these {cheapest} needs the fewest forward passes")
-            };
-            format!(
-                "{} comes first, and {equal} of the other {} may be as good; {cheap}.",
-                first.method.name,
-                n - 1
-            )
+    }
+}
+
+/// Which of those that may be first needs the fewest forward passes, if it is not the first.
+fn cheapest(equals: &[&Standing<'_>], first: &Standing<'_>) -> String {
+    let passes = |s: &Standing<'_>| s.method.members().unwrap_or(usize::MAX);
+    match equals.iter().copied().min_by_key(|s| passes(s)) {
+        Some(one) if passes(one) < passes(first) => {
+            let (name, own, other) = (one.method.name, passes(one), passes(first));
+            format!(", among them {name} with {own} forward passes instead of {other}")
         }
+        _ => String::new(),
+    }
+}
+
+/// What can be said of a single method.
+fn alone(method: &Method<'_>) -> String {
+    let share = |score: &str| {
+        let cell = method.cell("test", score)?;
+        let summary = cell.summary()?;
+        let percent = |v: f64| shown(100.0 * v, 1);
+        let interval =
+            summary.interval.map(|(lo, hi)| format!(" ({} to {})", percent(lo), percent(hi)));
+        Some(format!("{} %{}", percent(summary.mean), interval.unwrap_or_default()))
+    };
+    match (share("accuracy"), confidence(method), intervals(method)) {
+        (Some(accuracy), Some(confidence), _) => {
+            format!("{} is right in {accuracy} of the cases and {confidence}.", method.name)
+        }
+        (Some(accuracy), None, _) => {
+            format!("{} is right in {accuracy} of the cases.", method.name)
+        }
+        (None, _, Some(intervals)) => format!("{}: {intervals}.", method.name),
+        _ => format!("{} is the only method.", method.name),
     }
 }

@@ -33,6 +33,8 @@ pub enum Layout {
     Wide,
     /// Panels of this width, as many in a row as there is room for.
     Panels(u32),
+    /// As large as it comes out.
+    Fixed,
 }
 
 /// A parameter of the specification that the reader may set.
@@ -47,8 +49,8 @@ pub struct Choice {
 }
 
 /// Rows of data that become a CSV text inside a specification: a third of the size of objects.
-pub(crate) struct Data {
-    columns: Vec<(&'static str, Kind)>,
+pub(crate) struct Data<const N: usize> {
+    columns: [(&'static str, Kind); N],
     rows: csv::Writer<Vec<u8>>,
     count: usize,
 }
@@ -90,26 +92,26 @@ impl<'a> From<&'a str> for Field<'a> {
     }
 }
 
-impl Data {
+impl<const N: usize> Data<N> {
     /// With these columns; names of numbers begin with `#`.
-    pub(crate) fn new(columns: &[&'static str]) -> Self {
-        let kind = |name: &&'static str| match name.strip_prefix('#') {
+    pub(crate) fn new(columns: [&'static str; N]) -> Self {
+        let kind = |name: &'static str| match name.strip_prefix('#') {
             Some(name) => (name, Kind::Number),
-            None => (*name, Kind::Text),
+            None => (name, Kind::Text),
         };
-        let columns: Vec<(&'static str, Kind)> = columns.iter().map(kind).collect();
+        let columns = columns.map(kind);
         let mut rows = csv::Writer::from_writer(Vec::new());
         rows.write_record(columns.iter().map(|(name, _)| name)).expect("memory takes it");
         Self { columns, rows, count: 0 }
     }
 
-    pub(crate) fn push(&mut self, fields: &[Field<'_>]) {
-        let texts = fields.iter().map(|field| match field {
-            Field::Text(text) => (*text).to_string(),
-            Field::Number(value) => significant(*value),
+    pub(crate) fn push(&mut self, fields: [Field<'_>; N]) {
+        let texts = fields.map(|field| match field {
+            Field::Text(text) => text.to_string(),
+            Field::Number(value) => significant(value),
             Field::Missing => String::new(),
         });
-        self.rows.write_record(texts).expect("a field for every column");
+        self.rows.write_record(texts).expect("memory takes it");
         self.count += 1;
     }
 

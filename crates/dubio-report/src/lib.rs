@@ -15,6 +15,7 @@ pub mod ranking;
 mod refused;
 pub mod render;
 pub mod report;
+mod stability;
 pub mod study;
 pub mod summary;
 pub mod table;

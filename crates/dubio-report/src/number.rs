@@ -6,16 +6,16 @@ pub(crate) fn significant(value: f64) -> String {
     format!("{rounded}")
 }
 
-/// Digits after the point that show a value of this size to about four digits, 2 to 6 of them.
-pub(crate) fn places(size: f64) -> usize {
+/// How many digits after the point show so many significant ones of a value of this size.
+pub(crate) fn places(size: f64, digits: usize) -> usize {
     if !size.is_finite() || size == 0.0 {
-        return 4;
+        return digits;
     }
     let whole = size.abs().log10().floor();
-    (3.0 - whole).clamp(0.0, 6.0) as usize
+    (digits as f64 - 1.0 - whole).clamp(0.0, 9.0) as usize
 }
 
-/// A value for a table, in a column whose values are about so large; `inf` is `∞`.
+/// A value with so many digits after the point; `inf` is `∞`.
 pub(crate) fn shown(value: f64, places: usize) -> String {
     match value {
         v if v == f64::INFINITY => "∞".to_string(),
@@ -27,6 +27,12 @@ pub(crate) fn shown(value: f64, places: usize) -> String {
             if zero { text.replace('-', "") } else { text.replace('-', "−") }
         }
     }
+}
+
+/// Values with as many digits after the point as show two of the first.
+pub(crate) fn two_digits<const N: usize>(values: [f64; N]) -> [String; N] {
+    let places = places(values[0], 2);
+    values.map(|value| shown(value, places))
 }
 
 #[cfg(test)]
@@ -42,9 +48,15 @@ mod tests {
     }
 
     #[test]
-    fn columns_show_about_four_digits() {
-        assert_eq!((places(0.98), places(12.3), places(1234.0), places(0.0012)), (4, 2, 0, 6));
-        assert_eq!((shown(-0.00001, 3), shown(-1.5, 1)), ("0.000".to_string(), "−1.5".to_string()));
+    fn columns_show_as_many_digits_as_asked_for() {
+        assert_eq!([0.98, 12.3, 1234.0, 0.0012].map(|size| places(size, 4)), [4, 2, 0, 6]);
+        assert_eq!([0.0, f64::INFINITY].map(|size| places(size, 4)), [4, 4]);
+        assert_eq!(two_digits([0.0489, 0.03207, 0.06]), ["0.049", "0.032", "0.060"]);
+    }
+
+    #[test]
+    fn there_is_no_minus_zero_and_infinity_is_a_sign() {
+        assert_eq!([shown(-0.00001, 3), shown(-1.5, 1)], ["0.000", "−1.5"]);
         assert_eq!(shown(f64::INFINITY, 2), "∞");
     }
 }

@@ -5,8 +5,11 @@ use dubio_metrics::card::Direction;
 use crate::chapter::{Chapter, Method};
 use crate::summary::{Cell, Difference, Summary, difference};
 
-/// Scores to rank by, the best first: the likelihood at the best temperature, then the plain one.
-const HEADLINES: [&str; 6] = ["calibrated.nll", "nll", "crps", "interval_score", "brier", "mae"];
+/// Scores to rank classifiers by: the likelihood at the best temperature; where it has no value a proper
+/// score that is always finite. Not the plain likelihood, see [`dubio_metrics::compare::forbidden`].
+const OF_CLASSES: [&str; 2] = ["calibrated.nll", "brier"];
+/// Scores to rank regressions by, as far as the form of the predictions determines them.
+const OF_NUMBERS: [&str; 4] = ["nll", "crps", "interval_score", "mae"];
 
 /// A ranking of a chapter's methods by one score of the test part.
 #[derive(Clone, Debug)]
@@ -43,8 +46,9 @@ impl<'a> Ranking<'a> {
     /// Of a chapter, by the first score that every method with predictions has for all its runs; where no
     /// score is, by the one that most methods have.
     pub fn of(chapter: &Chapter<'a>) -> Option<Self> {
+        let headlines = if chapter.is_classification() { &OF_CLASSES[..] } else { &OF_NUMBERS };
         let scored: Vec<&'static str> =
-            HEADLINES.into_iter().filter(|score| lacking(chapter, score).is_some()).collect();
+            headlines.iter().copied().filter(|score| lacking(chapter, score).is_some()).collect();
         let all_have = |score: &&&str| lacking(chapter, score).is_some_and(|l| l.is_empty());
         let fewest = || scored.iter().min_by_key(|score| lacking(chapter, score).map(|l| l.len()));
         let score = *scored.iter().find(all_have).or_else(fewest)?;

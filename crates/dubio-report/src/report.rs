@@ -5,7 +5,7 @@ use crate::conclude::{conclude, headline};
 use crate::figure::Figure;
 use crate::figures;
 use crate::ranking::Ranking;
-use crate::study::Study;
+use crate::study::{Study, Warning};
 use crate::table::Table;
 use crate::tables;
 use crate::warnings::warnings;
@@ -33,7 +33,7 @@ pub struct Part<'a> {
     /// A sentence for each place of the ranking.
     pub conclusions: Vec<String>,
     /// What a reader must know before believing a number.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
     /// The rest, section by section.
     pub sections: Vec<Section>,
 }
@@ -77,7 +77,7 @@ impl<'a> Part<'a> {
             headline: ranking.as_ref().map_or_else(nothing, headline),
             conclusions: conclusions.collect(),
             warnings: warnings(&chapter, ranking.as_ref()),
-            sections: sections(&chapter, ranking.as_ref().map_or("nll", |r| r.score)),
+            sections: sections(&chapter, ranking.as_ref()),
             chapter,
             ranking,
         }
@@ -89,20 +89,22 @@ fn nothing() -> String {
 }
 
 /// Every section that has something to show.
-fn sections(chapter: &Chapter<'_>, score: &str) -> Vec<Section> {
-    let section = |id, title, figures: Vec<Option<Figure>>, tables: Vec<Option<Table>>| Section {
+fn sections(chapter: &Chapter<'_>, ranking: Option<&Ranking<'_>>) -> Vec<Section> {
+    let score = ranking.map_or("nll", |ranking| ranking.score);
+    let section = |id, title, figures: Vec<Option<Figure>>, tables: Vec<Table>| Section {
         id,
         title,
         figures: figures.into_iter().flatten().collect(),
-        tables: tables.into_iter().flatten().collect(),
+        tables,
     };
+    let some = |table: Option<Table>| -> Vec<Table> { table.into_iter().collect() };
+    let compared: Vec<Table> =
+        [tables::main_scores(chapter), ranking.and_then(tables::differences)]
+            .into_iter()
+            .flatten()
+            .collect();
     let all = vec![
-        section(
-            "scores",
-            "Scores",
-            vec![figures::scores(chapter, score)],
-            vec![tables::main_scores(chapter)],
-        ),
+        section("scores", "Scores", vec![figures::scores(chapter, score)], compared),
         section(
             "reliability",
             "Can its confidence be believed?",
@@ -116,6 +118,12 @@ fn sections(chapter: &Chapter<'_>, score: &str) -> Vec<Section> {
             vec![],
         ),
         section(
+            "checks",
+            "Does it know how wrong it is?",
+            vec![figures::checks(chapter)],
+            some(tables::checks(chapter)),
+        ),
+        section(
             "selective",
             "Does it know which predictions to doubt?",
             vec![figures::rejection(chapter), figures::risk_coverage(chapter)],
@@ -124,13 +132,13 @@ fn sections(chapter: &Chapter<'_>, score: &str) -> Vec<Section> {
         section(
             "shift",
             "What happens when the inputs get worse?",
-            vec![figures::shift(chapter, score)],
-            vec![tables::shifts(chapter, score)],
+            vec![figures::shift(chapter, score), figures::attack(chapter, score)],
+            some(tables::shifts(chapter, score)),
         ),
         section(
             "foreign",
             "Does it notice what it has never seen?",
-            vec![figures::foreign(chapter), figures::roc(chapter)],
+            vec![figures::foreign(chapter), figures::roc(chapter), figures::mixing(chapter)],
             vec![],
         ),
         section(
@@ -142,27 +150,28 @@ fn sections(chapter: &Chapter<'_>, score: &str) -> Vec<Section> {
         section(
             "members",
             "How many members does it need?",
-            vec![figures::members(chapter)],
-            vec![],
+            vec![figures::members(chapter, score), figures::equivalents(chapter, score)],
+            some(tables::equivalents(chapter, score)),
         ),
         section(
             "cost",
             "What does it cost?",
             vec![figures::cost(chapter, score)],
-            vec![tables::costs(chapter)],
+            some(tables::costs(chapter)),
         ),
-        Section {
-            id: "groups",
-            title: "Is it as good for everyone?",
-            figures: vec![],
-            tables: tables::groups(chapter),
-        },
-        Section {
-            id: "all",
-            title: "Every score",
-            figures: vec![],
-            tables: tables::all_scores(chapter),
-        },
+        section("decisions", "What do its decisions cost?", vec![], tables::decisions(chapter)),
+        section("groups", "Is it as good for everyone?", vec![], tables::groups(chapter)),
+        section(
+            "stability",
+            "How far can the scores be trusted?",
+            vec![
+                figures::bins(chapter),
+                figures::temperature(chapter),
+                figures::correlation(chapter),
+            ],
+            vec![],
+        ),
+        section("all", "Every score", vec![], tables::all_scores(chapter)),
     ];
     all.into_iter().filter(|s| !s.figures.is_empty() || !s.tables.is_empty()).collect()
 }

@@ -1,5 +1,8 @@
 //! What a report is made of: runs and all that is known of them, as plain data.
 
+use dubio_metrics::check;
+use dubio_metrics::compare::{BINS, TEMPERATURES};
+use dubio_metrics::dee::Point;
 use dubio_metrics::scorecard::Entry;
 use serde_json::Value;
 
@@ -14,8 +17,21 @@ pub struct Study {
     pub about: String,
     /// Every run, whether it finished or not.
     pub runs: Vec<Run>,
+    /// Scores against the number of members, method by method.
+    pub growth: Vec<Growth>,
+    /// The method that others are measured against in deep ensemble equivalents.
+    pub baseline: Option<String>,
     /// What a reader has to know besides what the runs themselves tell.
-    pub cautions: Vec<String>,
+    pub warnings: Vec<Warning>,
+}
+
+/// What a reader must know before believing a number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// In a few words.
+    pub what: String,
+    /// Why, and what to do about it.
+    pub why: String,
 }
 
 /// A data set x network x method x seed; or one file of predictions from elsewhere.
@@ -59,14 +75,16 @@ pub struct Finished {
     pub rows: Vec<Row>,
     /// What the predictions of each split look like.
     pub views: Vec<View>,
-    /// Scores against the number of members.
-    pub growth: Vec<Growth>,
+    /// Posterior predictive checks of the test part.
+    pub checks: Vec<check::Summary>,
+    /// Scores of the test part over settings that say nothing of the method.
+    pub sweeps: Vec<Sweep>,
 }
 
 /// A score of a run on a split.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// `test`, `shift.fog.3`; detection of another set is a score of `test`.
+    /// `test`, `shift.fog.3`, `decision`; detection of another set is a score of `test`.
     pub split: String,
     /// Name, value or why there is none, interval, resamples.
     pub entry: Entry,
@@ -89,13 +107,49 @@ pub struct Cost {
     pub stored_bytes: u64,
 }
 
-/// A score against the number of members.
+/// A score of a method against its number of members.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Growth {
+    /// Data set of its runs, without the number of a split.
+    pub data: String,
+    /// Network of its runs.
+    pub network: String,
+    /// Its name.
+    pub method: String,
     /// Name of the score.
     pub score: String,
-    /// `(members, value)`, ascending.
-    pub points: Vec<(usize, f64)>,
+    /// Mean and deviation over runs and subsets of members, ascending.
+    pub points: Vec<Point>,
+}
+
+/// A score of a run as a setting changes that says nothing of the method.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sweep {
+    /// Which setting.
+    pub setting: Setting,
+    /// Name of the score.
+    pub score: String,
+    /// Its value at each of [`Setting::values`].
+    pub values: Vec<Option<f64>>,
+}
+
+/// A setting that a score should not depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Setting {
+    /// Number of bins.
+    Bins,
+    /// Temperature of the predictive distribution.
+    Temperature,
+}
+
+impl Setting {
+    /// The values that are tried.
+    pub fn values(self) -> Vec<f64> {
+        match self {
+            Self::Bins => BINS.map(|bins| bins as f64).collect(),
+            Self::Temperature => TEMPERATURES.to_vec(),
+        }
+    }
 }
 
 impl Run {

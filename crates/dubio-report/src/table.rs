@@ -22,6 +22,17 @@ pub struct Table {
     pub rows: Vec<Line>,
     /// What to know to read it.
     pub note: String,
+    /// Whether a page shows it at once.
+    pub rank: Rank,
+}
+
+/// How much a table matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rank {
+    /// It is part of the answer.
+    First,
+    /// It is there for who asks.
+    Second,
 }
 
 /// A column.
@@ -90,7 +101,7 @@ pub(crate) fn score_fields(chapter: &Chapter<'_>, split: &str, score: &str) -> V
     let sizes = cells.iter().flatten().filter_map(|cell| cell.summary().map(|s| s.mean.abs()));
     let typical = sizes.filter(|s| s.is_finite()).fold(0.0, f64::max);
     // Probabilities and their like get four digits; what is larger gets fewer.
-    let places = places(typical).clamp(0, 4);
+    let places = places(typical, 4).min(4);
     let field = |(index, cell): (usize, Option<Cell>)| match cell {
         None => Field::Missing(String::new()),
         Some(Cell::Undefined(why)) => Field::Missing(why),

@@ -1,72 +1,86 @@
 //! What a reader must know before believing a number.
 
+use dubio_metrics::compare::unequal_passes;
+
 use crate::chapter::Chapter;
 use crate::ranking::{Ranking, listed};
-use crate::study::Outcome;
+use crate::refused::refusal;
+use crate::stability::flips;
+use crate::study::{Outcome, Warning};
 
 /// The warnings of a chapter, the gravest first.
-pub fn warnings(chapter: &Chapter<'_>, ranking: Option<&Ranking<'_>>) -> Vec<String> {
+pub fn warnings(chapter: &Chapter<'_>, ranking: Option<&Ranking<'_>>) -> Vec<Warning> {
     let mut all = unfinished(chapter);
-    if let Some(instead) = ranking.and_then(|r| r.instead_of.as_ref().map(|why| (r.score, why))) {
-        let (score, why) = instead;
-        all.push(format!(
-            "Ranked by {score}, because {why}. The plain likelihood also ranks how well temperatures happen \
-             to be set."
-        ));
-    }
     all.extend(infinite(chapter));
-    all.extend(partial(chapter, ranking));
-    all.extend(unequal_passes(chapter));
-    all.extend(misclassification(chapter));
+    if let Some(ranking) = ranking {
+        all.extend(second_choice(ranking));
+        all.extend(partial(ranking));
+    }
+    all.extend(unequal(chapter));
+    all.extend(flips(chapter));
+    all.extend(refused(chapter));
     all
 }
 
 /// Runs that failed or are not there, method by method.
-fn unfinished(chapter: &Chapter<'_>) -> Vec<String> {
+fn unfinished(chapter: &Chapter<'_>) -> Vec<Warning> {
     let mut all = Vec::new();
     for method in &chapter.methods {
         let (done, runs) = method.count();
         if done == runs {
             continue;
         }
-        let why = method.runs.iter().find_map(|run| match &run.outcome {
-            Outcome::Failed(why) => Some(format!("one failed with: {why}")),
+        let failed = method.runs.iter().find_map(|run| match &run.outcome {
+            Outcome::Failed(why) => Some(format!("One failed with: {why}")),
             _ => None,
         });
-        let why = why.unwrap_or_else(|| "the others are not there yet".to_string());
         let name = method.name;
-        all.push(match done {
-            0 => format!("{name}: none of {runs} runs finished; {why}"),
-            _ => format!("{name}: {done} of {runs} runs finished; {why}"),
-        });
+        let what = match done {
+            0 => format!("{name}: none of {runs} runs finished"),
+            _ => format!("{name}: {done} of {runs} runs finished"),
+        };
+        let why = failed.unwrap_or_else(|| "The others are not there yet.".to_string());
+        all.push(Warning { what, why });
     }
     all
 }
 
 /// Likelihoods that are infinite, and for how many rows.
-fn infinite(chapter: &Chapter<'_>) -> Vec<String> {
+fn infinite(chapter: &Chapter<'_>) -> Vec<Warning> {
     let mut all = Vec::new();
     for method in &chapter.methods {
-        let notes = method.finished().filter_map(|(_, finished)| {
-            let entry = finished.entry("test", "nll")?;
-            (entry.value == Ok(f64::INFINITY)).then(|| entry.note.clone().unwrap_or_default())
-        });
-        let notes: Vec<String> = notes.collect();
+        let notes: Vec<&str> = method
+            .finished()
+            .filter_map(|(_, finished)| finished.entry("test", "nll"))
+            .filter(|entry| entry.value == Ok(f64::INFINITY))
+            .map(|entry| entry.note.as_deref().unwrap_or_default())
+            .collect();
         if let Some(first) = notes.first() {
-            let runs =
-                if notes.len() > 1 { format!(" (in {} runs)", notes.len()) } else { String::new() };
-            all.push(format!(
-                "{}: the likelihood is infinite{runs}, because {first}; nothing was clipped.",
-                method.name
-            ));
+            let runs = match notes.len() {
+                1 => String::new(),
+                n => format!(" in {n} runs"),
+            };
+            all.push(Warning {
+                what: format!("{}: the likelihood is infinite{runs}", method.name),
+                why: format!("Because {first}. Nothing was clipped."),
+            });
         }
     }
     all
 }
 
-/// Means of the ranked score over fewer runs than there are.
-fn partial(chapter: &Chapter<'_>, ranking: Option<&Ranking<'_>>) -> Vec<String> {
-    let Some(ranking) = ranking else { return Vec::new() };
+fn second_choice(ranking: &Ranking<'_>) -> Option<Warning> {
+    let why = ranking.instead_of.as_ref()?;
+    Some(Warning {
+        what: format!("Ranked by {}, which is second choice", ranking.score),
+        why: format!(
+            "Because {why}. Unlike it, this score also ranks how well temperatures happen to be set."
+        ),
+    })
+}
+
+/// Means of the ranked score over fewer runs than there are, and methods without one.
+fn partial(ranking: &Ranking<'_>) -> Vec<Warning> {
     let short: Vec<&str> = ranking
         .standings
         .iter()
@@ -75,36 +89,58 @@ fn partial(chapter: &Chapter<'_>, ranking: Option<&Ranking<'_>>) -> Vec<String> 
         .collect();
     let mut all = Vec::new();
     if !short.is_empty() {
-        all.push(format!(
-            "{} has no value for some runs of {}; their means are over the others.",
-            ranking.score,
-            listed(&short)
-        ));
+        all.push(Warning {
+            what: format!("{} has no value for some runs of {}", ranking.score, listed(&short)),
+            why: "Their means are over the other runs.".to_string(),
+        });
     }
     for (method, why) in ranking.without.iter().filter(|(m, _)| m.count().0 > 0) {
-        all.push(format!("{} is not ranked: {why}.", method.name));
+        all.push(Warning {
+            what: format!("{} is not ranked", method.name),
+            why: format!("Because {why}."),
+        });
     }
-    let _ = chapter;
     all
 }
 
-fn unequal_passes(chapter: &Chapter<'_>) -> Option<String> {
-    let members: Vec<usize> = chapter.methods.iter().filter_map(|m| m.members()).collect();
+fn unequal(chapter: &Chapter<'_>) -> Option<Warning> {
+    let (names, members): (Vec<String>, Vec<usize>) = chapter
+        .present()
+        .filter_map(|method| Some((method.name.to_string(), method.members()?)))
+        .unzip();
+    let caution = unequal_passes(&names, &members)?;
     let (least, most) = (members.iter().min()?, members.iter().max()?);
-    (least != most).then(|| {
-        format!(
-            "The methods do not cost the same: from {least} to {most} forward passes for one prediction. \
-             Compare at equal cost, or in deep ensemble equivalents (Ashukha et al. 2020, sec. 4)."
-        )
+    Some(Warning {
+        what: format!(
+            "The methods do not cost the same: {least} to {most} forward passes for one prediction"
+        ),
+        why: format!(
+            "{} ({}). Look at what a method is worth in networks of a deep ensemble, and at its cost.",
+            capital(&caution.why),
+            caution.reference
+        ),
     })
 }
 
-fn misclassification(chapter: &Chapter<'_>) -> Option<String> {
-    let several = chapter.methods.iter().filter(|m| m.count().0 > 0).count() > 1;
-    let there = chapter.scores("test").iter().any(|s| s.name.starts_with("misclassification."));
-    (several && there).then(|| {
-        "The scores misclassification.* are left out here: every model has its own errors to find, so they say \
-         nothing side by side (Ashukha et al. 2020, sec. 3.2). A run's full record has them."
-            .to_string()
+/// Scores that are left out because they say nothing side by side.
+fn refused(chapter: &Chapter<'_>) -> Option<Warning> {
+    if chapter.present().count() < 2 {
+        return None;
+    }
+    let caution = chapter.scores("test").iter().find_map(|score| refusal(score.name))?;
+    Some(Warning {
+        what: "Detection of errors (misclassification.*) is not compared".to_string(),
+        why: format!(
+            "{} ({}); {}. A run's full record has the numbers.",
+            capital(&caution.why),
+            caution.reference,
+            caution.instead
+        ),
     })
+}
+
+/// With a capital letter at the beginning.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }

@@ -1,5 +1,6 @@
 //! What quality costs.
 
+use dubio_metrics::card::Direction;
 use serde_json::json;
 
 use crate::chapter::{Chapter, Method};
@@ -16,7 +17,7 @@ pub(crate) struct Kind {
 /// Every kind of cost.
 pub(crate) const KINDS: [Kind; 6] = [
     Kind { label: "training seconds", of: |c, _| Some(c.train_secs) },
-    Kind { label: "seconds per prediction", of: |c, _| Some(c.predict_secs) },
+    Kind { label: "milliseconds per prediction", of: |c, _| Some(1e3 * c.predict_secs) },
     Kind { label: "peak memory (MB)", of: |c, _| c.peak_bytes.map(|b| b as f64 / 1e6) },
     Kind { label: "stored parameters (MB)", of: |c, _| Some(c.stored_bytes as f64 / 1e6) },
     Kind { label: "parameters of a member", of: |c, _| Some(c.parameters as f64) },
@@ -35,6 +36,34 @@ pub(crate) fn amount(method: &Method<'_>, kind: &Kind) -> Option<f64> {
     (!amounts.is_empty()).then(|| mean(&amounts))
 }
 
+/// A method at its price.
+struct Offer<'a> {
+    method: &'a str,
+    amount: f64,
+    value: f64,
+    /// Whether no method that costs no more is better.
+    unbeaten: bool,
+}
+
+fn offers<'a>(chapter: &Chapter<'a>, kind: &Kind, score: &str) -> Vec<Offer<'a>> {
+    let offer = |method: &Method<'a>| {
+        let amount = amount(method, kind).filter(|amount| *amount > 0.0)?;
+        let value = method.mean("test", score)?;
+        Some(Offer { method: method.name, amount, value, unbeaten: true })
+    };
+    let mut all: Vec<Offer<'a>> = chapter.methods.iter().filter_map(offer).collect();
+    let direction = chapter.card(score).map_or(Direction::Lower, |card| card.direction);
+    let badness = |offer: &Offer<'_>| direction.badness(offer.value).unwrap_or(f64::INFINITY);
+    for own in 0..all.len() {
+        let beats = |other: &Offer<'_>| {
+            other.amount <= all[own].amount && badness(other) < badness(&all[own])
+        };
+        let beaten = all.iter().any(beats);
+        all[own].unbeaten = !beaten;
+    }
+    all
+}
+
 /// A score against a cost.
 pub(crate) fn cost(chapter: &Chapter<'_>, first: &str) -> Option<Figure> {
     let wanted = [first, "nll", "accuracy", "ece", "brier", "rmse", "crps"];
@@ -45,20 +74,17 @@ pub(crate) fn cost(chapter: &Chapter<'_>, first: &str) -> Option<Figure> {
             scores.push(name);
         }
     }
-    let mut data = Data::new(&["method", "score", "cost", "#amount", "#value"]);
-    for method in &chapter.methods {
-        for kind in &KINDS {
-            let Some(amount) = amount(method, kind).filter(|amount| *amount > 0.0) else {
-                continue;
-            };
-            for score in &scores {
-                let Some(value) = method.mean("test", score) else { continue };
-                data.push(&[
-                    method.name.into(),
+    let mut data = Data::new(["method", "score", "cost", "#amount", "#value", "label"]);
+    for kind in &KINDS {
+        for score in &scores {
+            for offer in offers(chapter, kind, score) {
+                data.push([
+                    offer.method.into(),
                     (*score).into(),
                     kind.label.into(),
-                    amount.into(),
-                    value.into(),
+                    offer.amount.into(),
+                    offer.value.into(),
+                    if offer.unbeaten { offer.method } else { "" }.into(),
                 ]);
             }
         }
@@ -92,9 +118,9 @@ pub(crate) fn cost(chapter: &Chapter<'_>, first: &str) -> Option<Figure> {
         "title": {"text": {"expr": "score + ' against ' + cost"}},
         "width": 460, "height": 290,
         "encoding": {
-            "x": {"field": "amount", "type": "quantitative", "title": null, "scale": {"type": "log", "nice": true},
-                  "axis": {"format": "~s", "tickCount": 6}},
-            "y": {"field": "value", "type": "quantitative", "title": null, "scale": {"zero": false, "nice": true}},
+            "x": {"field": "amount", "type": "quantitative", "title": null, "scale": {"type": "log", "nice": false, "padding": 30},
+                  "axis": {"format": ".3~g", "tickCount": 5}},
+            "y": {"field": "value", "type": "quantitative", "title": null, "scale": {"zero": false, "nice": true, "padding": 10}, "axis": {"format": ".4~g", "tickCount": 6}},
             "color": colour(chapter),
             "opacity": opacity(1.0),
         },
@@ -102,14 +128,15 @@ pub(crate) fn cost(chapter: &Chapter<'_>, first: &str) -> Option<Figure> {
             {"mark": {"type": "point", "filled": true, "size": 90},
              "encoding": {"shape": marker(chapter), "tooltip": tip}},
             {"mark": {"type": "text", "align": "left", "dx": 8, "dy": -6, "fontSize": 10},
-             "encoding": {"text": {"field": "method"}}},
+             "encoding": {"text": {"field": "label"}}},
         ],
     });
     Some(Figure {
         id: "cost",
-        title: "What it costs".into(),
+        title: "Quality against cost".into(),
         how: "Choose a score and a cost. Of two methods at the same height take the one further to the left; \
-              what lies to the right of a method and is no better can be crossed off."
+              what lies to the right of another and is no better can be crossed off. The names are of those that nothing \
+              cheaper, or as cheap, beats."
             .into(),
         spec,
         layout: Layout::Wide,

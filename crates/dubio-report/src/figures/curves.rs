@@ -1,87 +1,164 @@
-//! A line for each method, over shares from 0 to 1: what several figures have in common.
+//! Lines by method: what several figures have in common.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::chapter::{Chapter, Method};
-use crate::figure::{Choice, Data, colour, dash, opacity, parameters, tooltip};
+use crate::figure::{Choice, Data, colour, dash, marker, opacity, parameters, tooltip};
 use crate::view::{POINTS, View, share};
 
 /// An axis of a curve.
 pub(super) struct Axis {
     pub field: &'static str,
     pub title: &'static str,
-    pub format: &'static str,
-    /// The ends that are always shown; `None` to fit the data.
-    pub domain: Option<[f64; 2]>,
+    format: &'static str,
+    scale: Value,
+    axis: Value,
 }
 
 impl Axis {
+    /// Of shares, from 0 to 1.
+    pub(super) fn share(field: &'static str, title: &'static str) -> Self {
+        Self::within(field, title, [0.0, 1.0])
+    }
+
+    /// Of shares, with these ends.
+    pub(super) fn within(field: &'static str, title: &'static str, ends: [f64; 2]) -> Self {
+        let scale = json!({"domain": ends, "nice": false});
+        Self { field, title, format: ".0%", scale, axis: json!({"format": "~p", "tickCount": 6}) }
+    }
+
+    /// As far as the data reach.
+    pub(super) fn fitted(field: &'static str, title: &'static str, format: &'static str) -> Self {
+        let scale = json!({"zero": false, "nice": true});
+        Self { field, title, format, scale, axis: json!({"format": format, "tickCount": 6}) }
+    }
+
+    /// Of whole numbers on a logarithmic scale.
+    pub(super) fn doubling(field: &'static str, title: &'static str) -> Self {
+        let scale = json!({"type": "log", "base": 2, "nice": false, "padding": 12});
+        Self { field, title, format: "d", scale, axis: json!({"format": "d", "tickCount": 7}) }
+    }
+
+    /// Of few whole numbers.
+    pub(super) fn steps(field: &'static str, title: &'static str) -> Self {
+        let scale = json!({"zero": false, "nice": false, "padding": 12});
+        Self { field, title, format: "d", scale, axis: json!({"format": "d", "tickMinStep": 1}) }
+    }
+
+    /// With another scale.
+    pub(super) fn scale(&mut self, scale: Value) {
+        self.scale = scale;
+    }
+
     pub(super) fn encoding(&self) -> Value {
-        let scale = match self.domain {
-            Some(domain) => json!({"domain": domain, "nice": false}),
-            None => json!({"zero": false, "nice": true}),
-        };
-        let axis = json!({"format": self.format});
-        json!({"field": self.field, "type": "quantitative", "title": self.title, "scale": scale, "axis": axis})
+        json!({
+            "field": self.field, "type": "quantitative", "title": self.title,
+            "scale": self.scale, "axis": self.axis,
+        })
     }
 }
 
-/// Lines by method, dashed by what else tells them apart, with a point under the pointer.
-pub(super) fn lines(
-    chapter: &Chapter<'_>,
-    data: Data,
-    x: &Axis,
-    y: &Axis,
-    choices: &[Choice],
-    below: Vec<Value>,
-) -> Value {
-    let tip = tooltip(&[
-        ("method", "method", ""),
-        (x.field, x.title, x.format),
-        (y.field, y.title, ".4f"),
-    ]);
-    let encoding = json!({"x": x.encoding(), "y": y.encoding(), "color": colour(chapter)});
-    let mut layers = below;
-    layers.push(json!({
-        "mark": {"type": "line", "strokeWidth": 1.75, "clip": true, "strokeJoin": "round"},
-        "encoding": {"strokeDash": dash(chapter), "opacity": opacity(1.0)},
-    }));
-    // Wide and invisible: what the pointer meets.
-    layers.push(json!({
-        "mark": {"type": "circle", "size": 90, "opacity": 0, "clip": true},
-        "encoding": {"tooltip": tip},
-    }));
-    for layer in &mut layers {
-        let own = layer["encoding"].as_object().cloned().unwrap_or_default();
-        let mut all = encoding.as_object().cloned().unwrap_or_default();
-        if layer.get("data").is_some() {
-            all.remove("color");
+/// What marks the points of a curve.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Points {
+    /// The method's marker.
+    Marked,
+    /// Nothing: there are many.
+    Plain,
+}
+
+/// Lines by method over two axes.
+pub(super) struct Lines<'a> {
+    pub chapter: &'a Chapter<'a>,
+    pub x: Axis,
+    pub y: Axis,
+    pub points: Points,
+    pub choices: &'a [Choice],
+    /// Layers below the lines.
+    pub below: Vec<Value>,
+}
+
+impl Lines<'_> {
+    pub(super) fn spec<const N: usize>(&self, data: Data<N>) -> Value {
+        let mut filters: Vec<Value> = self
+            .choices
+            .iter()
+            .map(|c| json!({"filter": format!("datum.{0} === {0}", c.parameter)}))
+            .collect();
+        filters.push(json!({"filter": format!("isValid(datum.{})", self.y.field)}));
+        let mut layers = self.below.clone();
+        layers.extend([self.lines(), self.marks()]);
+        let mut spec = json!({
+            "params": parameters(self.choices),
+            "data": data.into_value(),
+            "transform": filters,
+            "width": 460, "height": 290,
+            "encoding": {"x": self.x.encoding(), "y": self.y.encoding()},
+            "layer": layers,
+        });
+        if let Some(title) = title(self.choices) {
+            spec["title"] = title;
         }
-        all.extend(own);
-        layer["encoding"] = Value::Object(all);
+        spec
     }
-    let filters: Vec<Value> = choices
-        .iter()
-        .map(|c| json!({"filter": format!("datum.{0} === {0}", c.parameter)}))
-        .collect();
-    json!({
-        "params": parameters(choices),
-        "data": data.into_value(),
-        "transform": filters,
-        "width": 460, "height": 290,
-        "layer": layers,
-    })
+
+    fn lines(&self) -> Value {
+        let mut dash = dash(self.chapter);
+        if self.points == Points::Marked {
+            // The legend shows the markers, which are not dashed.
+            dash["legend"] = Value::Null;
+        }
+        json!({
+            "mark": {"type": "line", "strokeWidth": 1.75, "clip": true, "strokeJoin": "round"},
+            "encoding": {
+                "color": colour(self.chapter), "strokeDash": dash, "opacity": opacity(1.0),
+            },
+        })
+    }
+
+    /// What the pointer meets; seen only where points are marked.
+    fn marks(&self) -> Value {
+        let tip = tooltip(&[
+            ("method", "method", ""),
+            (self.x.field, self.x.title, self.x.format),
+            (self.y.field, self.y.title, ".4~g"),
+        ]);
+        match self.points {
+            Points::Marked => json!({
+                "mark": {"type": "point", "filled": true, "size": 50, "clip": true},
+                "encoding": {
+                    "color": colour(self.chapter), "shape": marker(self.chapter),
+                    "opacity": opacity(1.0), "tooltip": tip,
+                },
+            }),
+            Points::Plain => json!({
+                "name": "hover",
+                "mark": {"type": "circle", "size": 90, "opacity": 0, "clip": true},
+                "encoding": {"detail": {"field": "method"}, "tooltip": tip},
+            }),
+        }
+    }
+}
+
+/// What was chosen, as the title of the plot; `None` where there is no choice.
+pub(super) fn title(choices: &[Choice]) -> Option<Value> {
+    let offered: Vec<&str> =
+        choices.iter().filter(|c| !c.options.is_empty()).map(|c| c.parameter).collect();
+    (!offered.is_empty()).then(|| json!({"text": {"expr": offered.join(" + ', ' + ")}}))
 }
 
 /// The dotted line from corner to corner.
 pub(super) fn diagonal(x: &str, y: &str) -> Value {
+    let end = |at: u8| {
+        Value::Object(Map::from_iter([(x.to_string(), json!(at)), (y.to_string(), json!(at))]))
+    };
     json!({
-        "data": {"values": [{x: 0, y: 0}, {x: 1, y: 1}]},
+        "data": {"values": [end(0), end(1)]},
         "mark": {"type": "line", "stroke": "var(--soft)", "strokeDash": [3, 3], "strokeWidth": 1},
     })
 }
 
-/// A curve of every method, averaged over its runs: `(share, value)` for each point.
+/// A curve of a method, averaged over its runs: `(share, value)` for each point.
 pub(super) fn mean_curve(
     method: &Method<'_>,
     split: &str,
@@ -95,4 +172,16 @@ pub(super) fn mean_curve(
     }
     let mean = |i: usize| curves.iter().map(|c| c[i]).sum::<f64>() / curves.len() as f64;
     (0..POINTS).map(|i| (share(i), mean(i))).collect()
+}
+
+/// The share that may be left out before every method's error is below a thousandth, rounded up to
+/// tenths: where nothing happens any more is not shown.
+pub(super) fn interesting(chapter: &Chapter<'_>) -> f64 {
+    let needed = |method: &Method<'_>| {
+        let curve = mean_curve(method, "test", |view| view.risk.as_ref());
+        let wrong = curve.iter().rev().find(|(_, error)| *error < 1e-3);
+        wrong.map_or(1.0, |(kept, _)| 1.0 - kept)
+    };
+    let most = chapter.present().map(needed).fold(0.0, f64::max);
+    (10.0 * most + 0.5).ceil().clamp(2.0, 10.0) / 10.0
 }

@@ -1,28 +1,35 @@
 //! Where the uncertainty comes from: the data or the members' disagreement.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
+use super::shift::{ALL, Shifted, choice, shifted};
 use crate::chapter::{Chapter, Method};
-use crate::figure::{Data, Figure, Layout, opacity, parameters, tooltip};
+use crate::figure::{Choice, Data, Figure, Layout, opacity, parameters, tooltip};
+use crate::study::Finished;
 use crate::summary::mean;
 use crate::view::Parts;
 
 /// Mean uncertainty by method and split, in its parts.
 pub(crate) fn decomposition(chapter: &Chapter<'_>) -> Option<Figure> {
-    let mut data = Data::new(&["method", "split", "part", "#order", "#nats"]);
-    let mut shown: Vec<&str> = Vec::new();
-    for split in chapter.splits() {
-        for method in &chapter.methods {
-            for (order, (part, nats)) in parts(method, split).into_iter().enumerate() {
-                data.push(&[
+    let shifts = shifted(chapter);
+    let shift = choice(&shifts);
+    let mut data = Data::new(["method", "shift", "inputs", "part", "#order", "#nats"]);
+    let mut panels: Vec<String> = Vec::new();
+    for method in &chapter.methods {
+        for (name, panel, splits) in panels_of(chapter, &shifts) {
+            for (order, (part, nats)) in parts(method, &splits).into_iter().enumerate() {
+                data.push([
                     method.name.into(),
-                    split.into(),
+                    name.into(),
+                    panel[..].into(),
                     part.into(),
                     order.into(),
                     nats.into(),
                 ]);
-                if shown.last() != Some(&split) {
-                    shown.push(split);
+                if !panels.contains(&panel) {
+                    panels.push(panel.clone());
                 }
             }
         }
@@ -30,12 +37,16 @@ pub(crate) fn decomposition(chapter: &Chapter<'_>) -> Option<Figure> {
     if data.is_empty() {
         return None;
     }
+    let choices: Vec<Choice> = [shift].into_iter().filter(|c| !c.options.is_empty()).collect();
+    let filter =
+        if choices.is_empty() { "true" } else { "datum.shift === shift || datum.shift === ''" };
     let names: Vec<&str> = chapter.methods.iter().map(|m| m.name).collect();
-    let domain = ["data", "knowledge", "not known which"];
+    let domain = ["data", "knowledge", "cannot be told"];
     let spec = json!({
-        "params": parameters(&[]),
+        "params": parameters(&choices),
         "data": data.into_value(),
-        "facet": {"field": "split", "type": "nominal", "title": null, "sort": shown},
+        "transform": [{"filter": filter}],
+        "facet": {"field": "inputs", "type": "nominal", "title": null, "sort": panels},
         "columns": 3,
         "spacing": {"row": 14, "column": 18},
         "spec": {
@@ -49,7 +60,7 @@ pub(crate) fn decomposition(chapter: &Chapter<'_>) -> Option<Figure> {
                           "scale": {"domain": domain, "range": ["var(--under)", "var(--over)", "var(--soft)"]}},
                 "order": {"field": "order", "type": "quantitative"},
                 "opacity": opacity(0.85),
-                "tooltip": tooltip(&[("method", "method", ""), ("split", "split", ""),
+                "tooltip": tooltip(&[("method", "method", ""), ("inputs", "inputs", ""),
                     ("part", "uncertainty", ""), ("nats", "nats", ".4f")]),
             },
         },
@@ -62,21 +73,52 @@ pub(crate) fn decomposition(chapter: &Chapter<'_>) -> Option<Figure> {
               member cannot tell the two apart (grey)."
             .into(),
         spec,
-        layout: Layout::Panels(260),
-        choices: Vec::new(),
+        layout: Layout::Panels(230),
+        choices,
         columns: vec![
             ("method", "method"),
-            ("split", "split"),
+            ("shift", "shift"),
+            ("inputs", "inputs"),
             ("part", "uncertainty"),
             ("nats", "mean entropy (nats)"),
         ],
     })
 }
 
+/// What is shown side by side: the shift it belongs to (none for what is always shown), its name, and
+/// the splits that it is a mean of.
+fn panels_of<'a>(
+    chapter: &Chapter<'a>,
+    shifts: &[Shifted<'a>],
+) -> Vec<(&'a str, String, Vec<&'a str>)> {
+    let mut all = vec![("", "test".to_string(), vec!["test"])];
+    for shifted in shifts {
+        all.push((shifted.name, format!("severity {}", shifted.severity), vec![shifted.split]));
+    }
+    let severities: BTreeSet<usize> = shifts.iter().map(|shifted| shifted.severity).collect();
+    for severity in severities {
+        let same = shifts.iter().filter(|shifted| shifted.severity == severity);
+        all.push((
+            ALL,
+            format!("severity {severity}"),
+            same.map(|shifted| shifted.split).collect(),
+        ));
+    }
+    for split in chapter.splits() {
+        if let Some(name) = split.strip_prefix("ood.") {
+            all.push(("", name.to_string(), vec![split]));
+        }
+    }
+    all
+}
+
 /// The parts of the mean uncertainty over runs.
-fn parts(method: &Method<'_>, split: &str) -> Vec<(&'static str, f64)> {
-    let all: Vec<Parts> =
-        method.finished().filter_map(|(_, finished)| finished.view(split)?.uncertainty).collect();
+fn parts(method: &Method<'_>, splits: &[&str]) -> Vec<(&'static str, f64)> {
+    let of = |finished: &Finished, split: &&str| finished.view(split)?.uncertainty;
+    let all: Vec<Parts> = method
+        .finished()
+        .flat_map(|(_, finished)| splits.iter().filter_map(move |split| of(finished, split)))
+        .collect();
     let over = |of: &dyn Fn(&Parts) -> Option<f64>| -> Option<f64> {
         let values: Vec<f64> = all.iter().filter_map(of).collect();
         (!values.is_empty()).then(|| mean(&values))
@@ -85,6 +127,6 @@ fn parts(method: &Method<'_>, split: &str) -> Vec<(&'static str, f64)> {
     let knowledge = over(&|parts| parts.split.map(|(_, knowledge)| knowledge));
     match (data, knowledge) {
         (Some(data), Some(knowledge)) => vec![("data", data), ("knowledge", knowledge)],
-        _ => over(&|parts| Some(parts.total)).map(|t| ("not known which", t)).into_iter().collect(),
+        _ => over(&|parts| Some(parts.total)).map(|t| ("cannot be told", t)).into_iter().collect(),
     }
 }

@@ -14,13 +14,13 @@ pub(crate) fn foreign_sets<'a>(chapter: &Chapter<'a>) -> Vec<&'a str> {
 /// Histograms of the predictive entropy inside and outside, a panel for each method.
 pub(crate) fn foreign(chapter: &Chapter<'_>) -> Option<Figure> {
     let sets = foreign_sets(chapter);
-    let mut data = Data::new(&["method", "foreign", "set", "#from", "#to", "#share"]);
+    let mut data = Data::new(["method", "foreign", "set", "#from", "#to", "#share"]);
     for method in &chapter.methods {
         for set in &sets {
             for (kind, split) in [("test", "test"), ("elsewhere", &format!("ood.{set}")[..])] {
                 for (bin, share) in entropies(method, split).into_iter().enumerate() {
                     let edge = |i: usize| i as f64 / BINS as f64;
-                    data.push(&[
+                    data.push([
                         method.name.into(),
                         (*set).into(),
                         kind.into(),
@@ -56,7 +56,8 @@ pub(crate) fn foreign(chapter: &Chapter<'_>) -> Option<Figure> {
                       "scale": {"domain": [0, 1]}, "axis": {"values": [0, 0.5, 1], "format": ".1f"}},
                 "x2": {"field": "to"},
                 "y": {"field": "share", "type": "quantitative", "title": "share", "stack": null,
-                      "axis": {"tickCount": 3, "format": "~p"}},
+                      "scale": {"type": "sqrt"},
+                      "axis": {"values": [0.05, 0.2, 0.5, 0.8], "format": "~p"}},
                 "fill": {"field": "set", "type": "nominal", "title": "inputs",
                          "scale": {"domain": ["test", "elsewhere"], "range": ["var(--under)", "var(--over)"]}},
                 "opacity": opacity(0.5),
@@ -70,7 +71,7 @@ pub(crate) fn foreign(chapter: &Chapter<'_>) -> Option<Figure> {
         title: "Uncertainty on inputs from elsewhere".into(),
         how: "How uncertain the predictions are: blue for the test part, orange for inputs that belong to \
               none of the classes. The further the orange lies to the right of the blue, the better such \
-              inputs can be told from the model's own."
+              inputs can be told from the model's own. (Heights on a square-root scale.)"
             .into(),
         spec,
         layout: Layout::Panels(132),

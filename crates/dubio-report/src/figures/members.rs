@@ -1,52 +1,54 @@
 //! Scores against the number of members.
 
-use serde_json::json;
-
-use super::curves::{Axis, lines};
-use crate::chapter::{Chapter, Method};
+use super::curves::{Axis, Lines, Points};
+use crate::chapter::Chapter;
 use crate::figure::{Choice, Data, Figure, Layout};
-use crate::summary::mean;
 
-/// How a score grows with the number of members.
-pub(crate) fn members(chapter: &Chapter<'_>) -> Option<Figure> {
-    let mut scores: Vec<&str> = Vec::new();
-    for growth in chapter.finished().flat_map(|(_, finished)| &finished.growth) {
-        if growth.points.len() > 1 && !scores.contains(&&growth.score[..]) {
-            scores.push(&growth.score);
+/// The scores that are known for several numbers of members, the headline first.
+pub(super) fn grown_scores(chapter: &Chapter<'_>, headline: &str) -> Vec<String> {
+    let mut scores: Vec<String> = Vec::new();
+    for growth in chapter.growth.iter().filter(|growth| growth.points.len() > 1) {
+        if !scores.contains(&growth.score) {
+            scores.push(growth.score.clone());
         }
     }
-    let mut data = Data::new(&["method", "score", "#members", "#value"]);
-    for method in &chapter.methods {
-        for score in &scores {
-            for (members, value) in grown(method, score) {
-                data.push(&[method.name.into(), (*score).into(), members.into(), value.into()]);
-            }
+    scores.sort_by_key(|score| score != headline);
+    scores
+}
+
+/// How a score changes with the number of members.
+pub(crate) fn members(chapter: &Chapter<'_>, headline: &str) -> Option<Figure> {
+    let scores = grown_scores(chapter, headline);
+    let mut data = Data::new(["method", "score", "#members", "#value", "#deviation"]);
+    for growth in chapter.growth.iter().filter(|growth| scores.contains(&growth.score)) {
+        for point in &growth.points {
+            data.push([
+                growth.method[..].into(),
+                growth.score[..].into(),
+                point.n_samples.into(),
+                point.mean.into(),
+                point.std.into(),
+            ]);
         }
     }
     if data.is_empty() {
         return None;
     }
-    let choices = vec![Choice {
-        parameter: "score",
-        label: "Score",
-        options: scores.iter().map(|score| (*score).to_string()).collect(),
-    }];
-    let x = Axis { field: "members", title: "members", format: "d", domain: None };
-    let y = Axis { field: "value", title: "", format: "~g", domain: None };
-    let mut spec = lines(chapter, data, &x, &y, &choices, Vec::new());
-    for layer in spec["layer"].as_array_mut().into_iter().flatten() {
-        layer["encoding"]["x"]["scale"] = json!({"type": "log", "base": 2, "nice": false});
-    }
-    if let Some(layers) = spec["layer"].as_array_mut() {
-        // A method of one member is a point.
-        layers[0]["mark"]["point"] = json!({"size": 28, "filled": true});
-    }
-    spec["title"] = json!({"text": {"expr": "score"}});
+    let choices = vec![Choice { parameter: "score", label: "Score", options: scores }];
+    let lines = Lines {
+        chapter,
+        x: Axis::doubling("members", "members"),
+        y: Axis::fitted("value", "", ".4~g"),
+        points: Points::Marked,
+        choices: &choices,
+        below: Vec::new(),
+    };
+    let spec = lines.spec(data);
     Some(Figure {
         id: "members",
-        title: "How many members it takes".into(),
-        how: "The score of the first 1, 2, 4, ... members. Where a curve becomes flat, more members, and so more \
-              forward passes, bring nothing."
+        title: "Scores against the number of members".into(),
+        how: "The score with fewer members than there are, the mean over random subsets. Where a curve becomes \
+              flat, more members, and so more forward passes, bring nothing."
             .into(),
         spec,
         layout: Layout::Wide,
@@ -56,17 +58,7 @@ pub(crate) fn members(chapter: &Chapter<'_>) -> Option<Figure> {
             ("score", "score"),
             ("members", "members"),
             ("value", "value"),
+            ("deviation", "deviation over runs and subsets"),
         ],
     })
-}
-
-/// The mean over runs at each number of members.
-fn grown(method: &Method<'_>, score: &str) -> Vec<(usize, f64)> {
-    let mut by_members: std::collections::BTreeMap<usize, Vec<f64>> = Default::default();
-    for growth in method.finished().flat_map(|(_, finished)| &finished.growth) {
-        for (members, value) in growth.points.iter().filter(|_| growth.score == score) {
-            by_members.entry(*members).or_default().push(*value);
-        }
-    }
-    by_members.into_iter().map(|(members, values)| (members, mean(&values))).collect()
 }

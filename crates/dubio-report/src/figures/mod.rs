@@ -1,11 +1,16 @@
 //! One figure, one file.
 
+mod attack;
+mod checks;
+mod correlation;
 mod cost;
 mod coverage;
 mod curves;
 mod decomposition;
+mod equivalents;
 mod foreign;
 mod members;
+mod mixing;
 mod quantile_calibration;
 mod rejection;
 mod reliability;
@@ -13,12 +18,18 @@ mod risk_coverage;
 mod roc;
 mod scores;
 mod shift;
+mod sweeps;
 
+pub(crate) use attack::attack;
+pub(crate) use checks::checks;
+pub(crate) use correlation::correlation;
 pub(crate) use cost::{KINDS, amount, cost};
 pub(crate) use coverage::coverage;
 pub(crate) use decomposition::decomposition;
+pub(crate) use equivalents::{equivalents, priced};
 pub(crate) use foreign::foreign;
 pub(crate) use members::members;
+pub(crate) use mixing::mixing;
 pub(crate) use quantile_calibration::quantile_calibration;
 pub(crate) use rejection::rejection;
 pub(crate) use reliability::reliability;
@@ -26,3 +37,4 @@ pub(crate) use risk_coverage::risk_coverage;
 pub(crate) use roc::roc;
 pub(crate) use scores::scores;
 pub(crate) use shift::shift;
+pub(crate) use sweeps::{bins, temperature};

@@ -1,23 +1,29 @@
 //! Regression: how many targets lie below each predicted quantile.
 
-use super::curves::{Axis, diagonal, lines, mean_curve};
+use super::curves::{Axis, Lines, Points, diagonal, mean_curve};
 use crate::chapter::Chapter;
 use crate::figure::{Data, Figure, Layout};
 
 /// Share of targets below predicted quantiles against their level.
 pub(crate) fn quantile_calibration(chapter: &Chapter<'_>) -> Option<Figure> {
-    let mut data = Data::new(&["method", "#level", "#below"]);
+    let mut data = Data::new(["method", "#level", "#below"]);
     for method in &chapter.methods {
         for (level, below) in mean_curve(method, "test", |view| view.below.as_ref()) {
-            data.push(&[method.name.into(), level.into(), below.into()]);
+            data.push([method.name.into(), level.into(), below.into()]);
         }
     }
     if data.is_empty() {
         return None;
     }
-    let whole = Some([0.0, 1.0]);
-    let x = Axis { field: "level", title: "level of the quantile", format: ".0%", domain: whole };
-    let y = Axis { field: "below", title: "targets below it", format: ".0%", domain: whole };
+    let lines = Lines {
+        chapter,
+        x: Axis::share("level", "level of the quantile"),
+        y: Axis::share("below", "targets below it"),
+        points: Points::Plain,
+        choices: &[],
+        below: vec![diagonal("level", "below")],
+    };
+    let spec = lines.spec(data);
     Some(Figure {
         id: "quantile-calibration",
         title: "Calibration of quantiles".into(),
@@ -25,7 +31,7 @@ pub(crate) fn quantile_calibration(chapter: &Chapter<'_>) -> Option<Figure> {
               promised. A curve that is flat in the middle belongs to distributions that are too narrow, one \
               that is steep there to distributions that are too wide; all above or all below is a bias."
             .into(),
-        spec: lines(chapter, data, &x, &y, &[], vec![diagonal("level", "below")]),
+        spec,
         layout: Layout::Wide,
         choices: Vec::new(),
         columns: vec![("method", "method"), ("level", "level"), ("below", "targets below it")],

@@ -1,39 +1,44 @@
 //! Accuracy among what is kept when the least confident predictions are handed over.
 
-use super::curves::{Axis, lines, mean_curve};
+use super::curves::{Axis, Lines, Points, interesting, mean_curve};
 use crate::chapter::Chapter;
 use crate::figure::{Data, Figure, Layout};
 
 /// Accuracy against the share rejected.
 pub(crate) fn rejection(chapter: &Chapter<'_>) -> Option<Figure> {
-    let mut data = Data::new(&["method", "#rejected", "#accuracy"]);
+    let mut data = Data::new(["method", "#rejected", "#accuracy"]);
     for method in &chapter.methods {
         for (kept, error) in mean_curve(method, "test", |view| view.risk.as_ref()) {
             if kept > 0.0 {
-                data.push(&[method.name.into(), (1.0 - kept).into(), (1.0 - error).into()]);
+                data.push([method.name.into(), (1.0 - kept).into(), (1.0 - error).into()]);
             }
         }
     }
     if data.is_empty() {
         return None;
     }
-    let x = Axis {
-        field: "rejected",
-        title: "share handed over",
-        format: ".0%",
-        domain: Some([0.0, 1.0]),
+    let lines = Lines {
+        chapter,
+        x: Axis::within("rejected", "share handed over", [0.0, interesting(chapter)]),
+        y: Axis::fitted("accuracy", "accuracy of the rest", "~p"),
+        points: Points::Plain,
+        choices: &[],
+        below: Vec::new(),
     };
-    let y = Axis { field: "accuracy", title: "accuracy of the rest", format: "~p", domain: None };
     Some(Figure {
         id: "rejection",
         title: "Accuracy when the doubtful are handed over".into(),
-        how: "Read from left to right: hand the least confident predictions to somebody else and look at \
-              how accurate the rest becomes. A curve that rises early belongs to a model that knows which \
-              of its predictions to doubt."
+        how: "Hand the least confident predictions to somebody else, and look at how accurate the rest \
+              becomes. A curve that rises early belongs to a model that knows which of its predictions to \
+              doubt."
             .into(),
-        spec: lines(chapter, data, &x, &y, &[], Vec::new()),
+        spec: lines.spec(data),
         layout: Layout::Wide,
         choices: Vec::new(),
-        columns: vec![("method", "method"), ("rejected", "share handed over"), ("accuracy", "accuracy of the rest")],
+        columns: vec![
+            ("method", "method"),
+            ("rejected", "share handed over"),
+            ("accuracy", "accuracy of the rest"),
+        ],
     })
 }

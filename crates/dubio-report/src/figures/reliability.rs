@@ -9,7 +9,7 @@ use crate::view::RELIABILITY_BINS;
 
 /// Reliability diagrams with counts, over- and underconfidence shaded.
 pub(crate) fn reliability(chapter: &Chapter<'_>) -> Option<Figure> {
-    let mut data = Data::new(&[
+    let mut data = Data::new([
         "method",
         "#from",
         "#to",
@@ -17,6 +17,7 @@ pub(crate) fn reliability(chapter: &Chapter<'_>) -> Option<Figure> {
         "#accuracy",
         "#count",
         "#share",
+        "#weight",
         "gap",
     ]);
     for method in &chapter.methods {
@@ -26,7 +27,7 @@ pub(crate) fn reliability(chapter: &Chapter<'_>) -> Option<Figure> {
             let edge = |i: usize| i as f64 / RELIABILITY_BINS as f64;
             let gap =
                 if bin.confidence > bin.accuracy { "overconfident" } else { "underconfident" };
-            data.push(&[
+            data.push([
                 method.name.into(),
                 edge(index).into(),
                 edge(index + 1).into(),
@@ -34,6 +35,7 @@ pub(crate) fn reliability(chapter: &Chapter<'_>) -> Option<Figure> {
                 bin.accuracy.into(),
                 bin.count.into(),
                 (bin.count as f64 / whole).into(),
+                weight(bin.count).into(),
                 gap.into(),
             ]);
         }
@@ -57,6 +59,13 @@ pub(crate) fn reliability(chapter: &Chapter<'_>) -> Option<Figure> {
         "field": "gap", "type": "nominal", "title": "gap",
         "scale": {"domain": ["overconfident", "underconfident"], "range": ["var(--over)", "var(--under)"]},
     });
+    let weighted = |full: f64| {
+        json!({
+            "condition": {"test": "isolated !== '' && datum.method !== isolated", "value": 0.04},
+            "field": "weight", "type": "quantitative", "legend": null,
+            "scale": {"domain": [0, 1], "range": [0.1 * full, full]},
+        })
+    };
     let spec = json!({
         "params": parameters(&[]),
         "data": data.into_value(),
@@ -81,7 +90,7 @@ pub(crate) fn reliability(chapter: &Chapter<'_>) -> Option<Figure> {
                     "mark": {"type": "rect"},
                     "encoding": {
                         "x": x, "x2": {"field": "to"}, "y": y("confidence"), "y2": {"field": "accuracy"},
-                        "fill": gaps, "opacity": opacity(0.3), "tooltip": tip,
+                        "fill": gaps, "opacity": weighted(0.5), "tooltip": tip,
                     },
                 },
                 {
@@ -94,7 +103,7 @@ pub(crate) fn reliability(chapter: &Chapter<'_>) -> Option<Figure> {
                     "transform": [{"calculate": "(datum.from + datum.to) / 2", "as": "middle"}],
                     "encoding": {
                         "x": {"field": "middle", "type": "quantitative"}, "y": y("accuracy"),
-                        "opacity": opacity(1.0), "tooltip": tip,
+                        "opacity": weighted(1.0), "tooltip": tip,
                     },
                 },
             ],
@@ -105,8 +114,8 @@ pub(crate) fn reliability(chapter: &Chapter<'_>) -> Option<Figure> {
         title: "Reliability".into(),
         how: "Each dash is the accuracy of the examples predicted with about that confidence. On the dotted \
               diagonal the model keeps its word; below it (shaded orange) it is too sure of itself, above \
-              (blue) not sure enough. The grey bars at the foot show where the examples are; a dash over \
-              hardly any grey means little."
+              (blue) not sure enough. The grey bars at the foot show where the examples are; what \
+              rests on few of them is faint."
             .into(),
         spec,
         layout: Layout::Panels(132),
@@ -120,6 +129,11 @@ pub(crate) fn reliability(chapter: &Chapter<'_>) -> Option<Figure> {
             ("count", "examples"),
         ],
     })
+}
+
+/// How much a bin counts for the eye: half for twenty examples, nearly nothing for one.
+fn weight(count: usize) -> f64 {
+    count as f64 / (count as f64 + 20.0)
 }
 
 /// The bins of all runs together.

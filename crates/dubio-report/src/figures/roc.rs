@@ -1,6 +1,6 @@
 //! Telling inputs from elsewhere by their entropy.
 
-use super::curves::{Axis, diagonal, lines, mean_curve};
+use super::curves::{Axis, Lines, Points, diagonal, mean_curve};
 use super::foreign::foreign_sets;
 use crate::chapter::Chapter;
 use crate::figure::{Choice, Data, Figure, Layout};
@@ -8,12 +8,12 @@ use crate::figure::{Choice, Data, Figure, Layout};
 /// Share of foreign inputs found against share of false alarms.
 pub(crate) fn roc(chapter: &Chapter<'_>) -> Option<Figure> {
     let sets = foreign_sets(chapter);
-    let mut data = Data::new(&["method", "foreign", "#alarms", "#found"]);
+    let mut data = Data::new(["method", "foreign", "#alarms", "#found"]);
     for method in &chapter.methods {
         for set in &sets {
             let split = format!("ood.{set}");
             for (alarms, found) in mean_curve(method, &split, |view| view.roc.as_ref()) {
-                data.push(&[method.name.into(), (*set).into(), alarms.into(), found.into()]);
+                data.push([method.name.into(), (*set).into(), alarms.into(), found.into()]);
             }
         }
     }
@@ -25,10 +25,15 @@ pub(crate) fn roc(chapter: &Chapter<'_>) -> Option<Figure> {
         label: "Set from elsewhere",
         options: sets.iter().map(|set| (*set).to_string()).collect(),
     }];
-    let whole = Some([0.0, 1.0]);
-    let x = Axis { field: "alarms", title: "false alarms", format: ".0%", domain: whole };
-    let y = Axis { field: "found", title: "foreign inputs found", format: ".0%", domain: whole };
-    let below = vec![diagonal("alarms", "found")];
+    let lines = Lines {
+        chapter,
+        x: Axis::share("alarms", "false alarms"),
+        y: Axis::share("found", "foreign inputs found"),
+        points: Points::Plain,
+        choices: &choices,
+        below: vec![diagonal("alarms", "found")],
+    };
+    let spec = lines.spec(data);
     Some(Figure {
         id: "roc",
         title: "Detection of inputs from elsewhere".into(),
@@ -36,7 +41,7 @@ pub(crate) fn roc(chapter: &Chapter<'_>) -> Option<Figure> {
               against how many of the model's own raise a false alarm. The nearer to the top left corner the \
               better; the dotted diagonal is guessing."
             .into(),
-        spec: lines(chapter, data, &x, &y, &choices, below),
+        spec,
         layout: Layout::Wide,
         choices,
         columns: vec![

@@ -8,17 +8,25 @@ use crate::refused::may_be_compared;
 
 /// Mean, interval and single runs of a score that the reader chooses.
 pub(crate) fn scores(chapter: &Chapter<'_>, first: &str) -> Option<Figure> {
-    let names: Vec<&str> = chapter.scores("test").iter().map(|score| score.name).collect();
-    let mut names: Vec<&str> =
-        names.into_iter().filter(|name| may_be_compared(chapter, name)).collect();
+    if chapter.present().count() < 2 {
+        return None;
+    }
+    let names = chapter.scores("test");
+    let names = names.iter().map(|score| score.name);
+    let mut names: Vec<&str> = names.filter(|name| may_be_compared(chapter, name)).collect();
     names.sort_by_key(|name| *name != first);
-    let mut data = Data::new(&["method", "score", "kind", "#value", "#lo", "#hi", "#deviation"]);
-    for method in &chapter.methods {
-        for name in &names {
+    let mut data =
+        Data::new(["method", "score", "kind", "#value", "#lo", "#hi", "#deviation", "#order"]);
+    for name in &names {
+        let mut order: Vec<f64> =
+            chapter.methods.iter().filter_map(|m| m.mean("test", name)).collect();
+        order.sort_by(f64::total_cmp);
+        for method in &chapter.methods {
             let Some(cell) = method.cell("test", name) else { continue };
             let Some(summary) = cell.summary() else { continue };
             let (lo, hi) = summary.interval.unzip();
-            data.push(&[
+            let place = order.partition_point(|mean| *mean < summary.mean);
+            data.push([
                 method.name.into(),
                 (*name).into(),
                 "mean".into(),
@@ -26,10 +34,11 @@ pub(crate) fn scores(chapter: &Chapter<'_>, first: &str) -> Option<Figure> {
                 lo.into(),
                 hi.into(),
                 summary.deviation.into(),
+                place.into(),
             ]);
             for value in summary.values.iter().filter(|_| summary.values.len() > 1) {
                 let none = || None::<f64>.into();
-                data.push(&[
+                data.push([
                     method.name.into(),
                     (*name).into(),
                     "run".into(),
@@ -37,6 +46,7 @@ pub(crate) fn scores(chapter: &Chapter<'_>, first: &str) -> Option<Figure> {
                     none(),
                     none(),
                     none(),
+                    place.into(),
                 ]);
             }
         }
@@ -52,14 +62,14 @@ pub(crate) fn scores(chapter: &Chapter<'_>, first: &str) -> Option<Figure> {
     let tip = tooltip(&[
         ("method", "method", ""),
         ("score", "score", ""),
-        ("value", "value", ".5g"),
-        ("lo", "from", ".5g"),
-        ("hi", "to", ".5g"),
+        ("value", "value", ".4~g"),
+        ("lo", "from", ".4~g"),
+        ("hi", "to", ".4~g"),
         ("deviation", "deviation over runs", ".2g"),
     ]);
-    let sort = json!({"field": "value", "op": "mean", "order": "ascending"});
+    let sort = json!({"field": "order", "op": "min"});
     let y = json!({"field": "method", "type": "nominal", "title": null, "sort": sort});
-    let x = |field: &str| json!({"field": field, "type": "quantitative", "title": null, "scale": {"zero": false}});
+    let x = |field: &str| json!({"field": field, "type": "quantitative", "title": null, "scale": {"zero": false}, "axis": {"format": ".4~g", "tickCount": 7}});
     let spec = json!({
         "params": parameters(&choices),
         "data": data.into_value(),
@@ -87,7 +97,7 @@ pub(crate) fn scores(chapter: &Chapter<'_>, first: &str) -> Option<Figure> {
     });
     Some(Figure {
         id: "scores",
-        title: "Any score".into(),
+        title: "Any score, method by method".into(),
         how: "Choose a score: the marker is its mean, the line its 95 % interval over examples and runs, and \
               the small strokes are single runs. Where lines overlap the order may be chance; the ranking above \
               says so from differences on the same examples, which are more precise."

@@ -1,115 +1,83 @@
 //! Scores as the inputs get worse.
 
-use serde_json::json;
+use std::collections::BTreeMap;
 
-use super::curves::{Axis, lines};
-use crate::chapter::Chapter;
-use crate::figure::{Choice, Data, Figure, Layout, marker, opacity, tooltip};
+use super::curves::{Axis, Lines, Points};
+use crate::chapter::{Chapter, Method};
+use crate::figure::{Choice, Data, Figure, Layout};
 use crate::summary::mean;
 
 /// All shifts together.
-const ALL: &str = "mean of all shifts";
+pub(super) const ALL: &str = "mean of all shifts";
 
-/// Which of `shift.fog.3`: fog, 3.
-pub(crate) fn parse(split: &str) -> Option<(&str, usize)> {
-    let (name, severity) = split.strip_prefix("shift.")?.rsplit_once('.')?;
-    Some((name, severity.parse().ok()?))
+/// A shifted test part.
+pub(super) struct Shifted<'a> {
+    /// `shift.fog.3`.
+    pub split: &'a str,
+    /// `fog`.
+    pub name: &'a str,
+    /// 3.
+    pub severity: usize,
+}
+
+/// The shifted test parts of a chapter, by name and severity.
+pub(super) fn shifted<'a>(chapter: &Chapter<'a>) -> Vec<Shifted<'a>> {
+    let parse = |split: &'a str| {
+        let (name, severity) = split.strip_prefix("shift.")?.rsplit_once('.')?;
+        Some(Shifted { split, name, severity: severity.parse().ok()? })
+    };
+    let mut all: Vec<Shifted<'a>> = chapter.splits().into_iter().filter_map(parse).collect();
+    all.sort_by_key(|shifted| (shifted.name, shifted.severity));
+    all
+}
+
+/// The names of shifts to choose from, all together first.
+pub(super) fn choice(shifts: &[Shifted<'_>]) -> Choice {
+    let mut options: Vec<String> = shifts.iter().map(|shifted| shifted.name.to_string()).collect();
+    options.dedup();
+    if options.len() > 1 {
+        options.insert(0, ALL.to_string());
+    }
+    Choice { parameter: "shift", label: "Shift", options }
 }
 
 /// Scores against the severity of a corruption.
 pub(crate) fn shift(chapter: &Chapter<'_>, headline: &str) -> Option<Figure> {
-    let splits: Vec<(&str, &str, usize)> = chapter
-        .splits()
-        .into_iter()
-        .filter_map(|split| parse(split).map(|(name, severity)| (split, name, severity)))
-        .collect();
-    let (first, ..) = *splits.first()?;
-    let mut names: Vec<&str> = splits.iter().map(|(_, name, _)| *name).collect();
-    names.dedup();
-    names.sort_unstable();
-    names.dedup();
+    let shifts = shifted(chapter);
     let mut scores: Vec<String> =
-        chapter.scores(first).iter().map(|score| score.name.to_string()).collect();
+        chapter.scores(shifts.first()?.split).iter().map(|score| score.name.to_string()).collect();
     scores.sort_by_key(|name| (name != headline, name != "nll"));
-    let mut data = Data::new(&["method", "score", "shift", "#severity", "#value"]);
+    let shift = choice(&shifts);
+    let score = Choice { parameter: "score", label: "Score", options: scores };
+    let mut data = Data::new(["method", "score", "shift", "#severity", "#value"]);
     for method in &chapter.methods {
-        for score in &scores {
-            let plain = method.mean("test", score);
-            let mut by_severity: Vec<(usize, Vec<f64>)> = Vec::new();
-            for name in &names {
-                data.push(&[
-                    method.name.into(),
-                    score[..].into(),
-                    (*name).into(),
-                    0.into(),
-                    plain.into(),
-                ]);
-                for (split, _, severity) in splits.iter().filter(|(_, own, _)| own == name) {
-                    let value = method.mean(split, score);
-                    data.push(&[
+        for score in &score.options {
+            for (name, curve) in curves(method, score, &shifts) {
+                for (severity, value) in curve {
+                    data.push([
                         method.name.into(),
                         score[..].into(),
-                        (*name).into(),
-                        (*severity).into(),
+                        name.into(),
+                        severity.into(),
                         value.into(),
                     ]);
-                    match by_severity.iter_mut().find(|(s, _)| s == severity) {
-                        Some((_, values)) => values.extend(value),
-                        None => by_severity.push((*severity, value.into_iter().collect())),
-                    }
                 }
             }
-            data.push(&[method.name.into(), score[..].into(), ALL.into(), 0.into(), plain.into()]);
-            for (severity, values) in by_severity.iter().filter(|(_, values)| !values.is_empty()) {
-                data.push(&[
-                    method.name.into(),
-                    score[..].into(),
-                    ALL.into(),
-                    (*severity).into(),
-                    mean(values).into(),
-                ]);
-            }
         }
     }
-    let mut shifts: Vec<String> = names.iter().map(|name| (*name).to_string()).collect();
-    if names.len() > 1 {
-        shifts.insert(0, ALL.to_string());
-    }
-    let choices = vec![
-        Choice { parameter: "score", label: "Score", options: scores },
-        Choice { parameter: "shift", label: "Shift", options: shifts },
-    ];
-    let x =
-        Axis { field: "severity", title: "severity (0: as they are)", format: "d", domain: None };
-    let y = Axis { field: "value", title: "", format: "~g", domain: None };
-    let mut spec = lines(chapter, data, &x, &y, &choices, Vec::new());
-    let tip = tooltip(&[
-        ("method", "method", ""),
-        ("score", "score", ""),
-        ("shift", "shift", ""),
-        ("severity", "severity", "d"),
-        ("value", "value", ".4f"),
-    ]);
-    if let Some(layers) = spec["layer"].as_array_mut() {
-        layers.truncate(1);
-        let mut points = layers[0].clone();
-        points["mark"] = json!({"type": "point", "filled": true, "size": 55});
-        points["encoding"]["shape"] = marker(chapter);
-        points["encoding"]["opacity"] = opacity(1.0);
-        points["encoding"]["tooltip"] = tip;
-        if let Some(encoding) = points["encoding"].as_object_mut() {
-            encoding.remove("strokeDash");
-        }
-        layers.push(points);
-        for layer in layers.iter_mut() {
-            layer["encoding"]["x"]["axis"] =
-                json!({"tickMinStep": 1, "format": "d", "grid": false});
-        }
-    }
-    spec["title"] = json!({"text": {"expr": "score + ', ' + shift"}});
+    let choices = vec![score, shift];
+    let lines = Lines {
+        chapter,
+        x: Axis::steps("severity", "severity (0: inputs as they are)"),
+        y: Axis::fitted("value", "", ".4~g"),
+        points: Points::Marked,
+        choices: &choices,
+        below: Vec::new(),
+    };
+    let spec = lines.spec(data);
     Some(Figure {
         id: "shift",
-        title: "Under shift".into(),
+        title: "Scores against the severity of a shift".into(),
         how: "How a score changes as the inputs are corrupted more and more. A model that knows what it does \
               not know loses accuracy like the others, but its likelihood and calibration get worse more \
               slowly."
@@ -125,4 +93,29 @@ pub(crate) fn shift(chapter: &Chapter<'_>, headline: &str) -> Option<Figure> {
             ("value", "value"),
         ],
     })
+}
+
+/// The values of a score by severity for each shift, and for their mean; severity 0 is the test part.
+fn curves<'s>(
+    method: &Method<'_>,
+    score: &str,
+    shifts: &[Shifted<'s>],
+) -> Vec<(&'s str, Vec<(usize, f64)>)> {
+    let Some(plain) = method.mean("test", score) else { return Vec::new() };
+    let mut by_name: BTreeMap<&'s str, Vec<(usize, f64)>> = BTreeMap::new();
+    let mut together: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+    for shifted in shifts {
+        let Some(value) = method.mean(shifted.split, score) else { continue };
+        by_name
+            .entry(shifted.name)
+            .or_insert_with(|| vec![(0, plain)])
+            .push((shifted.severity, value));
+        together.entry(shifted.severity).or_default().push(value);
+    }
+    let mut all: Vec<(&str, Vec<(usize, f64)>)> = by_name.into_iter().collect();
+    if all.len() > 1 {
+        let means = together.iter().map(|(severity, values)| (*severity, mean(values)));
+        all.push((ALL, [(0, plain)].into_iter().chain(means).collect()));
+    }
+    all
 }

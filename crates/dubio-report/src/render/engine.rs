@@ -6,7 +6,11 @@ use rquickjs::{CatchResultExt, Context, Ctx, Runtime};
 pub(crate) const VEGA: &str = include_str!("../../vendor/vega.min.js");
 pub(crate) const VEGA_LITE: &str = include_str!("../../vendor/vega-lite.min.js");
 pub(crate) const THEME: &str = include_str!("../../page/theme.json");
-const HOST: &str = include_str!("../../page/host.js");
+const HOST: [&str; 3] = [
+    include_str!("../../host/helvetica.js"),
+    include_str!("../../host/pdf.js"),
+    include_str!("../../host/host.js"),
+];
 
 /// Why a figure could not be drawn.
 #[derive(Debug, thiserror::Error)]
@@ -33,7 +37,7 @@ impl Engine {
         };
         let failed = |why: String| DrawingError { figure: "the engine".into(), why };
         let engine = start().map_err(|e| failed(e.to_string()))?;
-        for source in [HOST, VEGA, VEGA_LITE] {
+        for source in HOST.into_iter().chain([VEGA, VEGA_LITE]) {
             engine.context.with(|ctx| evaluate(&ctx, source)).map_err(failed)?;
         }
         Ok(engine)

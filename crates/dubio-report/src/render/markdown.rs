@@ -12,8 +12,8 @@ pub fn markdown(report: &Report<'_>) -> String {
     if !report.study.about.is_empty() {
         let _ = write!(out, "\n{}\n", report.study.about);
     }
-    for caution in &report.study.cautions {
-        let _ = write!(out, "\n> {caution}\n");
+    for warning in &report.study.warnings {
+        let _ = write!(out, "\n> **{}.** {}\n", warning.what, warning.why);
     }
     for part in &report.parts {
         write_part(&mut out, part);
@@ -28,7 +28,8 @@ fn write_part(out: &mut String, part: &Part<'_>) {
     }
     let _ = write!(out, "\n{}\n", part.headline);
     if !part.warnings.is_empty() {
-        let list: Vec<String> = part.warnings.iter().map(|w| format!("- {w}")).collect();
+        let list: Vec<String> =
+            part.warnings.iter().map(|w| format!("- **{}.** {}", w.what, w.why)).collect();
         let _ = write!(out, "\nWarnings:\n\n{}\n", list.join("\n"));
     }
     if let Some(ranking) = &part.ranking {

@@ -5,6 +5,7 @@ mod engine;
 mod html;
 mod latex;
 mod markdown;
+mod pdf;
 mod svg;
 
 pub use self::csv::csv;
@@ -12,4 +13,5 @@ pub use self::engine::DrawingError;
 pub use self::html::html;
 pub use self::latex::latex;
 pub use self::markdown::markdown;
+pub use self::pdf::pdf;
 pub use self::svg::svg;

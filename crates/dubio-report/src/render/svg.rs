@@ -13,7 +13,7 @@ pub fn svg(report: &Report<'_>) -> Result<Vec<(String, String)>, DrawingError> {
     named(report)
         .into_iter()
         .map(|(name, figure)| {
-            let drawn = engine.call("toSVG", &light(&specification(figure).to_string()));
+            let drawn = engine.call("toSVG", &specification(figure));
             let drawn = drawn.map_err(|why| DrawingError { figure: name.clone(), why })?;
             Ok((name, drawn))
         })
@@ -45,8 +45,14 @@ pub(crate) fn file_name(text: &str) -> String {
     words.join("-")
 }
 
-fn specification(figure: &Figure) -> Value {
+/// What the engine is given: on white paper, without what only a pointer needs.
+pub(crate) fn specification(figure: &Figure) -> String {
     let mut config: Value = serde_json::from_str(THEME).expect("the theme is JSON");
     config["font"] = json!("Helvetica, Arial, sans-serif");
-    json!({"spec": figure.spec, "config": config})
+    let mut spec = figure.spec.clone();
+    if let Some(layers) = spec.get_mut("layer").and_then(Value::as_array_mut) {
+        // Nothing hovers over a file.
+        layers.retain(|layer| layer["name"] != "hover");
+    }
+    light(&json!({"spec": spec, "config": config}).to_string())
 }

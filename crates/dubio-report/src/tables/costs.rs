@@ -5,7 +5,7 @@ use dubio_metrics::card::Direction;
 use crate::chapter::Chapter;
 use crate::figures::{KINDS, amount};
 use crate::number::places;
-use crate::table::{Column, Field, Table, by_method};
+use crate::table::{Column, Field, Rank, Table, by_method};
 
 /// Every kind of cost, method by method.
 pub(crate) fn costs(chapter: &Chapter<'_>) -> Option<Table> {
@@ -19,7 +19,7 @@ pub(crate) fn costs(chapter: &Chapter<'_>) -> Option<Table> {
                 summary: String::new(),
             };
             let field = |amount: Option<f64>| match amount {
-                Some(amount) => Field::plain(amount, places(amount)),
+                Some(amount) => Field::plain(amount, places(amount, 3)),
                 None => Field::Missing("not measured".into()),
             };
             (column, chapter.methods.iter().map(|method| field(amount(method, kind))).collect())
@@ -36,5 +36,6 @@ pub(crate) fn costs(chapter: &Chapter<'_>) -> Option<Table> {
         columns,
         rows,
         note: "Means over runs.".into(),
+        rank: Rank::Second,
     })
 }

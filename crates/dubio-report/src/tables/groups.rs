@@ -1,9 +1,7 @@
 //! Scores of groups of examples.
 
-use dubio_metrics::card::Direction;
-
 use crate::chapter::Chapter;
-use crate::table::{Column, Field, Line, Table, score_column};
+use crate::table::{Column, Field, Rank, Table, by_method, score_column};
 
 const WANTED: [&str; 6] = ["accuracy", "nll", "ece", "rmse", "crps", "picp"];
 
@@ -11,52 +9,36 @@ const WANTED: [&str; 6] = ["accuracy", "nll", "ece", "rmse", "crps", "picp"];
 pub(crate) fn groups(chapter: &Chapter<'_>) -> Vec<Table> {
     let names: Vec<&str> = chapter.scores("test").iter().map(|score| score.name).collect();
     let table = |score: &&str| {
-        let own: Vec<&str> = names
+        let columns: Vec<(Column, Vec<Field>)> = names
             .iter()
-            .copied()
-            .filter(|name| {
-                let rest = name.strip_prefix("group.").and_then(|rest| rest.split_once('.'));
-                rest.is_some_and(|(_, plain)| plain == *score)
-                    || *name == format!("worst_group.{score}")
-                    || *name == format!("p10_group.{score}")
+            .filter_map(|name| Some((name, heading(name, score)?)))
+            .map(|(name, heading)| {
+                let (column, fields) = score_column(chapter, "test", name);
+                (Column { name: heading, ..column }, fields)
             })
             .collect();
-        if own.is_empty() {
-            return None;
-        }
-        let columns: Vec<(Column, Vec<Field>)> = own
-            .iter()
-            .map(|name| {
-                let (mut column, fields) = score_column(chapter, "test", name);
-                column.name = heading(name, score);
-                column.direction = chapter.card(name).map_or(Direction::Neither, |c| c.direction);
-                (column, fields)
-            })
-            .collect();
-        let rows = chapter.methods.iter().enumerate().map(|(m, method)| Line {
-            name: method.name.to_string(),
-            style: Some(method.style),
-            cells: columns.iter().map(|(_, fields)| fields[m].clone()).collect(),
-        });
-        Some(Table {
+        let (columns, rows) = by_method(chapter, columns);
+        (!columns.is_empty()).then(|| Table {
             id: format!("groups-{score}"),
             caption: format!("{score} by group"),
             corner: "method",
-            rows: rows.collect(),
-            columns: columns.into_iter().map(|(column, _)| column).collect(),
-            note: "Small groups have wide intervals: look at how many examples a group has before believing \
-                   the worst."
+            columns,
+            rows,
+            note: "Small groups have wide intervals: point at a number to see its own before believing the worst."
                 .into(),
+            rank: Rank::First,
         })
     };
     WANTED.iter().filter_map(table).collect()
 }
 
-fn heading(name: &str, score: &str) -> String {
-    let head = name.strip_suffix(score).unwrap_or(name).trim_end_matches('.');
-    match head {
-        "worst_group" => "worst".to_string(),
-        "p10_group" => "10th percentile".to_string(),
-        other => other.trim_start_matches("group.").to_string(),
+/// What a column is called that holds this score of a group; `None` for what is none.
+fn heading(name: &str, score: &str) -> Option<String> {
+    match name.strip_suffix(score)?.strip_suffix('.')? {
+        "worst_group" => Some("worst".to_string()),
+        "p10_group" => Some("10th percentile".to_string()),
+        other => {
+            other.strip_prefix("group.").filter(|group| !group.contains('.')).map(str::to_string)
+        }
     }
 }

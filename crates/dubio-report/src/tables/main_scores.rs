@@ -3,7 +3,7 @@
 use dubio_metrics::card::Direction;
 
 use crate::chapter::Chapter;
-use crate::table::{Column, Field, Table, by_method, score_column};
+use crate::table::{Column, Field, Rank, Table, by_method, score_column};
 
 const WANTED: [&str; 13] = [
     "accuracy",
@@ -31,7 +31,10 @@ pub(crate) fn main_scores(chapter: &Chapter<'_>) -> Option<Table> {
     let areas =
         names.iter().filter(|s| s.name.starts_with("ood.") && s.name.ends_with(".auroc.total"));
     columns.extend(areas.map(|score| score_column(chapter, "test", score.name)));
-    if columns.len() == 2 {
+    if names.iter().any(|score| score.name == "composite.robustness") {
+        columns.push(score_column(chapter, "test", "composite.robustness"));
+    }
+    if columns.len() == 2 || chapter.methods.len() < 2 {
         return None;
     }
     let (columns, rows) = by_method(chapter, columns);
@@ -44,6 +47,7 @@ pub(crate) fn main_scores(chapter: &Chapter<'_>) -> Option<Table> {
         note: "Mean and standard deviation over runs. Bold: better than every other method by more than chance, \
                from differences on the same examples."
             .into(),
+        rank: Rank::First,
     })
 }
 

@@ -1,7 +1,7 @@
 //! The ranked score on every shifted test part.
 
 use crate::chapter::Chapter;
-use crate::table::{Table, by_method, score_column};
+use crate::table::{Rank, Table, by_method, score_column};
 
 /// A score of every split, method by method.
 pub(crate) fn shifts(chapter: &Chapter<'_>, score: &str) -> Option<Table> {
@@ -26,5 +26,6 @@ pub(crate) fn shifts(chapter: &Chapter<'_>, score: &str) -> Option<Table> {
         columns,
         rows,
         note: "The name of the shift and its severity, 1 to 5.".into(),
+        rank: Rank::Second,
     })
 }

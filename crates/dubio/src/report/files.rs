@@ -8,11 +8,12 @@ use dubio_metrics::score::Options;
 use dubio_metrics::scorecard::{self, Scoring, Silent};
 use dubio_metrics::stream::Stream;
 use dubio_metrics::{classification, regression};
-use dubio_report::study::{Finished, Outcome, Row, Run, Study};
+use dubio_report::study::{Finished, Outcome, Row, Run, Study, Warning};
 use dubio_report::view::View;
 
 use super::Args;
-use super::growth::growth;
+use super::examine::examine;
+use super::growth::grow;
 use super::observe::{Observed, bootstrap, observe, uncertainties, worth};
 use crate::costs::read_costs;
 use crate::evaluate::grouping;
@@ -43,8 +44,23 @@ pub(super) fn study_of_files(args: &Args) -> Result<Study> {
         [one] => format!("What {} knows that it does not know", one.name),
         several => format!("{} models compared", several.len()),
     };
-    let cautions = different_examples(&runs).into_iter().collect();
-    Ok(Study { title, about: String::new(), runs, cautions })
+    let warnings = different_examples(&runs).into_iter().collect();
+    let files =
+        models.iter().map(|model| (model.path.display().to_string(), model.splits[0].1.clone()));
+    let baseline = baseline(args, &models)?;
+    let mut study = Study { title, runs, warnings, baseline, ..Study::default() };
+    grow(&mut study, &files.collect())?;
+    Ok(study)
+}
+
+/// The method that the others are worth so many networks of.
+fn baseline(args: &Args, models: &[Model]) -> Result<Option<String>> {
+    let Some(name) = &args.baseline else { return Ok(None) };
+    if !models.iter().any(|model| model.name == *name) {
+        let names: Vec<&str> = models.iter().map(|model| &model.name[..]).collect();
+        bail!("--baseline {name}: the models are {}", names.join(", "));
+    }
+    Ok(Some(name.clone()))
 }
 
 fn models(args: &Args) -> Result<Vec<Model>> {
@@ -127,9 +143,9 @@ fn finished(model: &Model, args: &Args) -> Result<Finished> {
         finished.views.push(observed.view(split));
         if split == "test" {
             finished.members = observed.members();
-            if let Observed::Classes { examples, uncertainties, file } = &observed {
+            examine(&observed, args.resamples as usize, &mut finished);
+            if let Observed::Classes { examples, uncertainties, .. } = &observed {
                 inside = Some((examples.classes, uncertainties.clone()));
-                finished.growth = growth(file);
             }
         }
         let entries = entries(&mut observed, split, args)?;
@@ -196,16 +212,15 @@ fn entries(observed: &mut Observed, split: &str, args: &Args) -> Result<Vec<scor
 }
 
 /// Files that do not predict the same number of examples cannot have predicted the same ones.
-fn different_examples(runs: &[Run]) -> Option<String> {
+fn different_examples(runs: &[Run]) -> Option<Warning> {
     let sizes: Vec<usize> = runs
         .iter()
         .filter_map(|run| run.finished()?.view("test").map(|view| view.examples))
         .collect();
     let (least, most) = (sizes.iter().min()?, sizes.iter().max()?);
-    (least != most).then(|| {
-        format!(
-            "The files hold different numbers of examples, from {least} to {most}: they were not tested on the \
-             same ones, and differences between them say little."
-        )
+    (least != most).then(|| Warning {
+        what: format!("The files hold different numbers of examples, from {least} to {most}"),
+        why: "They were not tested on the same ones, and differences between them say little."
+            .to_string(),
     })
 }

@@ -1,5 +1,6 @@
 //! `dubio report`: what turns numbers into an answer.
 
+mod examine;
 mod files;
 mod growth;
 mod observe;
@@ -35,7 +36,7 @@ pub(crate) struct Args {
     /// Where to write: a file for html, a folder for the others.
     #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
-    /// html, markdown, latex, csv or svg.
+    /// html, markdown, latex, csv, svg or pdf.
     #[arg(long, default_value = "html", value_name = "NAME")]
     format: Format,
     /// What to call the files, one name each; their file names when left out.
@@ -47,10 +48,13 @@ pub(crate) struct Args {
     /// Cost matrix as CSV without a head: a row per decision, a column per true class.
     #[arg(long, value_name = "FILE")]
     costs: Option<PathBuf>,
+    /// The model that is a deep ensemble, to say what the others are worth in networks of it.
+    #[arg(long, value_name = "NAME")]
+    baseline: Option<String>,
     /// Heading of the report.
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-    /// Bootstrap resamples behind the intervals.
+    /// Bootstrap resamples behind the intervals, and replicates of the checks.
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(20..=1_000_000))]
     resamples: u32,
 }
@@ -63,6 +67,7 @@ enum Format {
     Latex,
     Csv,
     Svg,
+    Pdf,
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
@@ -81,6 +86,7 @@ fn study(args: &Args) -> Result<Study> {
             ("--names", !args.names.is_empty()),
             ("--groups", args.groups.is_some()),
             ("--costs", args.costs.is_some()),
+            ("--baseline", args.baseline.is_some()),
         ];
         if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {
             bail!("{flag} is for predictions files, and {} is a folder of runs", folder.display());

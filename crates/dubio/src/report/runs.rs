@@ -1,15 +1,18 @@
 //! A study of a folder of runs.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::{Result, bail};
 use dubio_bench::plan::PlannedRun;
 use dubio_bench::score::{Row as Scored, score};
 use dubio_bench::store::{Failure, Record, Store};
+use dubio_report::chapter::family;
 use dubio_report::study::{Cost, Finished, Outcome, Row, Run, Study};
 use dubio_report::view::View;
 
-use super::growth::growth;
+use super::examine::examine;
+use super::growth::grow;
 use super::observe::{Observed, observe, uncertainties, worth};
 
 /// Whether a folder holds runs, finished or failed.
@@ -35,7 +38,35 @@ pub(super) fn study_of_folder(folder: &Path, resamples: usize) -> Result<Study> 
         let key = |run: &Run| (run.data.clone(), run.network.clone(), run.method.clone(), run.seed);
         key(a).cmp(&key(b))
     });
-    Ok(Study { title: format!("Runs in {}", folder.display()), runs, ..Study::default() })
+    let about = format!("Runs in {}.", folder.display());
+    complete(Study { title: title(&runs), about, runs, ..Study::default() }, &store)
+}
+
+/// `15 methods on digits`.
+fn title(runs: &[Run]) -> String {
+    let names = |of: fn(&Run) -> &str| runs.iter().map(of).collect::<BTreeSet<&str>>();
+    let (methods, sets) = (names(|run| &run.method), names(|run| family(&run.data)));
+    let sets: Vec<&str> = sets.into_iter().collect();
+    match (methods.len(), &sets[..]) {
+        (1, _) => format!("{} on {}", runs[0].method, sets.join(", ")),
+        (n, [one]) => format!("{n} methods on {one}"),
+        (n, several) => format!("{n} methods on {} data sets", several.len()),
+    }
+}
+
+/// Adds what concerns all runs of a method together.
+fn complete(mut study: Study, store: &Store) -> Result<Study> {
+    let test = |run: &Run| (run.id.clone(), store.run(&run.id).join("test.npz"));
+    let files = study.runs.iter().filter(|run| run.finished().is_some()).map(test).collect();
+    grow(&mut study, &files)?;
+    study.baseline =
+        study.runs.iter().find(|run| is_deep_ensemble(run)).map(|run| run.method.clone());
+    Ok(study)
+}
+
+fn is_deep_ensemble(run: &Run) -> bool {
+    let record = run.finished().and_then(|finished| finished.record.as_ref());
+    record.is_some_and(|record| record["settings"]["recipe"]["method"]["method"] == "deep-ensemble")
 }
 
 /// The runs of a suite, whether they are there or not, in its order.
@@ -62,7 +93,8 @@ pub(crate) fn study_of_runs(
             (false, None) => known(Outcome::Missing),
         });
     }
-    Ok(Study { title: title.to_string(), about: about.to_string(), runs, cautions: Vec::new() })
+    let (title, about) = (title.to_string(), about.to_string());
+    complete(Study { title, about, runs, ..Study::default() }, store)
 }
 
 fn failed(failure: Failure) -> Run {
@@ -86,7 +118,7 @@ fn finished(store: &Store, record: &Record, resamples: usize) -> Result<Run> {
         rows: rows.into_iter().map(row).collect(),
         ..Finished::default()
     };
-    look(store, record, &mut finished)?;
+    look(store, record, resamples, &mut finished)?;
     Ok(Run {
         id: record.id.clone(),
         data: record.settings.data.clone(),
@@ -98,7 +130,7 @@ fn finished(store: &Store, record: &Record, resamples: usize) -> Result<Run> {
 }
 
 /// What the predictions of each split look like.
-fn look(store: &Store, record: &Record, finished: &mut Finished) -> Result<()> {
+fn look(store: &Store, record: &Record, replicates: usize, finished: &mut Finished) -> Result<()> {
     let mut inside = None;
     for evaluation in &record.settings.predict {
         let split = evaluation.name();
@@ -112,11 +144,11 @@ fn look(store: &Store, record: &Record, finished: &mut Finished) -> Result<()> {
         }
         let observed = observe(&path)?;
         finished.views.push(observed.view(&split));
-        if let (Observed::Classes { examples, uncertainties, file }, "test") =
-            (&observed, &split[..])
-        {
-            inside = Some((examples.classes, uncertainties.clone()));
-            finished.growth = growth(file);
+        if split == "test" {
+            examine(&observed, replicates, finished);
+            if let Observed::Classes { examples, uncertainties, .. } = &observed {
+                inside = Some((examples.classes, uncertainties.clone()));
+            }
         }
     }
     Ok(())

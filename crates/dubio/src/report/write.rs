@@ -16,8 +16,8 @@ pub(crate) fn page(study: &Study) -> String {
 
 pub(super) fn write(study: &Study, format: Format, output: Option<&Path>) -> Result<()> {
     let report = Report::of(study);
-    let file = |name: &str, text: String| vec![(name.to_string(), text)];
-    let files: Vec<(String, String)> = match format {
+    let file = |name: &str, text: String| vec![(name.to_string(), text.into_bytes())];
+    let files: Vec<(String, Vec<u8>)> = match format {
         Format::Html => {
             let path = output.map_or(PathBuf::from("report.html"), Path::to_path_buf);
             if path.is_dir() {
@@ -27,14 +27,18 @@ pub(super) fn write(study: &Study, format: Format, output: Option<&Path>) -> Res
                     path.join("report.html").display()
                 );
             }
-            return put(&path, &render::html(&report));
+            return put(&path, render::html(&report).as_bytes());
         }
         Format::Markdown => file("report.md", render::markdown(&report)),
         Format::Latex => file("tables.tex", render::latex(&report)),
         Format::Csv => file("scores.csv", render::csv(&report)),
         Format::Svg => {
             let drawn = render::svg(&report)?;
-            drawn.into_iter().map(|(name, svg)| (format!("{name}.svg"), svg)).collect()
+            drawn.into_iter().map(|(name, svg)| (format!("{name}.svg"), svg.into_bytes())).collect()
+        }
+        Format::Pdf => {
+            let drawn = render::pdf(&report)?;
+            drawn.into_iter().map(|(name, pdf)| (format!("{name}.pdf"), pdf)).collect()
         }
     };
     let folder = output.map_or(PathBuf::from("report"), Path::to_path_buf);
@@ -43,8 +47,8 @@ pub(super) fn write(study: &Study, format: Format, output: Option<&Path>) -> Res
     files.iter().try_for_each(|(name, text)| put(&folder.join(name), text))
 }
 
-fn put(path: &Path, text: &str) -> Result<()> {
-    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+fn put(path: &Path, bytes: &[u8]) -> Result<()> {
+    std::fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
     println!("{}", path.display());
     Ok(())
 }

@@ -13,11 +13,12 @@ pub(super) fn data(report: &Report<'_>) -> Value {
     let mut all = Map::new();
     for (index, part) in report.parts.iter().enumerate() {
         for figure in part.sections.iter().flat_map(|section| &section.figures) {
-            let panel = match figure.layout {
-                Layout::Wide => None,
-                Layout::Panels(width) => Some(width),
+            let layout = match figure.layout {
+                Layout::Wide => json!("wide"),
+                Layout::Panels(width) => json!(width),
+                Layout::Fixed => json!("fixed"),
             };
-            let value = json!({"spec": figure.spec, "panel": panel, "columns": figure.columns});
+            let value = json!({"spec": figure.spec, "layout": layout, "columns": figure.columns});
             all.insert(format!("c{index}-{}", figure.id), value);
         }
     }
@@ -26,10 +27,14 @@ pub(super) fn data(report: &Report<'_>) -> Value {
 
 pub(super) fn write(out: &mut String, index: usize, figure: &Figure) {
     let id = format!("c{index}-{}", figure.id);
+    let class = match figure.layout {
+        Layout::Panels(_) | Layout::Fixed => "panels",
+        Layout::Wide => "single",
+    };
     let (title, how) = (escaped(&figure.title), escaped(&figure.how));
     let _ = write!(
         out,
-        "<figure class=\"plot\" data-figure=\"{id}\"><figcaption><h4>{title}</h4><p>{how}</p></figcaption>"
+        "<figure class=\"plot {class}\" data-figure=\"{id}\"><figcaption><h4>{title}</h4><p>{how}</p></figcaption>"
     );
     let offered: Vec<&Choice> = figure.choices.iter().filter(|c| c.options.len() > 1).collect();
     if !offered.is_empty() {

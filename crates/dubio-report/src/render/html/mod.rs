@@ -133,8 +133,10 @@ fn part(report: &Report<'_>, index: usize, part: &Part<'_>) -> String {
             "<section class=\"question\" id=\"{id}\" aria-labelledby=\"{id}-name\"><h3 id=\"{id}-name\">{}</h3>",
             escaped(section.title)
         );
-        for figure in &section.figures {
-            figures::write(&mut out, index, figure);
+        if !section.figures.is_empty() {
+            out.push_str("<div class=\"plots\">");
+            section.figures.iter().for_each(|figure| figures::write(&mut out, index, figure));
+            out.push_str("</div>");
         }
         for table in &section.tables {
             tables::write(&mut out, index, table);

@@ -6,6 +6,7 @@ use super::{escaped, mark};
 use crate::number::{places, shown};
 use crate::ranking::{Ranking, Standing};
 use crate::report::{Part, Report};
+use crate::study::Warning;
 
 pub(super) fn write(out: &mut String, report: &Report<'_>, index: usize, part: &Part<'_>) {
     let name = match part.chapter.name() {
@@ -21,8 +22,8 @@ pub(super) fn write(out: &mut String, report: &Report<'_>, index: usize, part: &
 }
 
 fn write_warnings(out: &mut String, report: &Report<'_>, index: usize, part: &Part<'_>) {
-    let own = if index == 0 { &report.study.cautions[..] } else { &[] };
-    let all: Vec<&String> = own.iter().chain(&part.warnings).collect();
+    let own = if index == 0 { &report.study.warnings[..] } else { &[] };
+    let all: Vec<&Warning> = own.iter().chain(&part.warnings).collect();
     if all.is_empty() {
         return;
     }
@@ -31,7 +32,8 @@ fn write_warnings(out: &mut String, report: &Report<'_>, index: usize, part: &Pa
         "<aside class=\"warnings\" aria-label=\"Warnings\"><h3>Before you believe it</h3><ul>"
     );
     for warning in all {
-        let _ = write!(out, "<li>{}</li>", escaped(warning));
+        let (what, why) = (escaped(&warning.what), escaped(&warning.why));
+        let _ = write!(out, "<li><details><summary>{what}</summary>{why}</details></li>");
     }
     out.push_str("</ul></aside>");
 }
@@ -87,7 +89,7 @@ fn write_standing(
 ) {
     let summary = &standing.summary;
     let name = escaped(standing.method.name);
-    let digits = places(summary.mean).clamp(2, 4);
+    let digits = places(summary.mean, 4).min(4);
     let deviation = summary
         .deviation
         .map_or(String::new(), |d| format!("<small> ± {}</small>", shown(d, digits)));

@@ -4,11 +4,14 @@ use std::fmt::Write;
 
 use super::{escaped, mark};
 use crate::number::shown;
-use crate::table::{Field, Line, Number, Table};
+use crate::table::{Field, Line, Number, Rank, Table};
 
 pub(super) fn write(out: &mut String, index: usize, table: &Table) {
     let id = format!("c{index}-table-{}", table.id);
     let caption = escaped(&table.caption);
+    if table.rank == Rank::Second {
+        let _ = write!(out, "<details class=\"folded\"><summary>{caption}</summary>");
+    }
     let _ = write!(
         out,
         "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-labelledby=\"{id}\"><table class=\"sortable\">\
@@ -25,6 +28,9 @@ pub(super) fn write(out: &mut String, index: usize, table: &Table) {
     out.push_str("</tbody></table></div>");
     if !table.note.is_empty() {
         let _ = write!(out, "<p class=\"note\">{}</p>", escaped(&table.note));
+    }
+    if table.rank == Rank::Second {
+        out.push_str("</details>");
     }
 }
 
@@ -63,7 +69,10 @@ fn write_cell(out: &mut String, field: &Field) {
             let why = escaped(why);
             write!(out, "<td title=\"{why}\">—<span class=\"unseen\"> {why}</span></td>")
         }
-        Field::Text(text) => write!(out, "<td>{}</td>", escaped(text)),
+        Field::Text(text) => {
+            let class = if text.len() > 30 { " class=\"words\"" } else { "" };
+            write!(out, "<td{class}>{}</td>", escaped(text))
+        }
         Field::Number(number) => write_number(out, number),
     };
 }

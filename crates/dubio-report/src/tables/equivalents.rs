@@ -1,0 +1,54 @@
+//! What each method is worth in networks of a deep ensemble.
+
+use dubio_metrics::card::Direction;
+use dubio_metrics::dee::Equivalent;
+
+use crate::chapter::Chapter;
+use crate::figures::priced;
+use crate::table::{Column, Field, Line, Rank, Table};
+
+/// Deep ensemble equivalents with all members, by the ranked score or the best that is known.
+pub(crate) fn equivalents(chapter: &Chapter<'_>, headline: &str) -> Option<Table> {
+    let priced = priced(chapter);
+    let known = |score: &&str| priced.iter().any(|own| own.growth.score == **score);
+    let score = [headline, "calibrated.nll", "brier", "nll"].into_iter().find(|s| known(s))?;
+    let rows = priced.iter().filter(|own| own.growth.score == score).filter_map(|own| {
+        let worth = own.worths.last()?;
+        let method = chapter.methods.iter().find(|m| m.name == own.growth.method)?;
+        let bound = |bound: Option<Equivalent>| {
+            bound.map_or(Field::Missing("one run knows no deviation".into()), field)
+        };
+        Some(Line {
+            name: method.name.to_string(),
+            style: Some(method.style),
+            cells: vec![
+                Field::plain(worth.n_samples as f64, 0),
+                field(worth.dee),
+                bound(worth.lower),
+                bound(worth.upper),
+            ],
+        })
+    });
+    let column = |name: &str| Column {
+        name: name.to_string(),
+        direction: Direction::Neither,
+        summary: String::new(),
+    };
+    Some(Table {
+        id: "equivalents".into(),
+        caption: format!("Worth in networks of a deep ensemble, by {score}"),
+        corner: "method",
+        rows: rows.collect(),
+        columns: ["members", "networks", "lower", "upper"].map(column).to_vec(),
+        note: "Bounds: against the deep ensemble's score plus and minus its deviation (Ashukha et al. 2020, eq. 5)."
+            .into(),
+        rank: Rank::First,
+    })
+}
+
+fn field(equivalent: Equivalent) -> Field {
+    match equivalent {
+        Equivalent::MoreThan(most) => Field::Text(format!("> {most}")),
+        other => Field::plain(other.networks().unwrap_or(f64::NAN), 1),
+    }
+}

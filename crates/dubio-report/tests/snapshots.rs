@@ -1,0 +1,45 @@
+//! Tables as they were when somebody looked at them. `BLESS=1 cargo test` writes them anew.
+
+mod support;
+
+use std::path::Path;
+
+use dubio_report::render::{csv, latex, markdown};
+use dubio_report::report::Report;
+use support::{Size, regression, study};
+
+fn same_as_before(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(name);
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&path, text).expect("the snapshot can be written");
+    }
+    let before = std::fs::read_to_string(&path).unwrap_or_default();
+    for (line, (old, new)) in before.lines().zip(text.lines()).enumerate() {
+        assert_eq!(old, new, "{name}:{}; if that is right, BLESS=1 cargo test", line + 1);
+    }
+    assert_eq!(
+        before.lines().count(),
+        text.lines().count(),
+        "{name}; if that is right, BLESS=1 cargo test"
+    );
+}
+
+fn small() -> Size {
+    Size { methods: 3, seeds: 2, shifts: 1, severities: 2 }
+}
+
+#[test]
+fn markdown_is_as_it_was() {
+    same_as_before("study.md", &markdown(&Report::of(&study(&small()))));
+    same_as_before("regression.md", &markdown(&Report::of(&regression())));
+}
+
+#[test]
+fn latex_is_as_it_was() {
+    same_as_before("study.tex", &latex(&Report::of(&study(&small()))));
+}
+
+#[test]
+fn csv_is_as_it_was() {
+    same_as_before("study.csv", &csv(&Report::of(&study(&small()))));
+}
