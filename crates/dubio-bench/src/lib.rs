@@ -11,7 +11,6 @@ pub mod executor;
 pub mod learn;
 pub mod local;
 pub mod mistakes;
-pub mod page;
 pub mod plan;
 mod reader;
 pub mod schema;

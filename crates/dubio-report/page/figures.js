@@ -4,11 +4,15 @@ const drawingTheme = JSON.parse(document.getElementById("drawing-theme").textCon
 const chosen = { isolated: "" };
 const views = new Map();
 
-const config = {
-  ...drawingTheme,
-  font: "system-ui, sans-serif",
-  legend: { ...drawingTheme.legend, orient: "top", titleOrient: "left" },
-};
+// Where there is little room a legend stands below its title, in two columns.
+function configFor(room) {
+  const narrow = room < 480 ? { columns: 2, titleOrient: "top" } : { titleOrient: "left" };
+  return {
+    ...drawingTheme,
+    font: "system-ui, sans-serif",
+    legend: { ...drawingTheme.legend, orient: "top", ...narrow },
+  };
+}
 
 // The specification for so much room: a wide plot fills it, panels are put in as many columns as fit.
 function fitted(figure, room) {
@@ -19,11 +23,11 @@ function fitted(figure, room) {
     const count = spec.facet.sort.length;
     spec.columns = Math.ceil(count / Math.ceil(count / most));
     const width = Math.floor((room - labels) / spec.columns) - 22;
-    const grown = Math.min(1.5, Math.max(0.8, width / spec.spec.width));
+    const grown = Math.min(1.5, Math.max(0.5, width / spec.spec.width));
     if (typeof spec.spec.height === "number") spec.spec.height = Math.round(spec.spec.height * grown);
     spec.spec.width = Math.round(spec.spec.width * grown);
   } else if (figure.layout === "fixed") {
-    const step = Math.max(8, Math.min(19, Math.floor((room - 130) / spec.encoding.x.sort.length)));
+    const step = Math.max(7, Math.min(19, Math.floor((room - 150) / spec.encoding.x.sort.length)));
     spec.width = spec.height = { step };
   } else {
     spec.width = room;
@@ -62,9 +66,11 @@ function draw(place) {
   }
   place.classList.add("drawn");
   views.get(place)?.view.finalize();
-  target.replaceChildren();
-  const compiled = vegaLite.compile(spec, { config, logger: vega.logger(vega.Error) }).spec;
-  const view = new vega.View(vega.parse(compiled), { renderer: "svg", container: target, hover: false, logLevel: vega.Error });
+  // Vega describes its own container, which is inside one that is described already.
+  const inside = document.createElement("div");
+  target.replaceChildren(inside);
+  const compiled = vegaLite.compile(spec, { config: configFor(room), logger: vega.logger(vega.Error) }).spec;
+  const view = new vega.View(vega.parse(compiled), { renderer: "svg", container: inside, hover: false, logLevel: vega.Error });
   view.tooltip((handler, event, item, value) => showTip(event, value));
   view.addEventListener("click", (event, item) => {
     const method = item?.datum?.method ?? item?.items?.[0]?.datum?.method;

@@ -12,6 +12,7 @@ pub fn conclude(chapter: &Chapter<'_>, ranking: &Ranking<'_>, place: usize) -> S
         position(ranking, place),
         confidence(method),
         intervals(method),
+        checks(method),
         detection(chapter, method),
     ];
     let known: Vec<String> = clauses.into_iter().flatten().collect();
@@ -54,7 +55,7 @@ fn confidence(method: &Method<'_>) -> Option<String> {
     let (lo, hi) = summary.interval?;
     let points = shown(100.0 * summary.mean.abs(), 1);
     Some(match summary.mean {
-        _ if lo <= 0.0 && hi >= 0.0 => "as confident as it is accurate".to_string(),
+        _ if lo <= 0.0 && hi >= 0.0 => "as confident as it is accurate, on average".to_string(),
         m if m < 0.0 => format!("overconfident by {points} points"),
         _ => format!("underconfident by {points} points"),
     })
@@ -72,6 +73,22 @@ fn intervals(method: &Method<'_>) -> Option<String> {
         _ => ", as promised",
     };
     Some(format!("its 95 % intervals hold {inside} % of the targets{how}"))
+}
+
+/// Whether it knows how wrong it is, from posterior predictive checks.
+fn checks(method: &Method<'_>) -> Option<String> {
+    let checks = method.finished().flat_map(|(_, finished)| &finished.checks);
+    let verdicts: Vec<bool> = checks.filter_map(|check| check.passes).collect();
+    let failed = verdicts.iter().filter(|passes| !**passes).count();
+    match (failed, verdicts.len()) {
+        (_, 0) => None,
+        (0, 1) => Some("passes its posterior predictive check".to_string()),
+        (0, _) => Some("passes all posterior predictive checks".to_string()),
+        (failed, all) if failed == all => {
+            Some("fails every posterior predictive check".to_string())
+        }
+        (failed, all) => Some(format!("fails {failed} of {all} posterior predictive checks")),
+    }
 }
 
 /// How well it finds inputs from elsewhere: said of the best, and of those that are bad at it.
@@ -104,13 +121,13 @@ fn least_area(chapter: &Chapter<'_>, method: &Method<'_>) -> Option<f64> {
 }
 
 /// What the whole ranking says, in a sentence or two.
-pub fn headline(ranking: &Ranking<'_>) -> String {
+pub fn headline(chapter: &Chapter<'_>, ranking: &Ranking<'_>) -> String {
     let Some((first, rest)) = ranking.standings.split_first() else {
         return "No run has predictions that could be ranked.".to_string();
     };
     let name = first.method.name;
     if rest.is_empty() {
-        return alone(&first.method);
+        return alone(chapter, &first.method);
     }
     let equals: Vec<&Standing<'_>> = rest.iter().filter(|s| s.may_be_first()).collect();
     match equals.len() {
@@ -138,23 +155,23 @@ fn cheapest(equals: &[&Standing<'_>], first: &Standing<'_>) -> String {
 }
 
 /// What can be said of a single method.
-fn alone(method: &Method<'_>) -> String {
+fn alone(chapter: &Chapter<'_>, method: &Method<'_>) -> String {
     let share = |score: &str| {
         let cell = method.cell("test", score)?;
         let summary = cell.summary()?;
         let percent = |v: f64| shown(100.0 * v, 1);
         let interval =
-            summary.interval.map(|(lo, hi)| format!(" ({} to {})", percent(lo), percent(hi)));
-        Some(format!("{} %{}", percent(summary.mean), interval.unwrap_or_default()))
+            summary.interval.map(|(lo, hi)| format!(" ({} to {} %)", percent(lo), percent(hi)));
+        let shown = percent(summary.mean) + " %" + &interval.unwrap_or_default();
+        Some(format!("right in {shown} of the cases"))
     };
-    match (share("accuracy"), confidence(method), intervals(method)) {
-        (Some(accuracy), Some(confidence), _) => {
-            format!("{} is right in {accuracy} of the cases and {confidence}.", method.name)
-        }
-        (Some(accuracy), None, _) => {
-            format!("{} is right in {accuracy} of the cases.", method.name)
-        }
-        (None, _, Some(intervals)) => format!("{}: {intervals}.", method.name),
-        _ => format!("{} is the only method.", method.name),
-    }
+    let clauses = [
+        share("accuracy"),
+        confidence(method),
+        intervals(method),
+        checks(method),
+        detection(chapter, method),
+    ];
+    let known: Vec<String> = clauses.into_iter().flatten().collect();
+    format!("{}: {}.", method.name, known.join("; "))
 }

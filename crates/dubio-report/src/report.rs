@@ -74,7 +74,7 @@ impl<'a> Part<'a> {
             (0..ranking.standings.len()).map(|place| conclude(&chapter, ranking, place))
         });
         Self {
-            headline: ranking.as_ref().map_or_else(nothing, headline),
+            headline: ranking.as_ref().map_or_else(nothing, |ranking| headline(&chapter, ranking)),
             conclusions: conclusions.collect(),
             warnings: warnings(&chapter, ranking.as_ref()),
             sections: sections(&chapter, ranking.as_ref()),

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result, anyhow, bail};
 use dubio_bench::executor::Ended;
 use dubio_bench::local;
-use dubio_bench::page;
 use dubio_bench::plan::{PlannedRun, plan};
 use dubio_bench::search::Search;
 use dubio_bench::store::Store;
@@ -16,8 +15,12 @@ use dubio_data::folder::data_folder;
 use crate::first_look::first_look;
 use crate::on_slurm::{On, SlurmArgs};
 use crate::plan::suite;
+use crate::report::{page, study_of_plan};
 use crate::study_bars::Bars;
 use crate::worker::stopper;
+
+/// Resamples behind the intervals of the report.
+const RESAMPLES: usize = 1000;
 
 /// Where runs and data sets are.
 #[derive(clap::Args)]
@@ -62,7 +65,7 @@ pub(crate) struct RunArgs {
     /// Only runs whose method, label, data, network or seed is this; `*` stands for anything.
     #[arg(long, value_name = "KEY=PATTERN")]
     only: Vec<String>,
-    /// Where to write the page of tables; beside the runs when left out.
+    /// Where to write the report; beside the runs when left out.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
     /// Where to run, if not on this machine.
@@ -156,8 +159,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<()> {
     };
     study.runs = planned.clone();
     let rows = study.rows(&store, 0, &|split, name| split == "test" || !name.contains('.'))?;
-    let html = page::page(&study.title, &study.paper, &planned, &store, &rows);
-    std::fs::write(&report, html).with_context(|| format!("cannot write {}", report.display()))?;
+    std::fs::write(&report, page(&study_of_plan(&study, &store, RESAMPLES)?))
+        .with_context(|| format!("cannot write {}", report.display()))?;
     first_look(&planned, &store, &rows)?;
     let failed: Vec<(&PlannedRun, &String)> = ended
         .iter()

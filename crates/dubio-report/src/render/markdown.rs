@@ -32,7 +32,7 @@ fn write_part(out: &mut String, part: &Part<'_>) {
             part.warnings.iter().map(|w| format!("- **{}.** {}", w.what, w.why)).collect();
         let _ = write!(out, "\nWarnings:\n\n{}\n", list.join("\n"));
     }
-    if let Some(ranking) = &part.ranking {
+    if let Some(ranking) = part.ranking.as_ref().filter(|_| part.chapter.methods.len() > 1) {
         let _ = write!(
             out,
             "\n| | method | {} | 95 % interval | |\n| ---: | --- | ---: | --- | --- |\n",

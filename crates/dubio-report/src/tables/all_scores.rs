@@ -40,14 +40,16 @@ pub(crate) fn all_scores(chapter: &Chapter<'_>) -> Vec<Table> {
                 ("method", columns, rows)
             }
         };
-        let rank = if chapter.methods.len() > 1 { Rank::Second } else { Rank::First };
-        Table { id, caption, corner, columns, rows, note: String::new(), rank }
+        Table { id, caption, corner, columns, rows, note: String::new(), rank: Rank::Second }
     };
     families.iter().map(table).collect()
 }
 
 /// A row per score of the only method: value, interval, what it is.
-fn scorecard(chapter: &Chapter<'_>, names: &[&str]) -> (&'static str, Vec<Column>, Vec<Line>) {
+pub(super) fn scorecard(
+    chapter: &Chapter<'_>,
+    names: &[&str],
+) -> (&'static str, Vec<Column>, Vec<Line>) {
     let column = |name: &str| Column {
         name: name.to_string(),
         direction: Direction::Neither,

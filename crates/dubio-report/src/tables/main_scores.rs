@@ -2,6 +2,7 @@
 
 use dubio_metrics::card::Direction;
 
+use super::all_scores::scorecard;
 use crate::chapter::Chapter;
 use crate::table::{Column, Field, Rank, Table, by_method, score_column};
 
@@ -25,6 +26,21 @@ const WANTED: [&str; 13] = [
 pub(crate) fn main_scores(chapter: &Chapter<'_>) -> Option<Table> {
     let names = chapter.scores("test");
     let there = |name: &&str| names.iter().any(|score| score.name == *name);
+    if chapter.methods.len() == 1 {
+        let wanted: Vec<&str> = WANTED.into_iter().filter(there).collect();
+        let (corner, columns, rows) = scorecard(chapter, &wanted);
+        let caption = "Main scores".to_string();
+        let (id, note, rank) = ("main-scores".to_string(), String::new(), Rank::First);
+        return (!rows.is_empty()).then_some(Table {
+            id,
+            caption,
+            corner,
+            columns,
+            rows,
+            note,
+            rank,
+        });
+    }
     let mut columns = vec![runs(chapter), members(chapter)];
     columns
         .extend(WANTED.iter().filter(|n| there(n)).map(|name| score_column(chapter, "test", name)));
@@ -34,7 +50,7 @@ pub(crate) fn main_scores(chapter: &Chapter<'_>) -> Option<Table> {
     if names.iter().any(|score| score.name == "composite.robustness") {
         columns.push(score_column(chapter, "test", "composite.robustness"));
     }
-    if columns.len() == 2 || chapter.methods.len() < 2 {
+    if columns.len() == 2 {
         return None;
     }
     let (columns, rows) = by_method(chapter, columns);

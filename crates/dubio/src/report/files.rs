@@ -8,7 +8,8 @@ use dubio_metrics::score::Options;
 use dubio_metrics::scorecard::{self, Scoring, Silent};
 use dubio_metrics::stream::Stream;
 use dubio_metrics::{classification, regression};
-use dubio_report::study::{Finished, Outcome, Row, Run, Study, Warning};
+use dubio_predictions::open;
+use dubio_report::study::{Finished, Outcome, Row, Run, Study};
 use dubio_report::view::View;
 
 use super::Args;
@@ -17,6 +18,7 @@ use super::growth::grow;
 use super::observe::{Observed, bootstrap, observe, uncertainties, worth};
 use crate::costs::read_costs;
 use crate::evaluate::grouping;
+use crate::same::{Truth, same_examples};
 
 /// Files of one model: what it predicts for each split.
 struct Model {
@@ -27,6 +29,7 @@ struct Model {
 
 pub(super) fn study_of_files(args: &Args) -> Result<Study> {
     let models = models(args)?;
+    same_tests(&models)?;
     let mut runs: Vec<Run> = Vec::new();
     for model in &models {
         let seed = runs.iter().filter(|run| run.method == model.name).count() as u64;
@@ -44,13 +47,19 @@ pub(super) fn study_of_files(args: &Args) -> Result<Study> {
         [one] => format!("What {} knows that it does not know", one.name),
         several => format!("{} models compared", several.len()),
     };
-    let warnings = different_examples(&runs).into_iter().collect();
     let files =
         models.iter().map(|model| (model.path.display().to_string(), model.splits[0].1.clone()));
     let baseline = baseline(args, &models)?;
-    let mut study = Study { title, runs, warnings, baseline, ..Study::default() };
+    let mut study = Study { title, runs, baseline, ..Study::default() };
     grow(&mut study, &files.collect())?;
     Ok(study)
+}
+
+/// Differences are paired, so every model must have been tested on the same examples.
+fn same_tests(models: &[Model]) -> Result<()> {
+    let truth = |model: &Model| Truth::of(&open(&model.splits[0].1)?);
+    let first = truth(&models[0])?;
+    models[1..].iter().try_for_each(|model| same_examples(&first, &truth(model)?))
 }
 
 /// The method that the others are worth so many networks of.
@@ -209,18 +218,4 @@ fn entries(observed: &mut Observed, split: &str, args: &Args) -> Result<Vec<scor
             Ok(entries)
         }
     }
-}
-
-/// Files that do not predict the same number of examples cannot have predicted the same ones.
-fn different_examples(runs: &[Run]) -> Option<Warning> {
-    let sizes: Vec<usize> = runs
-        .iter()
-        .filter_map(|run| run.finished()?.view("test").map(|view| view.examples))
-        .collect();
-    let (least, most) = (sizes.iter().min()?, sizes.iter().max()?);
-    (least != most).then(|| Warning {
-        what: format!("The files hold different numbers of examples, from {least} to {most}"),
-        why: "They were not tested on the same ones, and differences between them say little."
-            .to_string(),
-    })
 }

@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::ops::Range;
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -14,6 +13,7 @@ use dubio_metrics::regression::Outcomes;
 use dubio_metrics::score::{Options, Undefined};
 use dubio_metrics::scorecard::{Entry, Scoring, Silent, calibrated, plain};
 use dubio_metrics::stream::Stream;
+use dubio_metrics::views::Chosen;
 use dubio_metrics::{classification, regression};
 use dubio_predictions::{Predictions, RegressionKind, open};
 use dubio_report::chapter::{Chapter, Method, chapters};
@@ -26,26 +26,8 @@ const SIZES: [usize; 14] = [1, 2, 3, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100, 200];
 /// Random subsets for each run and number of members.
 const DRAWS: usize = 3;
 
-/// Some members of an ensemble.
-struct Chosen<'a> {
-    all: &'a dyn Members,
-    members: &'a [usize],
-}
-
-impl Members for Chosen<'_> {
-    fn members(&self) -> usize {
-        self.members.len()
-    }
-    fn examples(&self) -> usize {
-        self.all.examples()
-    }
-    fn width(&self) -> usize {
-        self.all.width()
-    }
-    fn read(&self, member: usize, rows: Range<usize>, out: &mut [f64]) {
-        self.all.read(self.members[member], rows, out);
-    }
-}
+/// A member of some file.
+type Member = (usize, usize);
 
 /// Adds to a study how its methods' scores change with the number of members. `files` are the
 /// predictions of the test part by the id of the run.
@@ -65,49 +47,68 @@ fn grown(
     method: &Method<'_>,
     files: &HashMap<String, PathBuf>,
 ) -> Result<Vec<Growth>> {
-    let paths = method.finished().filter_map(|(run, _)| files.get(&run.id));
-    let opened: Vec<Predictions> = paths.map(|path| open(path)).collect::<Result<_, _>>()?;
-    let runs: Vec<usize> = opened.iter().filter_map(count).collect();
-    let Some(&most) = runs.iter().max() else { return Ok(Vec::new()) };
+    let known = method.finished().filter_map(|(run, _)| Some((&run.data[..], files.get(&run.id)?)));
+    let (sets, paths): (Vec<&str>, Vec<&PathBuf>) = known.unzip();
+    let opened: Vec<Predictions> = paths.iter().map(|path| open(path)).collect::<Result<_, _>>()?;
+    let runs = match chapter.baseline == Some(method.name) {
+        true => together(&sets, &opened),
+        false => (0..opened.len()).map(|file| members(file, &opened[file])).collect(),
+    };
+    let counts: Vec<usize> = runs.iter().map(Vec::len).collect();
+    let Some(&most) = counts.iter().max().filter(|most| **most > 0) else { return Ok(Vec::new()) };
     let mut sizes: Vec<usize> = SIZES.into_iter().filter(|size| *size < most).collect();
     sizes.push(most);
     let names = if chapter.is_classification() { &OF_CLASSES[..] } else { &OF_NUMBERS };
     // All scores of a subset are worked out together, and asked for one after the other.
-    let known: RefCell<HashMap<(usize, Vec<usize>), Vec<Entry>>> = RefCell::default();
+    let known: RefCell<HashMap<Vec<Member>, Vec<Entry>>> = RefCell::default();
     let subsets = Subsets { draws: DRAWS, stream: Stream::root(0).child("subsets") };
-    let of = |name: &&&str| {
-        let points = curve(&runs, &sizes, &subsets, |run, members| {
+    let of = |name: &&str| {
+        let points = curve(&counts, &sizes, &subsets, |run, chosen| {
+            let members: Vec<Member> = chosen.iter().map(|&member| runs[run][member]).collect();
             let mut known = known.borrow_mut();
-            let entries = known
-                .entry((run, members.to_vec()))
-                .or_insert_with(|| entries(&opened[run], members, names));
-            let entry = entries.iter().find(|entry| entry.name == **name);
+            let entries =
+                known.entry(members).or_insert_with_key(|members| entries(&opened, members, names));
+            let entry = entries.iter().find(|entry| entry.name == *name);
             entry.map_or(Err(Undefined::because("it has no such score")), |e| e.value.clone())
         });
         Some(Growth {
             data: chapter.data.to_string(),
             network: chapter.network.to_string(),
             method: method.name.to_string(),
-            score: (**name).to_string(),
+            score: (*name).to_string(),
             // A score that some subset does not have is no curve.
             points: points.ok()?,
         })
     };
-    Ok(names.iter().collect::<Vec<_>>().iter().filter_map(of).collect())
+    Ok(names.iter().filter_map(of).collect())
 }
 
-fn count(predictions: &Predictions) -> Option<usize> {
-    match predictions {
-        Predictions::Classification(file) => Some(file.source.members()),
-        Predictions::Regression(file) => match &file.kind {
-            RegressionKind::Gaussians(mean, _) => Some(mean.members()),
-            // Draws and quantiles are no members.
-            RegressionKind::Samples(_) | RegressionKind::Quantiles(..) => None,
-        },
+/// Every network of a deep ensemble is trained by itself, so those of all runs on the same data are
+/// one larger ensemble.
+fn together(sets: &[&str], opened: &[Predictions]) -> Vec<Vec<Member>> {
+    let mut by_set: Vec<(&str, Vec<Member>)> = Vec::new();
+    for (file, (set, predictions)) in sets.iter().zip(opened).enumerate() {
+        match by_set.iter_mut().find(|(own, _)| own == set) {
+            Some((_, all)) => all.extend(members(file, predictions)),
+            None => by_set.push((set, members(file, predictions))),
+        }
     }
+    by_set.into_iter().map(|(_, all)| all).collect()
 }
 
-fn entries(predictions: &Predictions, members: &[usize], names: &[&str]) -> Vec<Entry> {
+/// The members of a file; draws and quantiles are none.
+fn members(file: usize, predictions: &Predictions) -> Vec<Member> {
+    let count = match predictions {
+        Predictions::Classification(own) => own.source.members(),
+        Predictions::Regression(own) => match &own.kind {
+            RegressionKind::Gaussians(mean, _) => mean.members(),
+            RegressionKind::Samples(_) | RegressionKind::Quantiles(..) => 0,
+        },
+    };
+    (0..count).map(|member| (file, member)).collect()
+}
+
+fn entries(opened: &[Predictions], members: &[Member], names: &[&str]) -> Vec<Entry> {
     let wanted = |name: &str| names.contains(&name);
     let scoring = Scoring {
         options: Options::default(),
@@ -116,11 +117,15 @@ fn entries(predictions: &Predictions, members: &[usize], names: &[&str]) -> Vec<
         wanted: &wanted,
         progress: &Silent,
     };
-    match predictions {
-        Predictions::Classification(file) => {
-            let chosen = Chosen { all: &file.source, members };
+    match &opened[members[0].0] {
+        Predictions::Classification(first) => {
+            let source = |&(file, member): &Member| match &opened[file] {
+                Predictions::Classification(own) => Some((&own.source as &dyn Members, member)),
+                Predictions::Regression(_) => None,
+            };
+            let chosen = Chosen::new(members.iter().filter_map(source));
             // What cannot be pooled was refused when the whole file was.
-            let (Ok(pooled), Some(labels)) = (pool(&chosen, file.form, &|_| ()), &file.labels)
+            let (Ok(pooled), Some(labels)) = (pool(&chosen, first.form, &|_| ()), &first.labels)
             else {
                 return Vec::new();
             };
@@ -130,11 +135,24 @@ fn entries(predictions: &Predictions, members: &[usize], names: &[&str]) -> Vec<
             entries.extend(calibrated(&examples, &scores, &scoring));
             entries
         }
-        Predictions::Regression(file) => {
-            let RegressionKind::Gaussians(mean, std) = &file.kind else { return Vec::new() };
-            let (mean, std) = (Chosen { all: mean, members }, Chosen { all: std, members });
-            let outcomes =
-                Outcomes::gaussians(&mean, &std, file.targets.clone(), scoring.options.level);
+        Predictions::Regression(first) => {
+            let array = |pick: fn(&RegressionKind) -> Option<&dyn Members>| {
+                let source = |&(file, member): &Member| match &opened[file] {
+                    Predictions::Regression(own) => Some((pick(&own.kind)?, member)),
+                    Predictions::Classification(_) => None,
+                };
+                Chosen::new(members.iter().filter_map(source))
+            };
+            let mean = array(|kind| match kind {
+                RegressionKind::Gaussians(mean, _) => Some(mean),
+                _ => None,
+            });
+            let std = array(|kind| match kind {
+                RegressionKind::Gaussians(_, std) => Some(std),
+                _ => None,
+            });
+            let targets = first.targets.clone();
+            let outcomes = Outcomes::gaussians(&mean, &std, targets, scoring.options.level);
             outcomes.map_or(Vec::new(), |o| plain(&o, &regression::scores(), &scoring))
         }
     }

@@ -7,7 +7,7 @@ mod observe;
 mod runs;
 mod write;
 
-pub(crate) use runs::study_of_runs;
+pub(crate) use runs::study_of_plan;
 pub(crate) use write::page;
 
 use std::path::PathBuf;
@@ -48,6 +48,9 @@ pub(crate) struct Args {
     /// Cost matrix as CSV without a head: a row per decision, a column per true class.
     #[arg(long, value_name = "FILE")]
     costs: Option<PathBuf>,
+    /// Which study of a folder of runs, where it holds several.
+    #[arg(long, value_name = "NAME")]
+    study: Option<String>,
     /// The model that is a deep ensemble, to say what the others are worth in networks of it.
     #[arg(long, value_name = "NAME")]
     baseline: Option<String>,
@@ -91,13 +94,16 @@ fn study(args: &Args) -> Result<Study> {
         if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {
             bail!("{flag} is for predictions files, and {} is a folder of runs", folder.display());
         }
-        return runs::study_of_folder(folder, args.resamples as usize);
+        return runs::study_of_folder(folder, args.study.as_deref(), args.resamples as usize);
     }
     if let Some(folder) = args.inputs.iter().find(|input| runs::is_store(input)) {
         bail!(
             "{} is a folder of runs; report it by itself, or name predictions files only",
             folder.display()
         );
+    }
+    if args.study.is_some() {
+        bail!("--study is for a folder of runs, and {} is none", args.inputs[0].display());
     }
     files::study_of_files(args)
 }

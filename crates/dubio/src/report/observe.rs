@@ -11,10 +11,10 @@ use dubio_metrics::regression::Outcomes;
 use dubio_metrics::score::Options;
 use dubio_metrics::scorecard::Silent;
 use dubio_metrics::stream::Stream;
-use dubio_predictions::{Classification, Error, Predictions, Regression, RegressionKind, open};
+use dubio_predictions::{Classification, Predictions, Regression, open};
 use dubio_report::view::View;
 
-use crate::evaluate::pooled;
+use crate::loading::{labels, outcomes, pooled};
 
 /// A split's predictions, ready to be scored.
 pub(super) enum Observed {
@@ -26,34 +26,17 @@ pub(super) enum Observed {
 pub(super) fn observe(path: &Path) -> Result<Observed> {
     match open(path)? {
         Predictions::Classification(file) => {
-            let labels = file.labels.clone().ok_or_else(|| {
-                let advice = "add the true classes, [examples]";
-                Error::file(path, "there is no array `labels`", advice)
-            })?;
+            let labels = labels(&file)?;
             let pooled = pooled(&file, &Silent)?;
             let uncertainties = Uncertainties::of(&pooled);
             let examples = Box::new(Examples::new(pooled, labels));
             Ok(Observed::Classes { examples, uncertainties, file: Box::new(file) })
         }
         Predictions::Regression(file) => {
-            let outcomes = Box::new(outcomes(&file)?);
+            let outcomes = Box::new(outcomes(&file, Options::default().level)?);
             Ok(Observed::Numbers { outcomes, file: Box::new(file) })
         }
     }
-}
-
-fn outcomes(file: &Regression) -> Result<Outcomes> {
-    let (targets, level) = (file.targets.clone(), Options::default().level);
-    let outcomes = match &file.kind {
-        RegressionKind::Gaussians(mean, std) => Outcomes::gaussians(mean, std, targets, level),
-        RegressionKind::Samples(samples) => Outcomes::samples(samples, targets, level),
-        RegressionKind::Quantiles(levels, quantiles) => {
-            Outcomes::quantiles(levels.clone(), quantiles, targets, level)
-        }
-    };
-    Ok(outcomes.map_err(|bad| {
-        Error::array(&file.path, bad.array, &bad, "mend the numbers where they are made")
-    })?)
 }
 
 /// The uncertainties of predictions that need no labels.

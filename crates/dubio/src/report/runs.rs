@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::{Result, bail};
+use dubio_bench::evaluation::Evaluation;
 use dubio_bench::plan::PlannedRun;
-use dubio_bench::score::{Row as Scored, score};
+use dubio_bench::score::{Asked, Row as Scored, score};
 use dubio_bench::store::{Failure, Record, Store};
+use dubio_bench::study::Study as Planned;
 use dubio_report::chapter::family;
-use dubio_report::study::{Cost, Finished, Outcome, Row, Run, Study};
+use dubio_report::study::{Cost, Finished, Outcome, Row, Run, Study, Warning};
 use dubio_report::view::View;
 
 use super::examine::examine;
@@ -18,17 +20,96 @@ use super::observe::{Observed, observe, uncertainties, worth};
 /// Whether a folder holds runs, finished or failed.
 pub(super) fn is_store(folder: &Path) -> bool {
     let store = Store::new(folder);
-    folder.is_dir()
-        && (store.finished().is_ok_and(|runs| !runs.is_empty())
-            || store.failures().is_ok_and(|failures| !failures.is_empty()))
+    let some = store.finished().is_ok_and(|runs| !runs.is_empty())
+        || store.failures().is_ok_and(|failures| !failures.is_empty());
+    folder.is_dir() && some
+}
+
+/// The study of a folder: the one that is named, or the only one there is; all runs where no suite
+/// says what belongs together.
+pub(super) fn study_of_folder(
+    folder: &Path,
+    name: Option<&str>,
+    resamples: usize,
+) -> Result<Study> {
+    let store = Store::new(folder);
+    let mut studies = Planned::all(&store)?;
+    let names: Vec<String> = studies.iter().map(|study| study.name.clone()).collect();
+    if let Some(name) = name {
+        studies.retain(|study| study.name == name);
+    }
+    match (&studies[..], name) {
+        ([one], _) => study_of_plan(one, &store, resamples),
+        ([], None) => study_of_all(folder, &store, resamples),
+        ([], Some(name)) => {
+            bail!("{}: no study is called {name}; there are {}", folder.display(), names.join(", "))
+        }
+        _ => bail!(
+            "{}: runs of several studies; choose one with --study: {}",
+            folder.display(),
+            names.join(", ")
+        ),
+    }
+}
+
+/// The runs of a suite, whether they are there or not, in its order.
+pub(crate) fn study_of_plan(plan: &Planned, store: &Store, resamples: usize) -> Result<Study> {
+    let mut study =
+        Study { title: plan.title.clone(), about: plan.paper.clone(), ..Study::default() };
+    for planned in &plan.runs {
+        let run = match (store.is_finished(&planned.id), store.failure(&planned.id)) {
+            (true, _) => {
+                let asked = plan.asked(planned, store, resamples, &worth);
+                finished(store, &store.record(&planned.id)?, &asked)?
+            }
+            (false, Some(failure)) => unfinished(planned, Outcome::Failed(failure.error)),
+            (false, None) => unfinished(planned, Outcome::Missing),
+        };
+        add(&mut study, run, planned);
+    }
+    complete(study, store)
+}
+
+/// Adds a run. One that was trained for another task than the test part belongs to the run of the same
+/// method and seed.
+fn add(study: &mut Study, run: Run, planned: &PlannedRun) {
+    let tested = planned.settings.predict.contains(&Evaluation::Test);
+    let same = |other: &&mut Run| {
+        (&other.method, &other.data, &other.network, other.seed)
+            == (&run.method, &run.data, &run.network, run.seed)
+    };
+    let main = study.runs.iter_mut().find(same).filter(|_| !tested);
+    match (main, run.outcome) {
+        (None, outcome) => study.runs.push(Run { outcome, ..run }),
+        (Some(Run { outcome: Outcome::Finished(main), .. }), Outcome::Finished(other)) => {
+            main.rows.extend(other.rows);
+        }
+        (Some(_), Outcome::Finished(_)) => {}
+        (Some(main), Outcome::Failed(why)) => study.warnings.push(Warning {
+            what: format!("{}: another task of seed {:?} failed", main.method, main.seed),
+            why,
+        }),
+        (Some(_), Outcome::Missing) => {}
+    }
+}
+
+fn unfinished(planned: &PlannedRun, outcome: Outcome) -> Run {
+    Run {
+        id: planned.id.clone(),
+        data: planned.settings.data.clone(),
+        network: planned.settings.network.clone(),
+        method: planned.label.clone(),
+        seed: Some(planned.settings.seed),
+        outcome,
+    }
 }
 
 /// All runs of a folder, and those that failed.
-pub(super) fn study_of_folder(folder: &Path, resamples: usize) -> Result<Study> {
-    let store = Store::new(folder);
+fn study_of_all(folder: &Path, store: &Store, resamples: usize) -> Result<Study> {
     let mut runs = Vec::new();
     for record in store.finished()? {
-        runs.push(finished(&store, &record, resamples)?);
+        let asked = Asked { resamples, reference: None, groups: None, wanted: &worth };
+        runs.push(finished(store, &record, &asked)?);
     }
     runs.extend(store.failures()?.into_iter().map(failed));
     if runs.is_empty() {
@@ -39,7 +120,18 @@ pub(super) fn study_of_folder(folder: &Path, resamples: usize) -> Result<Study> 
         key(a).cmp(&key(b))
     });
     let about = format!("Runs in {}.", folder.display());
-    complete(Study { title: title(&runs), about, runs, ..Study::default() }, &store)
+    complete(Study { title: title(&runs), about, runs, ..Study::default() }, store)
+}
+
+fn failed(failure: Failure) -> Run {
+    Run {
+        id: failure.id,
+        data: failure.settings.data,
+        network: failure.settings.network,
+        method: failure.label,
+        seed: Some(failure.settings.seed),
+        outcome: Outcome::Failed(failure.error),
+    }
 }
 
 /// `15 methods on digits`.
@@ -57,10 +149,11 @@ fn title(runs: &[Run]) -> String {
 /// Adds what concerns all runs of a method together.
 fn complete(mut study: Study, store: &Store) -> Result<Study> {
     let test = |run: &Run| (run.id.clone(), store.run(&run.id).join("test.npz"));
-    let files = study.runs.iter().filter(|run| run.finished().is_some()).map(test).collect();
-    grow(&mut study, &files)?;
+    let seen = |run: &&Run| run.finished().is_some_and(|finished| finished.view("test").is_some());
+    let files = study.runs.iter().filter(seen).map(test).collect();
     study.baseline =
         study.runs.iter().find(|run| is_deep_ensemble(run)).map(|run| run.method.clone());
+    grow(&mut study, &files)?;
     Ok(study)
 }
 
@@ -69,56 +162,16 @@ fn is_deep_ensemble(run: &Run) -> bool {
     record.is_some_and(|record| record["settings"]["recipe"]["method"]["method"] == "deep-ensemble")
 }
 
-/// The runs of a suite, whether they are there or not, in its order.
-pub(crate) fn study_of_runs(
-    title: &str,
-    about: &str,
-    planned: &[PlannedRun],
-    store: &Store,
-    resamples: usize,
-) -> Result<Study> {
-    let mut runs = Vec::new();
-    for run in planned {
-        let known = |outcome| Run {
-            id: run.id.clone(),
-            data: run.settings.data.clone(),
-            network: run.settings.network.clone(),
-            method: run.label.clone(),
-            seed: Some(run.settings.seed),
-            outcome,
-        };
-        runs.push(match (store.is_finished(&run.id), store.failure(&run.id)) {
-            (true, _) => finished(store, &store.record(&run.id)?, resamples)?,
-            (false, Some(failure)) => known(Outcome::Failed(failure.error)),
-            (false, None) => known(Outcome::Missing),
-        });
-    }
-    let (title, about) = (title.to_string(), about.to_string());
-    complete(Study { title, about, runs, ..Study::default() }, store)
-}
-
-fn failed(failure: Failure) -> Run {
-    Run {
-        id: failure.id,
-        data: failure.settings.data,
-        network: failure.settings.network,
-        method: failure.label,
-        seed: Some(failure.settings.seed),
-        outcome: Outcome::Failed(failure.error),
-    }
-}
-
-fn finished(store: &Store, record: &Record, resamples: usize) -> Result<Run> {
-    let rows = score(store, record, resamples, &worth)?;
+fn finished(store: &Store, record: &Record, asked: &Asked<'_>) -> Result<Run> {
     let row = |row: Scored| Row { split: row.split, entry: row.entry };
     let mut finished = Finished {
         members: record.samples,
         cost: Some(cost(record)),
         record: Some(shortened(record)?),
-        rows: rows.into_iter().map(row).collect(),
+        rows: score(store, record, asked)?.into_iter().map(row).collect(),
         ..Finished::default()
     };
-    look(store, record, resamples, &mut finished)?;
+    look(store, record, asked.resamples, &mut finished)?;
     Ok(Run {
         id: record.id.clone(),
         data: record.settings.data.clone(),
@@ -129,26 +182,32 @@ fn finished(store: &Store, record: &Record, resamples: usize) -> Result<Run> {
     })
 }
 
-/// What the predictions of each split look like.
+/// What the predictions of the test part look like, as they are and shifted, and those of foreign sets.
 fn look(store: &Store, record: &Record, replicates: usize, finished: &mut Finished) -> Result<()> {
     let mut inside = None;
     for evaluation in &record.settings.predict {
         let split = evaluation.name();
-        let path = store.run(&record.id).join(format!("{split}.npz"));
-        if split.starts_with("ood.") {
-            if let Some((classes, inside)) = &inside {
-                let outside = uncertainties(&path, *classes)?;
-                finished.views.push(View::foreign(&split, *classes, inside, &outside));
+        let path = store.run(&record.id).join(format!("{}.npz", record.settings.file(evaluation)));
+        match evaluation {
+            Evaluation::Ood { .. } => {
+                if let Some((classes, inside)) = &inside {
+                    let outside = uncertainties(&path, *classes)?;
+                    finished.views.push(View::foreign(&split, *classes, inside, &outside));
+                }
             }
-            continue;
-        }
-        let observed = observe(&path)?;
-        finished.views.push(observed.view(&split));
-        if split == "test" {
-            examine(&observed, replicates, finished);
-            if let Observed::Classes { examples, uncertainties, .. } = &observed {
-                inside = Some((examples.classes, uncertainties.clone()));
+            Evaluation::Shift { .. } => finished.views.push(observe(&path)?.view(&split)),
+            Evaluation::Test => {
+                let observed = observe(&path)?;
+                finished.views.push(observed.view(&split));
+                examine(&observed, replicates, finished);
+                if let Observed::Classes { examples, uncertainties, .. } = &observed {
+                    inside = Some((examples.classes, uncertainties.clone()));
+                }
             }
+            Evaluation::Decision(_)
+            | Evaluation::Validation
+            | Evaluation::Attack { .. }
+            | Evaluation::TestTime { .. } => {}
         }
     }
     Ok(())

@@ -117,7 +117,9 @@ fn contents(report: &Report<'_>) -> String {
 
 fn part_name(report: &Report<'_>, part: &Part<'_>) -> String {
     match part.chapter.name() {
-        name if name.is_empty() || report.parts.len() == 1 => "Ranking".to_string(),
+        name if name.is_empty() || report.parts.len() == 1 => {
+            ranking::first_heading(part).to_string()
+        }
         name => name,
     }
 }

@@ -10,15 +10,21 @@ use crate::study::Warning;
 
 pub(super) fn write(out: &mut String, report: &Report<'_>, index: usize, part: &Part<'_>) {
     let name = match part.chapter.name() {
-        name if name.is_empty() => "Ranking".to_string(),
+        name if name.is_empty() => first_heading(part).to_string(),
         name => name,
     };
     let _ = write!(out, "<h2 id=\"c{index}-name\">{}</h2>", escaped(&name));
     let _ = write!(out, "<p class=\"lead\">{}</p>", escaped(&part.headline));
     write_warnings(out, report, index, part);
-    if let Some(ranking) = &part.ranking {
+    // One method alone has no place; its scores follow at once.
+    if let Some(ranking) = part.ranking.as_ref().filter(|_| part.chapter.methods.len() > 1) {
         write_ranking(out, index, part, ranking);
     }
+}
+
+/// What the first screen is called where nobody named the data.
+pub(super) fn first_heading(part: &Part<'_>) -> &'static str {
+    if part.chapter.methods.len() > 1 { "Ranking" } else { "In short" }
 }
 
 fn write_warnings(out: &mut String, report: &Report<'_>, index: usize, part: &Part<'_>) {

@@ -1,0 +1,97 @@
+// Opens reports in Chromium and looks at them as readers do: with eyes, pointer, keyboard, screen reader.
+//
+//   node look.mjs CHROMIUM PICTURES study=quick.html file=one.html failed=failed.html
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+import * as act from "./act.mjs";
+
+const [, , executablePath, pictures, ...named] = process.argv;
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const WIDTHS = [380, 800, 1360];
+
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+
+// A page that fails the test when it complains or asks for anything but itself.
+async function open(path, width, colorScheme = "light") {
+  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
+  const page = await context.newPage();
+  const complaints = [];
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("request", (request) => {
+    if (request.url() !== url) complaints.push(`asked for ${request.url().slice(0, 200)}`);
+  });
+  const url = pathToFileURL(resolve(path)).href;
+  await page.goto(url);
+  const close = async () => {
+    await context.close();
+    assert.deepEqual(complaints, [], `${path} at ${width}`);
+  };
+  return { page, close };
+}
+
+// Every figure is drawn when it is scrolled to, and nothing is wider than the screen.
+async function drawAll(page) {
+  for (const plot of await page.locator(".plot").all()) {
+    await plot.scrollIntoViewIfNeeded();
+    await plot.locator(".drawing svg").waitFor({ timeout: 20_000 });
+  }
+  const empty = await page.$$eval(".plot", (plots) =>
+    plots.filter((plot) => plot.querySelectorAll("svg .mark-group path, svg .mark-symbol path, svg .mark-rect path, svg .mark-line path, svg .mark-rule line").length < 3)
+      .map((plot) => plot.dataset.figure),
+  );
+  assert.deepEqual(empty, [], "figures without marks");
+  const [inner, scroll] = await page.evaluate(() => [innerWidth, document.documentElement.scrollWidth]);
+  assert.ok(scroll <= inner, `the page is ${scroll} wide on a screen of ${inner}`);
+}
+
+async function violations(page) {
+  await page.evaluate(axe);
+  const found = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
+  return found.violations.map((v) => `${v.id}: ${v.help}; ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 120)).join(" | ")}`);
+}
+
+for (const [name, path] of named.map((argument) => argument.split("="))) {
+  for (const width of WIDTHS) {
+    const { page, close } = await open(path, width);
+    await drawAll(page);
+    assert.deepEqual(await violations(page), [], `${name} at ${width}`);
+    await page.evaluate(() => scrollTo(0, 0));
+    await page.screenshot({ path: `${pictures}/${name}-${width}.png` });
+    await close();
+  }
+  const { page, close } = await open(path, 1360, "dark");
+  await drawAll(page);
+  assert.deepEqual(await violations(page), [], `${name} in the dark`);
+  await page.evaluate(() => scrollTo(0, 0));
+  await page.screenshot({ path: `${pictures}/${name}-dark.png` });
+  await close();
+  console.log(`${name}: drawn at ${WIDTHS.join(", ")} and in the dark; nothing to complain of`);
+}
+
+const paths = Object.fromEntries(named.map((argument) => argument.split("=")));
+for (const [what, path, check] of [
+  ["tables sort", paths.study, act.tablesSort],
+  ["a click isolates a method everywhere", paths.study, act.isolates],
+  ["a click on a mark isolates its method", paths.study, act.marksIsolate],
+  ["a score is chosen in all figures at once", paths.study, act.scoresAreChosen],
+  ["pointing shows values", paths.study, act.pointingShows],
+  ["figures are tables too", paths.study, act.figuresAreTables],
+  ["a run shows its record", paths.study, act.runsShowRecords],
+  ["the theme can be changed", paths.study, act.themesChange],
+  ["the keyboard reaches everything", paths.file, act.keyboardReaches],
+  ["paper leaves out what cannot be pressed", paths.study, act.prints],
+  ["what failed is said first", paths.failed, act.failureIsSaid],
+]) {
+  const { page, close } = await open(path, 1360);
+  await check(page);
+  await close();
+  console.log(what);
+}
+await browser.close();
