@@ -1,6 +1,7 @@
 //! `dubio check`: posterior predictive checks of a predictions file.
 
-use std::io::{self, Write};
+mod render;
+
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
@@ -16,13 +17,11 @@ use dubio_metrics::stream::Stream;
 use dubio_metrics::views::{Rows, Tempered};
 use dubio_metrics::{classification, regression};
 use dubio_predictions::{Classification, Predictions, Regression, RegressionKind, open};
-use serde_json::{Map, Value, json};
 
 use crate::costs::read_costs;
 use crate::loading::{at_fault, labels, note_ignored, outcomes};
 use crate::names::Selection;
 use crate::progress::Bar;
-use crate::render::number;
 use crate::{Outcome, threads};
 
 /// Posterior predictive check: could these labels have come from the model itself?
@@ -159,9 +158,9 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         );
     }
     if args.json {
-        report.json()?
+        render::json(&report)?
     } else {
-        report.table()?
+        render::table(&report)?
     }
     let undefined = |c: &Checked| c.observed.is_err() && selection.names(&c.statistic);
     Ok(if report.checked.iter().any(undefined) { Outcome::Undefined } else { Outcome::Done })
@@ -271,99 +270,4 @@ impl Report {
         let (mode, rule, replicates) = (checking.mode, args.rule(), checking.replicates);
         Self { checked, mode, rule, replicates, members, n, temperatures: None }
     }
-
-    fn json(&self) -> Result<()> {
-        let statistics: Map<String, Value> =
-            self.checked.iter().map(|c| (c.statistic.clone(), fields(c, self.rule))).collect();
-        let mut report = Map::new();
-        report.insert("mode".into(), json!(self.mode));
-        report.insert("rule".into(), json!(self.rule));
-        report.insert("replicates".into(), json!(self.replicates));
-        report.insert("members".into(), json!(self.members));
-        report.insert("n".into(), json!(self.n));
-        if let Some(temperatures) = &self.temperatures {
-            report.insert("temperatures".into(), json!(temperatures));
-        }
-        report.insert("statistics".into(), Value::Object(statistics));
-        let mut out = io::stdout().lock();
-        serde_json::to_writer_pretty(&mut out, &report).map_err(io::Error::from)?;
-        writeln!(out)?;
-        Ok(())
-    }
-
-    fn table(&self) -> Result<()> {
-        let mut out = io::stdout().lock();
-        let widest = self.checked.iter().map(|c| c.statistic.len()).max().unwrap_or(0).max(9);
-        writeln!(
-            out,
-            "{:<widest$}  {:>10}  {:>24}  {:>7}  {:>9}  passes",
-            "statistic", "observed", "95 % of replicates", "p_value", "sharpness"
-        )?;
-        for checked in &self.checked {
-            writeln!(out, "{:<widest$}  {}", checked.statistic, line(checked, self.rule))?;
-        }
-        let mode = match self.mode {
-            Mode::Bayesian => "one member makes all labels",
-            Mode::Independent => "every label has a member of its own",
-        };
-        writeln!(
-            out,
-            "\n{} replicates of {} examples from {} members, {mode}; {}",
-            self.replicates,
-            self.n,
-            self.members,
-            match self.rule {
-                Rule::Range => "passes: p_value is neither 0 nor 1",
-                Rule::Interval => "passes: observed inside 95 % of replicates",
-            }
-        )?;
-        if let Some(temperatures) = &self.temperatures {
-            let shown: Vec<String> = temperatures.iter().map(|t| format!("{t:.4}")).collect();
-            writeln!(out, "temperatures, of the leading fifth: {}", shown.join(" "))?;
-        }
-        Ok(())
-    }
-}
-
-fn line(checked: &Checked, rule: Rule) -> String {
-    let summary = checked.summary(rule);
-    let shown = |value: Option<f64>| value.map_or("—".to_string(), number);
-    let (Some(lo), Some(hi), Some(p), Some(passes)) =
-        (summary.lo, summary.hi, summary.p_value, summary.passes)
-    else {
-        return format!("{:>10}  {}", "—", summary.why.unwrap_or_default());
-    };
-    let verdict = match (passes, summary.observed) {
-        (true, _) => "yes",
-        (false, Some(observed)) if observed < lo => "no: lower than the model expects",
-        (false, Some(observed)) if observed > hi => "no: higher than the model expects",
-        (false, _) => "no",
-    };
-    format!(
-        "{:>10}  [{:>10}, {:>10}]  {p:>7.3}  {:>9}  {verdict}",
-        shown(summary.observed),
-        number(lo),
-        number(hi),
-        shown(summary.sharpness),
-    )
-}
-
-fn fields(checked: &Checked, rule: Rule) -> Value {
-    let summary = checked.summary(rule);
-    let mut fields = Map::new();
-    let observed = match summary.observed {
-        Some(value) if value.is_infinite() => json!(if value > 0.0 { "inf" } else { "-inf" }),
-        value => json!(value),
-    };
-    fields.insert("observed".into(), observed);
-    fields.insert("p_value".into(), json!(summary.p_value));
-    fields.insert("sharpness".into(), json!(summary.sharpness));
-    fields.insert("passes".into(), json!(summary.passes));
-    fields.insert("lo".into(), json!(summary.lo));
-    fields.insert("hi".into(), json!(summary.hi));
-    fields.insert("box".into(), json!(summary.box_plot));
-    if let Some(why) = summary.why {
-        fields.insert("why".into(), json!(why));
-    }
-    Value::Object(fields)
 }

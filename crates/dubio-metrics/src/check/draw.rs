@@ -6,6 +6,9 @@
 //! whether predictions are right compares one number per label, and sees the same labels as a score
 //! that asks for more.
 
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
@@ -23,7 +26,12 @@ pub(super) struct Draws<'a> {
     stream: &'a Stream,
     /// Replicates by their member, so that those of a member are drawn together.
     order: Vec<Drawn>,
+    /// Each member's probabilities of the predicted classes, where they were asked for and are kept.
+    hits: Vec<OnceLock<Vec<f64>>>,
 }
+
+/// Probabilities of predicted classes that are kept, at most: 256 MiB of them.
+const KEPT: usize = 1 << 25;
 
 /// A replicate and its member.
 #[derive(Clone, Copy)]
@@ -33,7 +41,7 @@ struct Drawn {
 }
 
 /// The member's row that a label is drawn from.
-pub(super) struct Row<'a> {
+struct Row<'a> {
     /// Probabilities, up to a factor.
     weights: &'a [f64],
     predicted: usize,
@@ -57,7 +65,9 @@ impl<'a> Draws<'a> {
             .map(|replicate| Drawn { member: below(&mut generator, members) as usize, replicate })
             .collect();
         order.sort_by_key(|drawn| drawn.member);
-        Self { source, form, predicted, stream, order }
+        let kept = if source.members() * predicted.len() <= KEPT { source.members() } else { 0 };
+        let hits = vec![OnceLock::new(); kept];
+        Self { source, form, predicted, stream, order, hits }
     }
 
     /// Number of blocks of [`LANES`] replicates.
@@ -84,28 +94,57 @@ impl<'a> Draws<'a> {
         values
     }
 
-    /// Draws the replicates of a block: calls `put(lane, example, row, u)` for every label, where
-    /// `u` is its uniform number.
-    pub(super) fn each(&self, block: usize, mut put: impl FnMut(usize, usize, &Row<'_>, f64)) {
-        let lanes = block * LANES..block * LANES + self.lanes(block);
-        let mut generators: Vec<ChaCha8Rng> = self.order[lanes.clone()]
-            .iter()
-            .map(|drawn| self.stream.child("labels").nth(drawn.replicate).generator())
-            .collect();
-        let mut first = 0;
-        for run in self.order[lanes].chunk_by(|a, b| a.member == b.member) {
-            let generators = &mut generators[first..first + run.len()];
-            self.each_of_member(run[0].member, |example, row| {
+    /// Draws the labels of a block's replicates: calls `put(lane, example, label)` for every one.
+    pub(super) fn labels(&self, block: usize, mut put: impl FnMut(usize, usize, u32)) {
+        self.runs(block, |member, first, generators| {
+            self.each_row_of(member, |example, row| {
                 for (lane, generator) in generators.iter_mut().enumerate() {
-                    put(first + lane, example, row, uniform(generator));
+                    put(first + lane, example, row.label(uniform(generator)));
                 }
             });
+        });
+    }
+
+    /// Whether each of the same labels is the predicted class: calls `put(lane, example, hit)`.
+    pub(super) fn hits(&self, block: usize, mut put: impl FnMut(usize, usize, bool)) {
+        self.runs(block, |member, first, generators| {
+            let chances = self.chances(member);
+            for (lane, generator) in generators.iter_mut().enumerate() {
+                for (example, q) in chances.iter().enumerate() {
+                    put(first + lane, example, uniform(generator) < *q);
+                }
+            }
+        });
+    }
+
+    /// Calls `draw(member, first lane, a generator for each lane)` for runs of lanes of one member.
+    fn runs(&self, block: usize, mut draw: impl FnMut(usize, usize, &mut [ChaCha8Rng])) {
+        let lanes = block * LANES..block * LANES + self.lanes(block);
+        let mut first = 0;
+        for run in self.order[lanes].chunk_by(|a, b| a.member == b.member) {
+            let stream = |drawn: &Drawn| self.stream.child("labels").nth(drawn.replicate);
+            let mut generators: Vec<ChaCha8Rng> =
+                run.iter().map(|drawn| stream(drawn).generator()).collect();
+            draw(run[0].member, first, &mut generators);
             first += run.len();
         }
     }
 
+    /// A member's probability of each predicted class.
+    fn chances(&self, member: usize) -> Cow<'_, [f64]> {
+        let work = || {
+            let mut chances = vec![0.0; self.predicted.len()];
+            self.each_row_of(member, |example, row| chances[example] = row.q);
+            chances
+        };
+        match self.hits.get(member) {
+            Some(kept) => Cow::Borrowed(kept.get_or_init(work)),
+            None => Cow::Owned(work()),
+        }
+    }
+
     /// Calls `f(example, row)` for every row of a member.
-    fn each_of_member(&self, member: usize, mut f: impl FnMut(usize, &Row<'_>)) {
+    fn each_row_of(&self, member: usize, mut f: impl FnMut(usize, &Row<'_>)) {
         each_row(self.source, member, |example, weights| {
             let sum = softmax::weights(self.form, weights);
             let predicted = self.predicted[example] as usize;
@@ -116,15 +155,9 @@ impl<'a> Draws<'a> {
 }
 
 impl Row<'_> {
-    /// Whether the label drawn with `u` is the predicted class.
-    #[inline(always)]
-    pub(super) fn hit(&self, u: f64) -> bool {
-        u < self.q
-    }
-
     /// The label drawn with `u`. A class of probability 0 is never drawn, however sums are rounded.
-    pub(super) fn label(&self, u: f64) -> u32 {
-        if self.hit(u) {
+    fn label(&self, u: f64) -> u32 {
+        if u < self.q {
             return self.predicted as u32;
         }
         let mut rest = (u - self.q) * self.sum;

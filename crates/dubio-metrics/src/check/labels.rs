@@ -186,7 +186,7 @@ impl<'a> Statistics<'a> {
         }
         let n = own.examples.len();
         let mut labels = vec![0; LANES * n];
-        draws.each(block, |lane, example, row, u| labels[lane * n + example] = row.label(u));
+        draws.labels(block, |lane, example, label| labels[lane * n + example] = label);
         for (lane, labels) in labels.chunks_exact(n).enumerate().take(draws.lanes(block)) {
             own.put(labels);
             let of_lane = self.of(&own.examples, checking);
@@ -208,8 +208,7 @@ fn of_hits(draws: &Draws<'_>, block: usize, hits: &OfHits<'_>, values: &mut Bloc
     }
     let n = draws.examples();
     let mut weights = vec![[0; LANES]; 2 * n];
-    draws.each(block, |lane, example, row, u| {
-        let hit = row.hit(u);
+    draws.hits(block, |lane, example, hit| {
         weights[example][lane] = Count::from(hit);
         weights[n + example][lane] = Count::from(!hit);
     });

@@ -1,0 +1,107 @@
+//! A check as a table for people and as JSON for machines.
+
+use std::io::{self, Write};
+
+use anyhow::Result;
+use dubio_metrics::check::{Checked, Mode, Rule};
+use serde_json::{Map, Value, json};
+
+use super::Report;
+use crate::render::number;
+
+/// One object: how it was checked, and each statistic by its name.
+pub(super) fn json(report: &Report) -> Result<()> {
+    let statistics: Map<String, Value> =
+        report.checked.iter().map(|c| (c.statistic.clone(), fields(c, report.rule))).collect();
+    let mut object = Map::new();
+    object.insert("mode".into(), json!(report.mode));
+    object.insert("rule".into(), json!(report.rule));
+    object.insert("replicates".into(), json!(report.replicates));
+    object.insert("members".into(), json!(report.members));
+    object.insert("n".into(), json!(report.n));
+    if let Some(temperatures) = &report.temperatures {
+        object.insert("temperatures".into(), json!(temperatures));
+    }
+    object.insert("statistics".into(), Value::Object(statistics));
+    let mut out = io::stdout().lock();
+    serde_json::to_writer_pretty(&mut out, &object).map_err(io::Error::from)?;
+    writeln!(out)?;
+    Ok(())
+}
+
+/// A line per statistic.
+pub(super) fn table(report: &Report) -> Result<()> {
+    let mut out = io::stdout().lock();
+    let widest = report.checked.iter().map(|c| c.statistic.len()).max().unwrap_or(0).max(9);
+    writeln!(
+        out,
+        "{:<widest$}  {:>10}  {:>24}  {:>7}  {:>9}  passes",
+        "statistic", "observed", "95 % of replicates", "p_value", "sharpness"
+    )?;
+    for checked in &report.checked {
+        writeln!(out, "{:<widest$}  {}", checked.statistic, line(checked, report.rule))?;
+    }
+    let mode = match report.mode {
+        Mode::Bayesian => "one member makes all labels",
+        Mode::Independent => "every label has a member of its own",
+    };
+    writeln!(
+        out,
+        "\n{} replicates of {} examples from {} members, {mode}; {}",
+        report.replicates,
+        report.n,
+        report.members,
+        match report.rule {
+            Rule::Range => "passes: p_value is neither 0 nor 1",
+            Rule::Interval => "passes: observed inside 95 % of replicates",
+        }
+    )?;
+    if let Some(temperatures) = &report.temperatures {
+        let shown: Vec<String> = temperatures.iter().map(|t| format!("{t:.4}")).collect();
+        writeln!(out, "temperatures, of the leading fifth: {}", shown.join(" "))?;
+    }
+    Ok(())
+}
+
+fn line(checked: &Checked, rule: Rule) -> String {
+    let summary = checked.summary(rule);
+    let shown = |value: Option<f64>| value.map_or("—".to_string(), number);
+    let (Some(lo), Some(hi), Some(p), Some(passes)) =
+        (summary.lo, summary.hi, summary.p_value, summary.passes)
+    else {
+        return format!("{:>10}  {}", "—", summary.why.unwrap_or_default());
+    };
+    let verdict = match (passes, summary.observed) {
+        (true, _) => "yes",
+        (false, Some(observed)) if observed < lo => "no: lower than the model expects",
+        (false, Some(observed)) if observed > hi => "no: higher than the model expects",
+        (false, _) => "no",
+    };
+    format!(
+        "{:>10}  [{:>10}, {:>10}]  {p:>7.3}  {:>9}  {verdict}",
+        shown(summary.observed),
+        number(lo),
+        number(hi),
+        shown(summary.sharpness),
+    )
+}
+
+fn fields(checked: &Checked, rule: Rule) -> Value {
+    let summary = checked.summary(rule);
+    let mut fields = Map::new();
+    let observed = match summary.observed {
+        Some(value) if value.is_infinite() => json!(if value > 0.0 { "inf" } else { "-inf" }),
+        value => json!(value),
+    };
+    fields.insert("observed".into(), observed);
+    fields.insert("p_value".into(), json!(summary.p_value));
+    fields.insert("sharpness".into(), json!(summary.sharpness));
+    fields.insert("passes".into(), json!(summary.passes));
+    fields.insert("lo".into(), json!(summary.lo));
+    fields.insert("hi".into(), json!(summary.hi));
+    fields.insert("box".into(), json!(summary.box_plot));
+    if let Some(why) = summary.why {
+        fields.insert("why".into(), json!(why));
+    }
+    Value::Object(fields)
+}
