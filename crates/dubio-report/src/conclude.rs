@@ -42,7 +42,10 @@ fn position(ranking: &Ranking<'_>, place: usize) -> Option<String> {
         }
         Some((lo, hi)) if !behind.may_be_chance() => {
             let [value, lo, hi] = two_digits([behind.value, lo, hi]);
-            format!("worse than {first} by {value} ({lo} to {hi})")
+            let most = |s: &Standing<'_>| s.summary.values.len();
+            let all = most(standing).max(most(&ranking.standings[0]));
+            let shared = if behind.runs < all { " on the runs that both have" } else { "" };
+            format!("worse than {first} by {value} ({lo} to {hi}){shared}")
         }
         _ => format!("may be as good as {first}"),
     })

@@ -47,12 +47,13 @@ impl<'a> Ranking<'a> {
     /// score is, by the one that most methods have.
     pub fn of(chapter: &Chapter<'a>) -> Option<Self> {
         let headlines = if chapter.is_classification() { &OF_CLASSES[..] } else { &OF_NUMBERS };
-        let scored: Vec<&'static str> =
-            headlines.iter().copied().filter(|score| lacking(chapter, score).is_some()).collect();
-        let all_have = |score: &&&str| lacking(chapter, score).is_some_and(|l| l.is_empty());
-        let fewest = || scored.iter().min_by_key(|score| lacking(chapter, score).map(|l| l.len()));
-        let score = *scored.iter().find(all_have).or_else(fewest)?;
-        let instead_of = (score != scored[0]).then(|| why_not(chapter, scored[0]));
+        let scored = || headlines.iter().copied().filter(|score| any_value(chapter, score));
+        let all_have = |score: &&'static str| lacking(chapter, score).is_empty();
+        let fewest = || scored().min_by_key(|score| lacking(chapter, score).len());
+        let score = scored().find(all_have).or_else(fewest)?;
+        let better = headlines[0];
+        let passed_over = score != better && !lacking(chapter, better).is_empty();
+        let instead_of = passed_over.then(|| why_not(chapter, better));
         Some(Self { instead_of, ..Self::by(chapter, score) })
     }
 
@@ -90,23 +91,22 @@ fn unfinished(method: &Method<'_>) -> String {
     }
 }
 
-/// Methods with a run that lacks the score, and why; `None` when no run has it.
-fn lacking<'a>(chapter: &Chapter<'a>, score: &str) -> Option<Vec<(&'a str, String)>> {
-    let mut some = false;
-    let mut lacking = Vec::new();
-    for method in &chapter.methods {
-        let entries: Vec<_> =
-            method.finished().filter_map(|(_, finished)| finished.entry("test", score)).collect();
-        some |= entries.iter().any(|entry| entry.value.is_ok());
-        if let Some(why) = entries.iter().find_map(|entry| entry.value.as_ref().err()) {
-            lacking.push((method.name, why.0.clone()));
-        }
-    }
-    some.then_some(lacking)
+fn any_value(chapter: &Chapter<'_>, score: &str) -> bool {
+    let mut entries = chapter.finished().filter_map(|(_, finished)| finished.entry("test", score));
+    entries.any(|entry| entry.value.is_ok())
+}
+
+/// Methods with a run that has no value for a score, and why.
+fn lacking<'a>(chapter: &Chapter<'a>, score: &str) -> Vec<(&'a str, String)> {
+    let why = |method: &Method<'a>| {
+        let entries = method.finished().filter_map(|(_, finished)| finished.entry("test", score));
+        entries.into_iter().find_map(|entry| entry.value.as_ref().err().map(|why| why.0.clone()))
+    };
+    chapter.methods.iter().filter_map(|method| Some((method.name, why(method)?))).collect()
 }
 
 fn why_not(chapter: &Chapter<'_>, score: &str) -> String {
-    let lacking = lacking(chapter, score).unwrap_or_default();
+    let lacking = lacking(chapter, score);
     let names: Vec<&str> = lacking.iter().map(|(name, _)| *name).collect();
     let why = lacking.first().map_or("", |(_, why)| &why[..]);
     let of = match names.len() {

@@ -17,6 +17,8 @@ pub struct Report<'a> {
     pub study: &'a Study,
     /// The methods of the study, in its order: the same place, the same colour.
     pub methods: Vec<&'a str>,
+    /// All parts together, where there are several.
+    pub overview: Option<Table>,
     /// A part for each data set and network.
     pub parts: Vec<Part<'a>>,
 }
@@ -59,11 +61,9 @@ impl<'a> Report<'a> {
             chapters.iter().flat_map(|c| &c.methods).map(|m| (m.style, m.name)).collect();
         methods.sort_unstable();
         methods.dedup();
-        Self {
-            study,
-            methods: methods.into_iter().map(|(_, name)| name).collect(),
-            parts: chapters.into_iter().map(Part::of).collect(),
-        }
+        let methods: Vec<&str> = methods.into_iter().map(|(_, name)| name).collect();
+        let parts: Vec<Part<'a>> = chapters.into_iter().map(Part::of).collect();
+        Self { study, overview: tables::overview(&methods, &parts), methods, parts }
     }
 }
 

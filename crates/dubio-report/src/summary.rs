@@ -49,6 +49,8 @@ pub struct Difference {
     pub value: f64,
     /// 95 % interval from resamples that both share.
     pub interval: Option<(f64, f64)>,
+    /// Number of runs that both have.
+    pub runs: usize,
 }
 
 impl Cell {
@@ -123,7 +125,8 @@ pub(crate) fn difference(first: &[Unit<'_>], second: &[Unit<'_>]) -> Option<Diff
         })
         .collect();
     let replicates: Vec<&[f64]> = replicates.iter().map(|r| &r[..]).collect();
-    Some(Difference { value: mean(&values), interval: interval(&over_runs(&replicates)) })
+    let interval = interval(&over_runs(&replicates));
+    Some(Difference { value: mean(&values), interval, runs: values.len() })
 }
 
 /// The mean over runs of every resample, with the runs drawn anew each time.
@@ -169,9 +172,9 @@ mod tests {
 
     #[test]
     fn a_difference_may_be_chance_when_its_interval_holds_zero() {
-        let difference = |lo, hi| Difference { value: 0.5, interval: Some((lo, hi)) };
+        let difference = |lo, hi| Difference { value: 0.5, interval: Some((lo, hi)), runs: 1 };
         assert!(difference(-0.1, 1.0).may_be_chance());
         assert!(!difference(0.1, 1.0).may_be_chance());
-        assert!(Difference { value: 0.5, interval: None }.may_be_chance());
+        assert!(Difference { value: 0.5, interval: None, runs: 1 }.may_be_chance());
     }
 }

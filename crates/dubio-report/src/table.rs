@@ -1,6 +1,6 @@
 //! A table as plain data, before it is HTML, Markdown or LaTeX.
 
-use dubio_metrics::card::Direction;
+use dubio_metrics::card::{Card, Direction};
 
 use crate::chapter::Chapter;
 use crate::number::places;
@@ -142,7 +142,15 @@ pub(crate) fn score_column(
     let column = Column {
         name: score.to_string(),
         direction: card.map_or(Direction::Neither, |card| card.direction),
-        summary: card.map_or(String::new(), |card| card.summary.to_string()),
+        summary: card.map_or(String::new(), |card| summary(score, card)),
     };
     (column, score_fields(chapter, split, score))
+}
+
+/// What a score is, in a sentence.
+fn summary(score: &str, card: &Card) -> String {
+    match score.strip_prefix("calibrated.") {
+        Some(_) => format!("At the best temperature, by cross-validation. {}", card.summary),
+        None => card.summary.to_string(),
+    }
 }

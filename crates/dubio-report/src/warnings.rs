@@ -31,15 +31,17 @@ fn unfinished(chapter: &Chapter<'_>) -> Vec<Warning> {
             continue;
         }
         let failed = method.runs.iter().find_map(|run| match &run.outcome {
-            Outcome::Failed(why) => Some(format!("One failed with: {why}")),
+            Outcome::Failed(why) => Some(format!("What happened: {why}")),
             _ => None,
         });
         let name = method.name;
-        let what = match done {
-            0 => format!("{name}: none of {runs} runs finished"),
+        let what = match (done, runs) {
+            (0, 1) => format!("{name}: its only run did not finish"),
+            (0, _) => format!("{name}: none of {runs} runs finished"),
             _ => format!("{name}: {done} of {runs} runs finished"),
         };
-        let why = failed.unwrap_or_else(|| "The others are not there yet.".to_string());
+        let missing = || "What is missing is not there yet; the same command goes on.".to_string();
+        let why = failed.unwrap_or_else(missing);
         all.push(Warning { what, why });
     }
     all
@@ -134,7 +136,7 @@ fn refused(chapter: &Chapter<'_>) -> Option<Warning> {
             "{} ({}); {}. A run's full record has the numbers.",
             capital(&caution.why),
             caution.reference,
-            caution.instead
+            caution.instead.replace('`', "")
         ),
     })
 }

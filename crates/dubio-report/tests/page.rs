@@ -100,6 +100,22 @@ fn misclassification_is_not_put_side_by_side() {
 }
 
 #[test]
+fn several_data_sets_have_an_overview_and_a_part_each() {
+    let mut study = small();
+    let mut others = small().runs;
+    for run in &mut others {
+        run.data = "letters/1".to_string();
+        run.id += "x";
+    }
+    study.runs.extend(others);
+    let own = own(&html(&Report::of(&study)));
+    assert!(own.contains("id=\"overview\"") && own.contains("letters, mlp-50: calibrated.nll"));
+    assert!(own.contains("id=\"c1-scores\""));
+    let ids = attributes(&own, "id");
+    assert_eq!(ids.len(), ids.iter().collect::<HashSet<_>>().len());
+}
+
+#[test]
 fn a_study_in_which_nothing_finished_still_has_a_page() {
     let mut study = small();
     for run in &mut study.runs {

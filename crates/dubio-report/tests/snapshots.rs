@@ -6,6 +6,7 @@ use std::path::Path;
 
 use dubio_report::render::{csv, latex, markdown};
 use dubio_report::report::Report;
+use dubio_report::study::Outcome;
 use support::{Size, regression, study};
 
 fn same_as_before(name: &str, text: &str) {
@@ -41,5 +42,13 @@ fn latex_is_as_it_was() {
 
 #[test]
 fn csv_is_as_it_was() {
-    same_as_before("study.csv", &csv(&Report::of(&study(&small()))));
+    let mut study = study(&small());
+    for run in &mut study.runs {
+        let Outcome::Finished(finished) = &mut run.outcome else { continue };
+        // Enough to see every kind of line.
+        let few =
+            ["accuracy", "nll", "calibrated.nll", "mce", "ood.far.auroc.total", "top5_accuracy"];
+        finished.rows.retain(|row| few.contains(&&row.entry.name[..]));
+    }
+    same_as_before("study.csv", &csv(&Report::of(&study)));
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::svg::file_name;
 use crate::number::shown;
 use crate::report::Report;
 use crate::table::{Field, Number, Table};
@@ -12,15 +13,22 @@ pub fn latex(report: &Report<'_>) -> String {
     let mut out = String::from(
         "% Needs \\usepackage{booktabs}. Bold: better than every other by more than chance.\n",
     );
+    if let Some(table) = &report.overview {
+        write_table(&mut out, table, &table.id, "");
+    }
     for part in &report.parts {
+        // Where there are several parts, the label says which.
+        let several = report.parts.len() > 1;
+        let prefix = if several { file_name(&part.chapter.name()) + "-" } else { String::new() };
         for table in part.sections.iter().flat_map(|section| &section.tables) {
-            write_table(&mut out, table, &part.chapter.name());
+            let label = prefix.clone() + &table.id;
+            write_table(&mut out, table, &label, &part.chapter.name());
         }
     }
     out
 }
 
-fn write_table(out: &mut String, table: &Table, chapter: &str) {
+fn write_table(out: &mut String, table: &Table, label: &str, chapter: &str) {
     let caption = match chapter {
         "" => table.caption.clone(),
         name => format!("{}: {name}", table.caption),
@@ -34,7 +42,7 @@ fn write_table(out: &mut String, table: &Table, chapter: &str) {
         out,
         "\n\\begin{{table}}\n  \\centering\n  \\caption{{{}}}\n  \\label{{tab:{}}}\n  \\begin{{tabular}}{{l{}}}\n    \\toprule\n",
         escaped(&caption),
-        table.id,
+        label,
         "r".repeat(heads.len())
     );
     let _ =
@@ -93,6 +101,8 @@ fn escaped(text: &str) -> String {
                 out.push('\\');
                 out.push(c);
             }
+            '<' => out.push_str("\\textless{}"),
+            '>' => out.push_str("\\textgreater{}"),
             '—' => out.push_str("---"),
             c => out.push(c),
         }

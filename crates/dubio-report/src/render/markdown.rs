@@ -15,6 +15,9 @@ pub fn markdown(report: &Report<'_>) -> String {
     for warning in &report.study.warnings {
         let _ = write!(out, "\n> **{}.** {}\n", warning.what, warning.why);
     }
+    if let Some(table) = &report.overview {
+        write_table(&mut out, table);
+    }
     for part in &report.parts {
         write_part(&mut out, part);
     }

@@ -47,7 +47,7 @@ pub(crate) fn differences(ranking: &Ranking<'_>) -> Option<Table> {
         corner: "method",
         columns: heads.map(column).to_vec(),
         rows: rows.collect(),
-        note: "Paired: both methods are scored on the same resampled examples, and runs are drawn anew.".into(),
+        note: "Over the runs that both have, on the same resampled examples, with the runs drawn anew each time.".into(),
         rank: Rank::Second,
     })
 }

@@ -8,6 +8,7 @@ mod differences;
 mod equivalents;
 mod groups;
 mod main_scores;
+mod overview;
 mod shifts;
 
 pub(crate) use all_scores::all_scores;
@@ -18,4 +19,5 @@ pub(crate) use differences::differences;
 pub(crate) use equivalents::equivalents;
 pub(crate) use groups::groups;
 pub(crate) use main_scores::main_scores;
+pub(crate) use overview::overview;
 pub(crate) use shifts::shifts;

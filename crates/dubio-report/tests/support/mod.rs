@@ -52,7 +52,7 @@ fn logits(stream: &Stream, skill: f64) -> (Vec<f64>, Vec<u32>) {
         for label in &labels {
             for class in 0..CLASSES as u32 {
                 let own = if class == *label { skill } else { 0.0 };
-                values.push(own + noise.random_range(-1.5..1.5));
+                values.push(2.5 * (own + noise.random_range(-1.5..1.5)));
             }
         }
     }
@@ -65,7 +65,7 @@ fn source(values: Vec<f64>) -> InMemory<f64> {
 
 fn finished(method: usize, seed: u64, size: &Size) -> Finished {
     let stream = Stream::root(seed).child("predictions").nth(method);
-    let skill = 2.2 - 0.02 * method as f64;
+    let skill = 0.9 - 0.02 * method as f64;
     let (values, labels) = logits(&stream, skill);
     let predictions = source(values);
     let pooled = pool(&predictions, Form::Logits, &|_| ()).expect("plain numbers");
@@ -93,7 +93,7 @@ fn finished(method: usize, seed: u64, size: &Size) -> Finished {
     for shift in 0..size.shifts {
         for severity in 1..=size.severities {
             let split = format!("shift.corruption{shift}.{severity}");
-            let worse = skill - 0.3 * severity as f64;
+            let worse = skill - 0.12 * severity as f64;
             let (values, labels) = logits(&stream.child(&split), worse);
             let pooled = pool(&source(values), Form::Logits, &|_| ()).expect("plain numbers");
             let examples = Examples::new(pooled, labels);
@@ -102,7 +102,7 @@ fn finished(method: usize, seed: u64, size: &Size) -> Finished {
             views.push(View::classified(&split, &examples));
         }
     }
-    let (foreign, _) = logits(&stream.child("foreign"), 0.4);
+    let (foreign, _) = logits(&stream.child("foreign"), 0.0);
     let outside =
         Uncertainties::of(&pool(&source(foreign), Form::Logits, &|_| ()).expect("plain numbers"));
     rows.extend(scorecard::ood("far", &inside, &outside, &test).into_iter().map(row("test")));

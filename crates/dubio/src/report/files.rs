@@ -120,6 +120,13 @@ fn splits(path: &Path) -> Result<Vec<(String, PathBuf)>> {
             .collect(),
         false => Vec::new(),
     };
+    if found.is_empty() && path.is_dir() && !holds_arrays(path) {
+        bail!(
+            "{}: holds no runs (ID/record.json), no test.npz and no arrays (.npy); `dubio run quick` makes \
+             runs, and `dubio report FILE` takes predictions from elsewhere",
+            path.display()
+        );
+    }
     if found.is_empty() {
         return Ok(vec![("test".to_string(), path.to_path_buf())]);
     }
@@ -128,6 +135,12 @@ fn splits(path: &Path) -> Result<Vec<(String, PathBuf)>> {
         bail!("{}: holds {} but no test.npz", path.display(), found[0].1.display());
     }
     Ok(found)
+}
+
+/// Whether a folder is a predictions file: one array to a file.
+fn holds_arrays(folder: &Path) -> bool {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).any(|path| path.extension().is_some_and(|e| e == "npy"))
 }
 
 fn finished(model: &Model, args: &Args) -> Result<Finished> {

@@ -19,10 +19,10 @@ use super::observe::{Observed, observe, uncertainties, worth};
 
 /// Whether a folder holds runs, finished or failed.
 pub(super) fn is_store(folder: &Path) -> bool {
-    let store = Store::new(folder);
-    let some = store.finished().is_ok_and(|runs| !runs.is_empty())
-        || store.failures().is_ok_and(|failures| !failures.is_empty());
-    folder.is_dir() && some
+    let Ok(entries) = std::fs::read_dir(folder) else { return false };
+    let finished = |path: &Path| path.join("record.json").is_file();
+    let of_runs = |path: &Path| path.ends_with(".failed") || path.ends_with(".studies");
+    entries.flatten().map(|entry| entry.path()).any(|path| finished(&path) || of_runs(&path))
 }
 
 /// The study of a folder: the one that is named, or the only one there is; all runs where no suite

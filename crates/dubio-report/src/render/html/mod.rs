@@ -44,10 +44,7 @@ pub fn html(report: &Report<'_>) -> String {
         ("version", env!("CARGO_PKG_VERSION").to_string()),
         ("methods", methods(report)),
         ("contents", contents(report)),
-        (
-            "main",
-            report.parts.iter().enumerate().map(|(i, part)| self::part(report, i, part)).collect(),
-        ),
+        ("main", body(report)),
         ("licences", licences),
         ("figures", for_script(&figures::data(report).to_string())),
         ("runs", for_script(&runs::data(report).to_string())),
@@ -71,6 +68,17 @@ fn fill(template: &str, fills: &[(&str, String)]) -> String {
         rest = after;
     }
     out + rest
+}
+
+fn body(report: &Report<'_>) -> String {
+    let mut out = String::new();
+    if let Some(table) = &report.overview {
+        out.push_str("<section class=\"part\" id=\"overview\"><h2>All together</h2>");
+        tables::write(&mut out, report.parts.len(), table);
+        out.push_str("</section>");
+    }
+    let parts = report.parts.iter().enumerate();
+    out + &parts.map(|(index, part)| self::part(report, index, part)).collect::<String>()
 }
 
 /// A button for each method, which sets the others aside.
@@ -99,6 +107,9 @@ fn mark(place: usize) -> String {
 
 fn contents(report: &Report<'_>) -> String {
     let mut out = String::new();
+    if report.overview.is_some() {
+        out.push_str("<li><a href=\"#overview\">All together</a></li>");
+    }
     for (index, part) in report.parts.iter().enumerate() {
         let name = part_name(report, part);
         let _ = write!(out, "<li><a href=\"#c{index}\">{}</a><ol>", escaped(&name));

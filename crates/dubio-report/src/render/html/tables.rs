@@ -17,9 +17,11 @@ pub(super) fn write(out: &mut String, index: usize, table: &Table) {
         "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-labelledby=\"{id}\"><table class=\"sortable\">\
          <caption id=\"{id}\">{caption}</caption><thead><tr>"
     );
-    write_head(out, table.corner, "", "");
-    for column in &table.columns {
-        write_head(out, &column.name, column.direction.arrow(), &column.summary);
+    write_head(out, "", table.corner, "", "");
+    for (place, column) in table.columns.iter().enumerate() {
+        let words = table.rows.iter().any(|row| is_words(&row.cells[place]));
+        let class = if words { " class=\"words\"" } else { "" };
+        write_head(out, class, &column.name, column.direction.arrow(), &column.summary);
     }
     out.push_str("</tr></thead><tbody>");
     for row in &table.rows {
@@ -34,7 +36,12 @@ pub(super) fn write(out: &mut String, index: usize, table: &Table) {
     }
 }
 
-fn write_head(out: &mut String, name: &str, arrow: &str, summary: &str) {
+/// Whether a cell holds a sentence.
+fn is_words(field: &Field) -> bool {
+    matches!(field, Field::Text(text) if text.len() > 30)
+}
+
+fn write_head(out: &mut String, class: &str, name: &str, arrow: &str, summary: &str) {
     let spoken = match arrow {
         "↑" => ", higher is better",
         "↓" => ", lower is better",
@@ -45,7 +52,7 @@ fn write_head(out: &mut String, name: &str, arrow: &str, summary: &str) {
         if summary.is_empty() { String::new() } else { format!(" title=\"{}\"", escaped(summary)) };
     let _ = write!(
         out,
-        "<th scope=\"col\" aria-sort=\"none\"><button type=\"button\"{title}>{}\
+        "<th scope=\"col\"{class} aria-sort=\"none\"><button type=\"button\"{title}>{}\
          <span aria-hidden=\"true\"> {arrow}</span><span class=\"unseen\">{spoken}</span></button></th>",
         escaped(name)
     );
@@ -70,7 +77,7 @@ fn write_cell(out: &mut String, field: &Field) {
             write!(out, "<td title=\"{why}\">—<span class=\"unseen\"> {why}</span></td>")
         }
         Field::Text(text) => {
-            let class = if text.len() > 30 { " class=\"words\"" } else { "" };
+            let class = if is_words(field) { " class=\"words\"" } else { "" };
             write!(out, "<td{class}>{}</td>", escaped(text))
         }
         Field::Number(number) => write_number(out, number),
