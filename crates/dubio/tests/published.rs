@@ -46,11 +46,12 @@ fn cells(curves: &Path, arguments: &[&str]) -> Result<Vec<(String, f64, f64)>, F
         let record = record?;
         let [dataset, model, method, n_samples, published] =
             [0, 1, 2, 3, 4].map(|column| record[column].to_string());
+        let count: u64 = n_samples.parse()?;
         let own = |row: &&Value| {
             row["dataset"] == dataset[..]
                 && row["model"] == model[..]
                 && row["method"] == method[..]
-                && row["n_samples"].to_string() == n_samples
+                && row["n_samples"] == count
         };
         let name = format!("{model} {method} {n_samples}");
         let row = rows.iter().find(own).ok_or_else(|| format!("{name} has no row"))?;
