@@ -131,7 +131,7 @@ fn regressions_are_compared_by_their_likelihood() {
     let (a, b) = (fixture("gaussians.npz"), fixture("gaussian.npz"));
     let found = json(&[&a, &b], &["--resamples", "50"]);
     assert_eq!(found["ranking"]["score"], "nll");
-    assert_eq!(found["scores"]["crps"]["gaussian"]["value"].is_f64(), true);
+    assert!(found["scores"]["crps"]["gaussian"]["value"].is_f64());
 }
 
 #[test]
