@@ -1,10 +1,13 @@
 //! The percentile bootstrap over examples: how much a score could have come out otherwise.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
-use crate::calibrate::cross_validation::below;
-use crate::score::{Count, LANES, Prepared, in_order};
+use crate::resample::draw;
+use crate::score::Prepared;
 use crate::stream::Stream;
+use crate::weights::{Count, LANES, Weights};
 
 /// How to resample.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,9 +18,6 @@ pub struct Bootstrap {
     /// so two files scored with one stream are resampled in pairs.
     pub stream: Stream,
 }
-
-/// Counts of [`LANES`] resamples of examples: `weights[i][l]`.
-pub type Block = Vec<[Count; LANES]>;
 
 impl Bootstrap {
     /// The resamples' values of several statistics, `[statistic][resample]`.
@@ -30,28 +30,28 @@ impl Bootstrap {
         statistics: &[&(dyn Prepared + 'a)],
         progress: &(dyn Fn(usize) + Sync),
     ) -> Vec<Vec<f64>> {
-        self.map_blocks(strata, |blocks| {
-            let blocks: Vec<&[[Count; LANES]]> = blocks.iter().map(|block| &block[..]).collect();
-            replicates(statistics, &blocks, progress)
-        })
+        self.map_blocks(strata, |blocks| replicates(statistics, blocks, progress))
     }
 
-    /// The same, where `values` works out the statistics' values for some blocks of counts,
+    /// The same, where `values` works out the statistics' values for some blocks of weights,
     /// `[block][statistic]`: as many as fit 64 MiB, and enough for every thread.
     pub(crate) fn map_blocks(
         &self,
         strata: &[usize],
-        values: impl Fn(&[Block]) -> Vec<Vec<[f64; LANES]>>,
+        values: impl Fn(Vec<Weights<'_, LANES>>) -> Vec<Vec<[f64; LANES]>>,
     ) -> Vec<Vec<f64>> {
         let count = self.resamples.div_ceil(LANES);
-        let size = LANES * strata.iter().sum::<usize>();
-        let batch = ((1 << 26) / size.max(1)).max(rayon::current_num_threads());
+        let size = strata.iter().sum::<usize>();
+        let batch = ((1 << 26) / (LANES * size).max(1)).max(rayon::current_num_threads());
+        let mut memory: Vec<Vec<[Count; LANES]>> = vec![vec![[0; LANES]; size]; batch.min(count)];
+        let spare = Arc::default();
         let mut blocks: Vec<Vec<[f64; LANES]>> = Vec::with_capacity(count);
         while blocks.len() < count {
-            let batch = blocks.len()..count.min(blocks.len() + batch);
-            let weights: Vec<Block> =
-                batch.into_par_iter().map(|block| self.block(block, strata)).collect();
-            blocks.extend(values(&weights));
+            let first = blocks.len();
+            memory.truncate(count - first);
+            let numbered = memory.par_iter_mut().enumerate();
+            numbered.for_each(|(place, block)| self.fill(block, first + place, strata));
+            blocks.extend(values(memory.iter().map(|c| Weights::sharing(c, &spare)).collect()));
         }
         let statistics = blocks.first().map_or(0, Vec::len);
         (0..statistics)
@@ -62,61 +62,33 @@ impl Bootstrap {
             .collect()
     }
 
-    /// The counts of one block of resamples. Each resample is drawn into bytes that lie together,
-    /// which the cache holds for a million examples, and then put beside the others.
-    fn block(&self, block: usize, strata: &[usize]) -> Block {
-        let mut weights: Block = vec![[0; LANES]; strata.iter().sum()];
-        let mut counts: Vec<Count> = vec![0; weights.len()];
-        for lane in 0..LANES {
-            counts.fill(0);
-            let mut generator = self.stream.nth(block * LANES + lane).generator();
-            let mut rest = &mut counts[..];
-            for &size in strata {
-                let (own, others) = rest.split_at_mut(size);
-                for _ in 0..size {
-                    let count = &mut own[below(&mut generator, size as u64) as usize];
-                    *count = count.saturating_add(1);
-                }
-                rest = others;
-            }
-            for (weight, count) in weights.iter_mut().zip(&counts) {
-                weight[lane] = *count;
-            }
+    /// Draws the counts of a block of resamples.
+    fn fill(&self, block: &mut [[Count; LANES]], number: usize, strata: &[usize]) {
+        let mut generator = self.stream.nth(number).generator();
+        let mut rest = block;
+        for &size in strata {
+            let (own, others) = rest.split_at_mut(size);
+            draw(own, &mut generator);
+            rest = others;
         }
-        weights
     }
 }
 
-/// The values of several statistics for blocks of counts, `[block][statistic]`. A block is put into
-/// each order that any of them asks for once.
+/// The values of several statistics for blocks of resamples, `[block][statistic]`.
 pub(crate) fn replicates<'a>(
     statistics: &[&(dyn Prepared + 'a)],
-    blocks: &[&[[Count; LANES]]],
+    blocks: Vec<Weights<'_, LANES>>,
     progress: &(dyn Fn(usize) + Sync),
 ) -> Vec<Vec<[f64; LANES]>> {
-    let swept: Vec<Option<Vec<[f64; LANES]>>> =
-        statistics.iter().map(|statistic| statistic.of_blocks(blocks)).collect();
-    let of_block = |(block, weights): (usize, &&[[Count; LANES]])| {
-        let mut ordered: Vec<(&[u32], Block)> = Vec::new();
-        let each = statistics.iter().zip(&swept).map(|(statistic, swept)| {
-            if let Some(swept) = swept {
-                return swept[block];
-            }
-            let Some(order) = statistic.order() else {
-                return statistic.ordered_replicates(weights);
-            };
-            let known = ordered.iter().position(|(known, _)| std::ptr::eq(*known, order));
-            let known = known.unwrap_or_else(|| {
-                ordered.push((order, in_order(order, weights)));
-                ordered.len() - 1
-            });
-            statistic.ordered_replicates(&ordered[known].1)
-        });
-        let values = each.collect();
+    statistics.iter().for_each(|statistic| statistic.before_replicates(&blocks));
+    let terms: Vec<&[f64]> = statistics.iter().flat_map(|statistic| statistic.terms()).collect();
+    let of_block = |weights: Weights<'_, LANES>| {
+        let weights = weights.with_sums(&terms);
+        let values = statistics.iter().map(|statistic| statistic.replicates(&weights)).collect();
         progress(1);
         values
     };
-    blocks.par_iter().enumerate().map(of_block).collect()
+    blocks.into_par_iter().map(of_block).collect()
 }
 
 /// The central 95 % of the replicates, by linear interpolation. `None` when more than one in

@@ -2,14 +2,13 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::calibrate::temperature::Fit;
-use crate::classwise::Sweep;
 use crate::columns::Columns;
 use crate::costs::Costs;
 use crate::distributions::Kind;
+use crate::known::{OfLabels, OfPredictions};
 use crate::pool::Pooled;
+use crate::ranking::Ranking;
 use crate::remember::remember;
-use crate::score::Undefined;
 use crate::softmax;
 
 /// Examples with their labels and everything that a score may ask of a row.
@@ -39,13 +38,8 @@ pub struct Examples {
     pub reference: Option<ReferenceGap>,
     /// Predictive probabilities, class by class.
     pub columns: Columns,
-    pub(crate) label_rank: OnceLock<Vec<u32>>,
-    pub(crate) label_p: OnceLock<Vec<f64>>,
-    pub(crate) by_confidence: OnceLock<Ranking>,
-    pub(crate) by_total: OnceLock<Ranking>,
-    pub(crate) by_doubt: OnceLock<Ranking>,
-    pub(crate) sweep: OnceLock<Arc<Sweep>>,
-    pub(crate) fit: OnceLock<Result<Fit, Undefined>>,
+    pub(crate) of_predictions: OfPredictions,
+    pub(crate) of_labels: OfLabels,
 }
 
 /// The parts of the total uncertainty, a number per example.
@@ -55,7 +49,7 @@ pub struct MemberUncertainty {
     pub data: Vec<f64>,
     /// Entropy of the mean minus mean of the entropies.
     pub knowledge: Vec<f64>,
-    ranking: OnceLock<Ranking>,
+    ranking: OnceLock<Arc<Ranking>>,
 }
 
 impl MemberUncertainty {
@@ -64,8 +58,8 @@ impl MemberUncertainty {
     }
 
     /// The examples from largest to smallest mutual information.
-    pub fn ranking(&self) -> &Ranking {
-        self.ranking.get_or_init(|| Ranking::by_information(&self.knowledge))
+    pub fn ranking(&self) -> &Arc<Ranking> {
+        self.ranking.get_or_init(|| Arc::new(Ranking::by_information(&self.knowledge)))
     }
 }
 
@@ -108,13 +102,8 @@ impl Examples {
             cost: None,
             reference: None,
             columns,
-            label_rank: rows.iter().map(|row| row.2).collect::<Vec<u32>>().into(),
-            label_p: OnceLock::new(),
-            by_confidence: OnceLock::new(),
-            by_total: OnceLock::new(),
-            by_doubt: OnceLock::new(),
-            sweep: OnceLock::new(),
-            fit: OnceLock::new(),
+            of_predictions: OfPredictions::default(),
+            of_labels: OfLabels::ranked(rows.iter().map(|row| row.2).collect()),
         }
     }
 
@@ -142,15 +131,8 @@ impl Examples {
 
     /// A copy that has not yet worked anything out.
     pub(crate) fn without_caches(&self) -> Self {
-        Self {
-            label_p: OnceLock::new(),
-            by_confidence: OnceLock::new(),
-            by_total: OnceLock::new(),
-            by_doubt: OnceLock::new(),
-            sweep: OnceLock::new(),
-            fit: OnceLock::new(),
-            ..self.clone()
-        }
+        let of_labels = OfLabels { rank: self.of_labels.rank.clone(), ..OfLabels::default() };
+        Self { of_predictions: OfPredictions::default(), of_labels, ..self.clone() }
     }
 
     /// Number of examples.
@@ -166,7 +148,7 @@ impl Examples {
     /// Number of classes that come before the true one when sorted by probability; among equal
     /// probabilities the lower index comes first.
     pub fn label_rank(&self) -> &[u32] {
-        remember::<Vec<u32>>(&self.label_rank, || {
+        remember::<Vec<u32>>(&self.of_labels.rank, || {
             self.columns.map_stretches(|examples, out| {
                 let p = self.columns.rows(Kind::P, examples.clone());
                 let log_p = self.columns.rows(Kind::LogP, examples.clone());
@@ -179,7 +161,7 @@ impl Examples {
 
     /// Each example's probability of its label, to the bit as its class's column has it.
     pub(crate) fn label_p(&self) -> &[f64] {
-        remember::<Vec<f64>>(&self.label_p, || self.columns.of_classes(&self.labels))
+        remember::<Vec<f64>>(&self.of_labels.p, || self.columns.of_classes(&self.labels))
     }
 
     /// Whether the example's predicted class is its label: 1 or 0.
@@ -214,32 +196,24 @@ impl Examples {
                 total_variation: floats(&r.total_variation),
             }),
             columns: self.columns.subset(rows),
-            label_rank: match self.label_rank.get() {
-                Some(ranks) => take(ranks, rows).into(),
-                None => OnceLock::new(),
+            of_predictions: OfPredictions::default(),
+            of_labels: match self.of_labels.rank.get() {
+                Some(ranks) => OfLabels::ranked(take(ranks, rows)),
+                None => OfLabels::default(),
             },
-            label_p: OnceLock::new(),
-            by_confidence: OnceLock::new(),
-            by_total: OnceLock::new(),
-            by_doubt: OnceLock::new(),
-            sweep: OnceLock::new(),
-            fit: OnceLock::new(),
         }
     }
 
-    /// The examples from most to least confident.
-    pub fn by_confidence(&self) -> &Ranking {
-        self.by_confidence.get_or_init(|| Ranking::descending(&self.confidence))
-    }
-
     /// The examples from least to most confident.
-    pub fn by_doubt(&self) -> &Ranking {
-        self.by_doubt.get_or_init(|| self.by_confidence().reversed())
+    pub fn by_doubt(&self) -> &Arc<Ranking> {
+        // Minus the confidence orders as 1 minus it does, and rounds nothing away.
+        let doubt = || self.confidence.iter().map(|c| -c).collect::<Vec<f64>>();
+        self.of_predictions.by_doubt.get_or_init(|| Arc::new(Ranking::descending(&doubt())))
     }
 
     /// The examples from largest to smallest total uncertainty.
-    pub fn by_total(&self) -> &Ranking {
-        self.by_total.get_or_init(|| Ranking::by_entropy(&self.total))
+    pub fn by_total(&self) -> &Arc<Ranking> {
+        self.of_predictions.by_total.get_or_init(|| Arc::new(Ranking::by_entropy(&self.total)))
     }
 }
 
@@ -256,86 +230,9 @@ fn rank(p: &[f64], log_p: &[f64], label: usize) -> u32 {
     (before + after) as u32
 }
 
-/// Examples in the order of a number, with the runs of equal numbers known.
-#[derive(Clone, Debug)]
-pub struct Ranking {
-    /// Example indices, largest number first.
-    pub order: Vec<u32>,
-    /// `ends[r]` is where run `r` of equal numbers ends in `order`.
-    pub ends: Vec<u32>,
-}
-
-impl Ranking {
-    /// Ranks by a number that is not NaN; equal numbers keep the order of their indices.
-    pub fn descending(values: &[f64]) -> Self {
-        Self::within(values, |_| 0.0)
-    }
-
-    /// The same, where neighbours that differ by no more than `tolerance(larger)` are equal.
-    pub fn within(values: &[f64], tolerance: impl Fn(f64) -> f64) -> Self {
-        // Keys whose integer order is the descending order of the numbers.
-        let key = |v: f64| {
-            let bits = (v + 0.0).to_bits();
-            let ascending = if bits >> 63 == 1 { !bits } else { bits | 1 << 63 };
-            !ascending
-        };
-        let mut keyed: Vec<(u64, u32)> =
-            values.iter().enumerate().map(|(i, &v)| (key(v), i as u32)).collect();
-        keyed.sort_unstable();
-        let mut ends: Vec<u32> = (1..keyed.len())
-            .filter(|&i| {
-                let (above, below) = (keyed[i - 1], keyed[i]);
-                let value = |(_, index): (u64, u32)| values[index as usize];
-                above.0 != below.0 && value(above) - value(below) > tolerance(value(above))
-            })
-            .map(|i| i as u32)
-            .collect();
-        ends.push(keyed.len() as u32);
-        Self { order: keyed.into_iter().map(|(_, index)| index).collect(), ends }
-    }
-
-    /// By the entropy of a distribution. Two entropies of equal distributions can come out apart by
-    /// this much, relatively, when their terms are summed in another order; such rows are tied.
-    pub(crate) fn by_entropy(values: &[f64]) -> Self {
-        Self::within(values, |entropy| 1e-13 * entropy)
-    }
-
-    /// By the mutual information, whose error is that of the entropies that it is a difference of.
-    pub(crate) fn by_information(values: &[f64]) -> Self {
-        Self::within(values, |_| 1e-14)
-    }
-
-    /// The same examples, smallest number first.
-    pub fn reversed(&self) -> Self {
-        let count = self.order.len() as u32;
-        let starts = self.ends.iter().rev().skip(1).map(|end| count - end).chain([count]);
-        Self { order: self.order.iter().rev().copied().collect(), ends: starts.collect() }
-    }
-
-    /// The runs of equal numbers, largest first.
-    pub fn runs(&self) -> impl Iterator<Item = &[u32]> {
-        let mut start = 0;
-        self.ends.iter().map(move |&end| {
-            let run = &self.order[start..end as usize];
-            start = end as usize;
-            run
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_ranking_sorts_downwards_and_finds_runs_of_equals() {
-        let ranking = Ranking::descending(&[0.5, -1.0, 0.5, 2.0, 0.0, -0.0]);
-        let runs: Vec<&[u32]> = ranking.runs().collect();
-        assert_eq!(runs, [&[3][..], &[0, 2], &[4, 5], &[1]]);
-        let reversed = ranking.reversed();
-        let runs: Vec<&[u32]> = reversed.runs().collect();
-        assert_eq!(runs, [&[1][..], &[5, 4], &[2, 0], &[3]]);
-    }
 
     #[test]
     fn ranks_put_the_lower_index_first_among_equals() {

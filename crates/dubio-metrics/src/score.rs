@@ -8,75 +8,45 @@
 
 use std::borrow::Cow;
 
-use multiversion::multiversion;
-
 use crate::card::Card;
+use crate::weights::{LANES, Weights};
 
-/// Resamples that are worked on side by side.
-pub const LANES: usize = 16;
-
-/// How often an example counts. A byte, so that the counts of a whole resample stay in the cache;
-/// none of `n` equal chances comes up 256 times in `n` draws.
-pub type Count = u8;
-
-/// The counts of an example as numbers to work with.
-#[inline(always)]
-pub(crate) fn wide<const L: usize>(counts: &[Count; L]) -> [f64; L] {
-    counts.map(f64::from)
-}
-
-/// A score as a function of the examples' weights: `weights[i][l]` says how often example `i`
-/// counts in lane `l`. At least one is positive in every lane.
+/// A score as a function of how often each example counts.
 pub trait Statistic: Send + Sync {
     /// The value in each lane; NaN where a resample leaves the score undefined.
-    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L];
-    /// The order of examples in which it wants their weights; `None` for as they lie. Scores of
-    /// ranked examples ask for their ranking, so that the counts are put in order once for all of
-    /// them and are then read one after the other.
-    fn order(&self) -> Option<&[u32]> {
-        None
+    fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L];
+    /// Numbers of each example whose [`Weights::sum`] it asks for, so that those of all statistics
+    /// can be worked out together.
+    fn terms(&self) -> Vec<&[f64]> {
+        Vec::new()
     }
 }
 
 /// [`Statistic`] behind a pointer.
 pub trait Prepared: Send + Sync {
     /// The score of the file: every example once.
-    fn value(&self, ones: &[[Count; 1]]) -> f64;
-    /// The scores of [`LANES`] resamples, from weights in the order of the examples.
-    fn replicates(&self, weights: &[[Count; LANES]]) -> [f64; LANES] {
-        match self.order() {
-            None => self.ordered_replicates(weights),
-            Some(order) => self.ordered_replicates(&in_order(order, weights)),
-        }
+    fn value(&self, ones: &Weights<'_, 1>) -> f64;
+    /// The scores of [`LANES`] resamples.
+    fn replicates(&self, weights: &Weights<'_, LANES>) -> [f64; LANES];
+    /// See [`Statistic::terms`].
+    fn terms(&self) -> Vec<&[f64]> {
+        Vec::new()
     }
-    /// The same from weights in the order of [`Prepared::order`].
-    fn ordered_replicates(&self, weights: &[[Count; LANES]]) -> [f64; LANES];
-    /// See [`Statistic::order`].
-    fn order(&self) -> Option<&[u32]> {
-        None
-    }
-    /// The scores of several blocks of resamples, for a statistic that has to go through the
-    /// predictions again and would rather do so once for all of them; `None` for any other.
-    fn of_blocks(&self, _blocks: &[&[[Count; LANES]]]) -> Option<Vec<[f64; LANES]>> {
-        None
-    }
+    /// Called with several blocks of resamples before any of them: a statistic that has to go
+    /// through the predictions again does so here, once for all, and keeps what it found there.
+    fn before_replicates(&self, _blocks: &[Weights<'_, LANES>]) {}
 }
 
 impl<S: Statistic> Prepared for S {
-    fn value(&self, ones: &[[Count; 1]]) -> f64 {
+    fn value(&self, ones: &Weights<'_, 1>) -> f64 {
         self.weighted(ones)[0]
     }
-    fn ordered_replicates(&self, weights: &[[Count; LANES]]) -> [f64; LANES] {
+    fn replicates(&self, weights: &Weights<'_, LANES>) -> [f64; LANES] {
         self.weighted(weights)
     }
-    fn order(&self) -> Option<&[u32]> {
-        Statistic::order(self)
+    fn terms(&self) -> Vec<&[f64]> {
+        Statistic::terms(self)
     }
-}
-
-/// Weights in some order of the examples.
-pub(crate) fn in_order(order: &[u32], weights: &[[Count; LANES]]) -> Vec<[Count; LANES]> {
-    order.iter().map(|&i| weights[i as usize]).collect()
 }
 
 /// Why a score has no value for these predictions.
@@ -151,7 +121,7 @@ impl Default for Options {
 
 /// One number per example, to be summed. Infinite ones are kept apart: a resample that leaves such
 /// an example out does not pay for it.
-pub struct Numbers<'a> {
+struct Numbers<'a> {
     finite: Cow<'a, [f64]>,
     infinite: Vec<(u32, f64)>,
 }
@@ -168,11 +138,11 @@ impl<'a> From<Cow<'a, [f64]>> for Numbers<'a> {
 }
 
 impl Numbers<'_> {
-    fn sum<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
-        let mut sums = weighted_sum(&self.finite, weights);
+    fn sum<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
+        let mut sums = weights.sum(&self.finite);
         for &(i, value) in &self.infinite {
             for l in 0..L {
-                sums[l] += if weights[i as usize][l] > 0 { value } else { 0.0 };
+                sums[l] += if weights.counts()[i as usize][l] > 0 { value } else { 0.0 };
             }
         }
         sums
@@ -190,9 +160,12 @@ impl<'a> Mean<'a> {
 }
 
 impl Statistic for Mean<'_> {
-    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
-        let (sums, totals) = (self.0.sum(weights), total(weights));
+    fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
+        let (sums, totals) = (self.0.sum(weights), weights.total());
         std::array::from_fn(|l| sums[l] / totals[l])
+    }
+    fn terms(&self) -> Vec<&[f64]> {
+        vec![&self.0.finite]
     }
 }
 
@@ -207,8 +180,11 @@ impl<'a> Sum<'a> {
 }
 
 impl Statistic for Sum<'_> {
-    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
+    fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
         self.0.sum(weights)
+    }
+    fn terms(&self) -> Vec<&[f64]> {
+        vec![&self.0.finite]
     }
 }
 
@@ -216,11 +192,11 @@ impl Statistic for Sum<'_> {
 pub struct Mapped<S, F>(pub S, pub F);
 
 impl<S: Statistic, F: Fn(f64) -> f64 + Send + Sync> Statistic for Mapped<S, F> {
-    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
+    fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
         self.0.weighted(weights).map(&self.1)
     }
-    fn order(&self) -> Option<&[u32]> {
-        self.0.order()
+    fn terms(&self) -> Vec<&[f64]> {
+        self.0.terms()
     }
 }
 
@@ -232,30 +208,4 @@ pub(crate) fn mean<'a>(values: &'a [f64]) -> Preparation<'a> {
 /// The mean of a number made for each example.
 pub(crate) fn mean_of<'a>(count: usize, value: impl Fn(usize) -> f64) -> Preparation<'a> {
     Ok(Box::new(Mean::new((0..count).map(value).collect::<Vec<f64>>())))
-}
-
-/// The weighted sum of finite numbers.
-#[multiversion(targets = "simd")]
-pub(crate) fn weighted_sum<const L: usize>(values: &[f64], weights: &[[Count; L]]) -> [f64; L] {
-    let mut sums = [0.0; L];
-    for (value, weight) in values.iter().zip(weights) {
-        let weight = wide(weight);
-        for l in 0..L {
-            sums[l] += weight[l] * value;
-        }
-    }
-    sums
-}
-
-/// The sum of the weights in each lane.
-#[multiversion(targets = "simd")]
-pub(crate) fn total<const L: usize>(weights: &[[Count; L]]) -> [f64; L] {
-    let mut totals = [0.0; L];
-    for weight in weights {
-        let weight = wide(weight);
-        for l in 0..L {
-            totals[l] += weight[l];
-        }
-    }
-    totals
 }

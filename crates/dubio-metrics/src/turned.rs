@@ -61,11 +61,6 @@ impl Turned {
         Self { all: all.clone(), values, examples, classes }
     }
 
-    /// Number of examples.
-    pub(crate) fn examples(&self) -> usize {
-        self.examples
-    }
-
     /// The column of a class of the group, a slice per chunk.
     pub(crate) fn column(&self, class: usize) -> impl Iterator<Item = &[f64]> {
         self.values.chunks(CHUNK * self.classes).map(move |chunk| {

@@ -12,8 +12,9 @@ use dubio_metrics::classification;
 use dubio_metrics::detection::{Measure, Signal, ood};
 use dubio_metrics::members::Form;
 use dubio_metrics::regression;
-use dubio_metrics::score::{Count, LANES, Options, Score};
+use dubio_metrics::score::{Options, Score};
 use dubio_metrics::scorecard::{self, Entry, Examined};
+use dubio_metrics::weights::{Count, LANES, Weights};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngSeed, TestRunner};
@@ -599,7 +600,7 @@ proptest! {
         for signal in Signal::ALL {
             let area = |a, b| {
                 let ones = vec![[1]; data.n()];
-                ood::prepare(Measure::Auroc, signal, a, b).map(|p| p.value(&ones))
+                ood::prepare(Measure::Auroc, signal, a, b).map(|p| p.value(&Weights::new(&ones)))
             };
             if let (Ok(there), Ok(back)) = (area(&own, &foreign), area(&foreign, &own)) {
                 prop_assert!(close(there + back, 1.0, 1e-12));
@@ -683,6 +684,8 @@ fn check_weights<E: Examined>(
     lanes: &[Vec<Entry>],
 ) {
     let (ones, once) = (vec![[1]; examples.count()], vec![[1; LANES]; examples.count()]);
+    let (ones, once) = (Weights::new(&ones), Weights::new(&once));
+    let weights = Weights::new(weights);
     for score in scores {
         let (name, prepared) = (score.name(), score.prepare(examples, &defaults()));
         let Ok(prepared) = prepared else { continue };
@@ -691,7 +694,7 @@ fn check_weights<E: Examined>(
             assert_same(&name, prepared.value(&ones), prepared.replicates(&once)[0], SINGLE);
             continue;
         }
-        assert_lanes(&name, prepared.replicates(weights), lanes);
+        assert_lanes(&name, prepared.replicates(&weights), lanes);
     }
 }
 
@@ -699,6 +702,7 @@ fn check_ood_weights(data: &Data, weights: &[[Count; LANES]], lanes: &[Vec<Entry
     let (own, foreign) = data.sides();
     let side = |side: bool| (0..data.n()).filter(move |&i| data.foreign[i] == side);
     let weights: Vec<[Count; LANES]> = side(false).chain(side(true)).map(|i| weights[i]).collect();
+    let weights = Weights::new(&weights);
     for (measure, signal) in Measure::ALL.into_iter().flat_map(|m| Signal::ALL.map(|s| (m, s))) {
         if let Ok(prepared) = ood::prepare(measure, signal, &own, &foreign) {
             assert_lanes(&measure.name("ood.other", signal), prepared.replicates(&weights), lanes);

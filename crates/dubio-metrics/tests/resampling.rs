@@ -11,37 +11,16 @@ use dubio_metrics::classification;
 use dubio_metrics::distributions::{Aside, Kind};
 use dubio_metrics::members::Form;
 use dubio_metrics::pool::pool_aside;
-use dubio_metrics::score::{LANES, Mean, Prepared};
+use dubio_metrics::score::{Mean, Prepared};
 use dubio_metrics::scorecard::{self, Entry};
 use dubio_metrics::stream::Stream;
+use dubio_metrics::weights::{LANES, Weights};
 use rand::Rng;
 use support::*;
 
 /// A whole number below `n`.
 fn below(generator: &mut impl Rng, n: usize) -> usize {
     (generator.next_u64() % n as u64) as usize
-}
-
-/// An ensemble of logits whose labels are drawn from its pooled probabilities to the power
-/// `1/temperature`.
-fn drawn(n: usize, classes: usize, members: usize, temperature: f64) -> Data {
-    let mut generator = Stream::root(7).child("drawn").generator();
-    let mut row = || (0..classes).map(|_| 4.0 * uniform(&mut generator) - 2.0).collect();
-    let members: Vec<Vec<Vec<f64>>> =
-        (0..members).map(|_| (0..n).map(|_| row()).collect()).collect();
-    let mut data = Data::ensemble(Form::Logits, &members, &vec![0; n]);
-    let pooled = data.try_pool().unwrap();
-    let log_p = pooled.distributions.rows(Kind::LogP, 0..n);
-    for (label, log_p) in data.labels.iter_mut().zip(log_p.chunks(classes)) {
-        let scaled: Vec<f64> = log_p.iter().map(|l| l / temperature).collect();
-        let mut rest = uniform(&mut generator);
-        let position = log_softmax(&scaled).iter().position(|l| {
-            rest -= l.exp();
-            rest < 0.0
-        });
-        *label = position.unwrap_or(classes - 1) as u32;
-    }
-    data
 }
 
 #[test]
@@ -68,8 +47,8 @@ fn a_newton_step_finds_the_temperature_of_a_resample() {
     for lane in 0..LANES {
         (0..data.n()).for_each(|_| weights[below(&mut generator, 500)][lane] += 1);
     }
-    let whole = prepared.value(&vec![[1]; data.n()]);
-    for (lane, replicate) in prepared.replicates(&weights).into_iter().enumerate() {
+    let whole = prepared.value(&Weights::new(&vec![[1]; data.n()]));
+    for (lane, replicate) in prepared.replicates(&Weights::new(&weights)).into_iter().enumerate() {
         let rows: Vec<usize> =
             (0..data.n()).flat_map(|i| vec![i; usize::from(weights[i][lane])]).collect();
         let exact = value_in(&data.rows(&rows).scores(&defaults()), "temperature");

@@ -5,6 +5,7 @@
 //! stream, and the method of Box and Muller 1958 in arithmetic that vectorises. No fused
 //! operations: the same bits on every machine.
 
+use dubio_metrics::generators::Generators;
 use multiversion::multiversion;
 use rand::Rng;
 
@@ -27,41 +28,14 @@ impl Normal for f64 {
 
 impl Normal for f32 {
     fn add_normals(values: &mut [Self], std: f64, generator: &mut impl Rng) {
-        add_lanes(values, std as Self, &mut Lanes::seeded(generator));
+        add_lanes(values, std as Self, &mut Generators::seeded(generator));
     }
 }
 
 const LANES: usize = 16;
 
-/// Sixteen generators xoshiro128++ (Blackman and Vigna 2021) side by side.
-struct Lanes([[u32; LANES]; 4]);
-
-impl Lanes {
-    fn seeded(generator: &mut impl Rng) -> Self {
-        Self(std::array::from_fn(|_| std::array::from_fn(|_| generator.next_u32())))
-    }
-
-    #[inline(always)]
-    fn next(&mut self) -> [u32; LANES] {
-        let [a, b, c, d] = &mut self.0;
-        let mut result = [0; LANES];
-        // A loop and no closure, which would be compiled without the vector instructions.
-        for i in 0..LANES {
-            result[i] = a[i].wrapping_add(d[i]).rotate_left(7).wrapping_add(a[i]);
-            let shifted = b[i] << 9;
-            c[i] ^= a[i];
-            d[i] ^= b[i];
-            b[i] ^= c[i];
-            a[i] ^= d[i];
-            c[i] ^= shifted;
-            d[i] = d[i].rotate_left(11);
-        }
-        result
-    }
-}
-
 #[multiversion(targets = "simd")]
-fn add_lanes(values: &mut [f32], std: f32, lanes: &mut Lanes) {
+fn add_lanes(values: &mut [f32], std: f32, lanes: &mut Generators<LANES>) {
     let (whole, rest) = values.as_chunks_mut::<{ 2 * LANES }>();
     for chunk in whole {
         add_to(chunk, std, lanes);
@@ -72,8 +46,8 @@ fn add_lanes(values: &mut [f32], std: f32, lanes: &mut Lanes) {
 }
 
 #[inline(always)]
-fn add_to(values: &mut [f32; 2 * LANES], std: f32, lanes: &mut Lanes) {
-    let (first, second) = (lanes.next(), lanes.next());
+fn add_to(values: &mut [f32; 2 * LANES], std: f32, lanes: &mut Generators<LANES>) {
+    let (first, second) = (lanes.next_bits(), lanes.next_bits());
     for i in 0..LANES {
         let [x, y] = pair(first[i], second[i]);
         values[i] += std * x;

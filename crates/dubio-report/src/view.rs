@@ -61,7 +61,7 @@ impl View {
             split: split.to_string(),
             examples: examples.len(),
             reliability: Some(reliability(examples, RELIABILITY_BINS)),
-            risk: Some(risk(&RiskCoverage::new(examples).points())),
+            risk: Some(risk(&RiskCoverage::of(examples).points())),
             entropy: Some(entropies(&examples.total, examples.classes)),
             uncertainty: Some(Parts { total: mean(&examples.total), split: knowledge }),
             ..Self::default()

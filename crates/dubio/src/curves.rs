@@ -17,7 +17,7 @@ pub(crate) fn write_curves(path: &Path, examples: &Examples, bins: usize) -> Res
         })
         .collect();
     let points: Vec<[f64; 2]> =
-        RiskCoverage::new(examples).points().into_iter().map(|(c, r)| [c, r]).collect();
+        RiskCoverage::of(examples).points().into_iter().map(|(c, r)| [c, r]).collect();
     let text = serde_json::json!({ "reliability": bins, "risk_coverage": points }).to_string();
     std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }

@@ -73,6 +73,12 @@ impl Cuts {
         self.starts.iter().filter(|&&start| start <= value).count()
     }
 
+    /// Values from which on, or just above which, another cell begins.
+    pub(crate) fn boundaries(&self) -> impl Iterator<Item = f64> {
+        let sides = self.atoms.iter().flat_map(|&atom| [atom, atom.next_up()]);
+        self.starts.iter().copied().chain(sides)
+    }
+
     /// Calls `give(bin, share)` for each bin that a value counts in; the shares sum to 1.
     pub(crate) fn place(&self, value: f64, mut give: impl FnMut(usize, f64)) {
         let cell = self.cell(value);

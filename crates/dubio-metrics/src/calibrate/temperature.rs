@@ -7,8 +7,9 @@
 use crate::distributions::Kind;
 use crate::examples::Examples;
 use crate::remember::remember;
-use crate::score::{Count, Statistic, Undefined, wide};
+use crate::score::{Statistic, Undefined};
 use crate::softmax;
+use crate::weights::Weights;
 
 /// The best inverse temperature, and what each example says of it.
 #[derive(Clone, Debug)]
@@ -31,7 +32,7 @@ const REACH: std::ops::Range<f64> = 1e-6..1e9;
 
 /// Fits the temperature to ten digits or so; the examples remember it.
 pub fn fit(examples: &Examples) -> Result<&Fit, Undefined> {
-    remember(&examples.fit, || refine(examples, 1.0, 1e-6)).as_ref().map_err(Clone::clone)
+    remember(&examples.of_labels.fit, || refine(examples, 1.0, 1e-6)).as_ref().map_err(Clone::clone)
 }
 
 /// Fits the temperature, starting at `T = 1/start`. A Newton step that is relatively smaller than
@@ -135,19 +136,14 @@ impl Fit {
 
 /// A resample's temperature is one Newton step away: the error of that step is of order `1/n`.
 impl Statistic for &Fit {
-    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
-        let mut slope = [0.0; L];
-        let mut curvature = [0.0; L];
-        for (i, weight) in weights.iter().enumerate() {
-            let weight = wide(weight);
-            for l in 0..L {
-                slope[l] += weight[l] * self.slope[i];
-                curvature[l] += weight[l] * self.curvature[i];
-            }
-        }
+    fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
+        let (slope, curvature) = (weights.sum(&self.slope), weights.sum(&self.curvature));
         std::array::from_fn(|l| {
             let step = if curvature[l] > 0.0 { slope[l] / curvature[l] } else { 0.0 };
             1.0 / (self.anchor + step).max(f64::MIN_POSITIVE)
         })
+    }
+    fn terms(&self) -> Vec<&[f64]> {
+        vec![&self.slope, &self.curvature]
     }
 }

@@ -14,9 +14,9 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::calibrate::cross_validation::below;
 use crate::members::{Form, Members, each_row};
-use crate::score::LANES;
 use crate::softmax;
 use crate::stream::Stream;
+use crate::weights::LANES;
 
 /// The replicates of a check and the members that make them.
 pub(super) struct Draws<'a> {

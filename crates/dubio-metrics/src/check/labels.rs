@@ -9,9 +9,10 @@ use crate::binning::Edges;
 use crate::bootstrap;
 use crate::examples::Examples;
 use crate::members::{Form, Members};
-use crate::score::{Count, LANES, Needs, Prepared, Score, Undefined};
+use crate::score::{Needs, Prepared, Score, Undefined};
 use crate::scorecard::{self, Scoring, Silent};
 use crate::views::Mean;
+use crate::weights::{Count, LANES, Weights};
 
 /// Checks the statistics that are wanted: any score of `scores`, and its calibrated form. `examples`
 /// are the members' mean with the observed labels.
@@ -105,6 +106,7 @@ impl<'a> Statistics<'a> {
     /// The value of every statistic for the examples' labels.
     fn of(&self, examples: &Examples, checking: &Checking<'_>) -> Vec<Result<f64, Undefined>> {
         let ones = vec![[1]; examples.len()];
+        let ones = Weights::new(&ones);
         let plain = |statistic: &Statistic<'_>| {
             Ok(statistic.score.prepare(examples, &checking.options)?.value(&ones))
         };
@@ -215,7 +217,7 @@ fn of_hits(draws: &Draws<'_>, block: usize, hits: &OfHits<'_>, values: &mut Bloc
     // Lanes beyond the last replicate: their values are not used, but must have an example.
     weights[n][draws.lanes(block)..].fill(1);
     let statistics: Vec<&dyn Prepared> = hits.iter().map(|(_, prepared)| &**prepared).collect();
-    let of_block = bootstrap::replicates(&statistics, &[&weights], &|_| ());
+    let of_block = bootstrap::replicates(&statistics, vec![Weights::new(&weights)], &|_| ());
     for ((s, _), value) in hits.iter().zip(&of_block[0]) {
         values[*s] = *value;
     }

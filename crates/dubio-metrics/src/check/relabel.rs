@@ -1,9 +1,10 @@
 //! The same predictions with other labels: what does not depend on labels is worked out once.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use crate::distributions::Kind;
 use crate::examples::Examples;
+use crate::known::OfLabels;
 use crate::softmax::{self, brier_from_square};
 
 /// Examples whose labels can be exchanged. Clones share what is known of the predictions.
@@ -50,8 +51,6 @@ impl Relabelled {
                 *cost = costs.cost(decisions[i], labels[i] as usize);
             }
         }
-        own.label_rank = OnceLock::new();
-        own.label_p = OnceLock::new();
-        own.fit = OnceLock::new();
+        own.of_labels = OfLabels::default();
     }
 }

@@ -9,6 +9,7 @@ use crate::calibrate::cross_validation::below;
 use crate::members::Members;
 use crate::regression::{AtTargets, Outcomes};
 use crate::score::{Needs, Score, Undefined};
+use crate::weights::Weights;
 
 /// What targets are drawn from.
 #[derive(Clone, Copy)]
@@ -34,6 +35,7 @@ pub fn regression(
     let of = |targets: Vec<f64>| {
         let outcomes = at.outcomes(outcomes, targets);
         let ones = vec![[1]; outcomes.len()];
+        let ones = Weights::new(&ones);
         let value = |score: &&dyn Score<Outcomes>| {
             if score.needs() == Needs::Nothing {
                 return Err(Undefined::because(BLIND));

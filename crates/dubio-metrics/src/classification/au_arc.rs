@@ -1,5 +1,6 @@
 //! `au_arc`: area under the accuracy-rejection curve.
 
+use super::aurc::Area;
 use crate::card::{Card, Direction};
 use crate::curves::risk_coverage::RiskCoverage;
 use crate::examples::Examples;
@@ -25,6 +26,6 @@ impl Score<Examples> for AuArc {
         Needs::Hits
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
-        Ok(Box::new(Mapped(RiskCoverage::new(examples), |area: f64| 1.0 - area)))
+        Ok(Box::new(Mapped(Area(RiskCoverage::of(examples).clone()), |area: f64| 1.0 - area)))
     }
 }

@@ -1,9 +1,12 @@
 //! `aurc`: area under the risk-coverage curve.
 
+use std::sync::Arc;
+
 use crate::card::{Card, Direction};
 use crate::curves::risk_coverage::RiskCoverage;
 use crate::examples::Examples;
-use crate::score::{Needs, Options, Preparation, Score};
+use crate::score::{Needs, Options, Preparation, Score, Statistic};
+use crate::weights::Weights;
 
 /// `1/n sum_k` of the error among the `k` most confident; runs of equal confidence share their
 /// mean.
@@ -26,6 +29,15 @@ impl Score<Examples> for Aurc {
         Needs::Hits
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
-        Ok(Box::new(RiskCoverage::new(examples)))
+        Ok(Box::new(Area(RiskCoverage::of(examples).clone())))
+    }
+}
+
+/// The area under the curve.
+pub(super) struct Area(pub Arc<RiskCoverage>);
+
+impl Statistic for Area {
+    fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
+        self.0.areas(weights).ranked
     }
 }

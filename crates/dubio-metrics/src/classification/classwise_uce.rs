@@ -4,7 +4,8 @@ use super::uce::entropy_gaps;
 use crate::binning::Binned;
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
-use crate::score::{Count, Needs, Options, Preparation, Score, Statistic};
+use crate::score::{Needs, Options, Preparation, Score, Statistic};
+use crate::weights::Weights;
 
 /// Mean over predicted classes of `uce` among the examples predicted so.
 pub struct ClasswiseUce;
@@ -32,21 +33,22 @@ impl Score<Examples> for ClasswiseUce {
             *cell += class * bins as u32;
         }
         let cells = examples.classes * bins;
-        Ok(Box::new(PerClass { binned: Binned { cell, cells, value }, bins }))
+        Ok(Box::new(PerClass { binned: Binned::new(&cell, cells, value), bins }))
     }
 }
 
 struct PerClass {
-    binned: Binned,
+    binned: Binned<1>,
     bins: usize,
 }
 
 impl Statistic for PerClass {
-    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
+    fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
         let sums = self.binned.sums(weights);
         let cells = self.binned.cells;
         std::array::from_fn(|l| {
-            let classes = sums.value[..cells].chunks(self.bins).zip(sums.weight.chunks(self.bins));
+            let classes =
+                sums.values[0][..cells].chunks(self.bins).zip(sums.weight.chunks(self.bins));
             let (sum, count) = classes.fold((0.0, 0.0), |(sum, count), (gaps, weights)| {
                 let size: f64 = weights.iter().map(|w| w[l]).sum();
                 let gap: f64 = gaps.iter().map(|g| g[l].abs()).sum();

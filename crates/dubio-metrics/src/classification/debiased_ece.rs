@@ -1,11 +1,12 @@
 //! `debiased_ece`: root mean squared calibration gap, less what sampling alone would give.
 
-use crate::binning::Binned;
 use crate::binning::equal_mass::Cuts;
 use crate::binning::histogram::Histogram;
+use crate::binning::{Binned, CellSums};
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
-use crate::score::{Count, Options, Preparation, Score, Statistic, total};
+use crate::score::{Options, Preparation, Score, Statistic};
+use crate::weights::Weights;
 
 /// `sqrt(max(0, sum_m n_m/n ((acc_m - conf_m)^2 - acc_m (1 - acc_m)/(n_m - 1))))`.
 pub struct DebiasedEce;
@@ -28,36 +29,35 @@ impl Score<Examples> for DebiasedEce {
         histogram.fill([&examples.confidence[..]].into_iter());
         let (cuts, _) = Cuts::new(&mut histogram, 0, options.bins);
         let cell: Vec<u32> = examples.confidence.iter().map(|&c| cuts.cell(c) as u32).collect();
-        let binned = |value: Vec<f64>| Binned { cell: cell.clone(), cells: cuts.cells(), value };
-        let correct = binned((0..examples.len()).map(|i| examples.correct(i)).collect());
-        let confidence = binned(examples.confidence.clone());
-        Ok(Box::new(Bins { correct, confidence, cuts }))
+        let both = |i: usize| [examples.correct(i), examples.confidence[i]];
+        let binned = Binned::ranked(examples.by_doubt(), &cell, cuts.cells(), both);
+        Ok(Box::new(Bins { binned, cuts }))
     }
 }
 
 /// The bins stay where the file's own confidences put them when examples are resampled.
 struct Bins {
-    correct: Binned,
-    confidence: Binned,
+    /// Whether the prediction is correct, and its confidence.
+    binned: Binned<2>,
     cuts: Cuts,
 }
 
 impl Statistic for Bins {
-    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
-        let mut correct = self.correct.sums(weights);
-        let mut confidence = self.confidence.sums(weights).value;
-        for sums in [&mut correct.value, &mut correct.weight, &mut confidence] {
+    fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
+        let CellSums { values: [mut correct, mut confidence], mut weight } =
+            self.binned.sums(weights);
+        for sums in [&mut correct, &mut confidence, &mut weight] {
             self.cuts.spread(sums);
         }
-        let whole = total(weights);
+        let whole = weights.total();
         std::array::from_fn(|l| {
             let bin = |m: usize| {
-                let size = correct.weight[m][l];
-                let (acc, conf) = (correct.value[m][l] / size, confidence[m][l] / size);
+                let size = weight[m][l];
+                let (acc, conf) = (correct[m][l] / size, confidence[m][l] / size);
                 let noise = if size > 1.0 { acc * (1.0 - acc) / (size - 1.0) } else { 0.0 };
                 size / whole[l] * ((acc - conf).powi(2) - noise)
             };
-            let filled = (0..self.cuts.bins()).filter(|&m| correct.weight[m][l] > 0.0);
+            let filled = (0..self.cuts.bins()).filter(|&m| weight[m][l] > 0.0);
             filled.map(bin).sum::<f64>().max(0.0).sqrt()
         })
     }

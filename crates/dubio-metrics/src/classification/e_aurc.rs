@@ -1,9 +1,12 @@
 //! `e_aurc`: what the risk-coverage curve loses to the best possible order.
 
+use std::sync::Arc;
+
 use crate::card::{Card, Direction};
 use crate::curves::risk_coverage::RiskCoverage;
 use crate::examples::Examples;
-use crate::score::{Count, Needs, Options, Preparation, Score, Statistic};
+use crate::score::{Needs, Options, Preparation, Score, Statistic};
+use crate::weights::Weights;
 
 /// `aurc` minus that of the order with all errors last.
 pub struct EAurc;
@@ -25,19 +28,15 @@ impl Score<Examples> for EAurc {
         Needs::Hits
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
-        Ok(Box::new(Excess(RiskCoverage::new(examples))))
+        Ok(Box::new(Excess(RiskCoverage::of(examples).clone())))
     }
 }
 
-struct Excess<'a>(RiskCoverage<'a>);
+struct Excess(Arc<RiskCoverage>);
 
-impl Statistic for Excess<'_> {
-    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
-        let area = self.0.weighted(weights);
-        let best = self.0.best(weights);
-        std::array::from_fn(|l| (area[l] - best[l]).max(0.0))
-    }
-    fn order(&self) -> Option<&[u32]> {
-        self.0.order()
+impl Statistic for Excess {
+    fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
+        let areas = self.0.areas(weights);
+        std::array::from_fn(|l| (areas.ranked[l] - areas.best[l]).max(0.0))
     }
 }

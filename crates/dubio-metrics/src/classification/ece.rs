@@ -1,9 +1,12 @@
 //! `ece`: mean gap between confidence and accuracy over bins of confidence.
 
-use crate::binning::{Binned, Edges};
+use std::sync::Arc;
+
+use crate::binning::{Binned, CellSums, Edges};
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
-use crate::score::{Count, Needs, Options, Preparation, Score, Statistic, total};
+use crate::score::{Needs, Options, Preparation, Score, Statistic};
+use crate::weights::Weights;
 
 /// Mean gap between confidence and accuracy, weighted by bin size: `sum n_b/n |acc_b - conf_b|`.
 /// Bins are closed on the right; the first also holds 0.
@@ -26,48 +29,67 @@ impl Score<Examples> for Ece {
         Needs::Hits
     }
     fn prepare<'a>(&self, examples: &'a Examples, options: &Options) -> Preparation<'a> {
-        Ok(Box::new(Absolute(ConfidenceGaps::new(examples, options))))
+        Ok(Box::new(Absolute(ConfidenceGaps::of(examples, options))))
+    }
+}
+
+struct Absolute(Arc<ConfidenceGaps>);
+
+impl Statistic for Absolute {
+    fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
+        let sums = self.0.sums(weights);
+        let (gaps, whole) = (self.0.filled(&sums), self.0.whole(&sums, weights));
+        std::array::from_fn(|l| gaps.iter().map(|gap| gap[l].abs()).sum::<f64>() / whole[l])
     }
 }
 
 /// `correct - confidence` in bins of confidence: what `ece`, `sece` and `mce` are made of.
+#[derive(Debug)]
 pub(crate) struct ConfidenceGaps {
-    pub binned: Binned,
+    binned: Binned<1>,
+    bins: usize,
     edges: Edges,
 }
 
 impl ConfidenceGaps {
-    pub(crate) fn new(examples: &Examples, options: &Options) -> Self {
-        let (cell, cells) = options.edges.cells(&examples.confidence, options.bins);
-        let value =
-            (0..examples.len()).map(|i| examples.correct(i) - examples.confidence[i]).collect();
-        Self { binned: Binned { cell, cells, value }, edges: options.edges }
+    /// Those of these examples, which remember the first.
+    pub(crate) fn of(examples: &Examples, options: &Options) -> Arc<Self> {
+        let new = || Arc::new(Self::new(examples, options));
+        let known = examples.of_labels.confidence_gaps.get_or_init(new);
+        let same = known.bins == options.bins && known.edges == options.edges;
+        if same { known.clone() } else { new() }
+    }
+
+    fn new(examples: &Examples, options: &Options) -> Self {
+        let &Options { bins, edges, .. } = options;
+        let (cell, cells) = edges.cells(&examples.confidence, bins);
+        let gap = |i: usize| [examples.correct(i) - examples.confidence[i]];
+        Self { binned: Binned::ranked(examples.by_doubt(), &cell, cells, gap), bins, edges }
+    }
+
+    pub(crate) fn sums<const L: usize>(
+        self: &Arc<Self>,
+        weights: &Weights<'_, L>,
+    ) -> Arc<CellSums<1, L>> {
+        weights.shared(self, || self.binned.sums(weights))
+    }
+
+    /// The sums of the gaps in the bins.
+    pub(crate) fn filled<'a, const L: usize>(&self, sums: &'a CellSums<1, L>) -> &'a [[f64; L]] {
+        &sums.values[0][..self.binned.cells]
     }
 
     /// What the bins' sums are divided by: all examples, but for the one published convention
     /// that forgets those it drops.
     pub(crate) fn whole<const L: usize>(
         &self,
-        weights: &[[Count; L]],
-        dropped: &[f64; L],
+        sums: &CellSums<1, L>,
+        weights: &Weights<'_, L>,
     ) -> [f64; L] {
-        let all = total(weights);
+        let (all, dropped) = (weights.total(), sums.weight[self.binned.cells]);
         match self.edges {
             Edges::DropOne => std::array::from_fn(|l| all[l] - dropped[l]),
             _ => all,
         }
-    }
-}
-
-struct Absolute(ConfidenceGaps);
-
-impl Statistic for Absolute {
-    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
-        let cells = self.0.binned.cells;
-        let sums = self.0.binned.sums(weights);
-        let whole = self.0.whole(weights, &sums.weight[cells]);
-        std::array::from_fn(|l| {
-            sums.value[..cells].iter().map(|gap| gap[l].abs()).sum::<f64>() / whole[l]
-        })
     }
 }

@@ -1,12 +1,14 @@
 //! `ks`: the largest gap between cumulative accuracy and cumulative confidence.
 
+use std::sync::Arc;
+
 use multiversion::multiversion;
 
 use crate::card::{Card, Direction};
-use crate::examples::{Examples, Ranking};
-use crate::score::{
-    Count, Needs, Options, Preparation, Score, Statistic, total, weighted_sum, wide,
-};
+use crate::examples::Examples;
+use crate::ranking::Ranking;
+use crate::score::{Needs, Options, Preparation, Score, Statistic};
+use crate::weights::{Count, Weights, wide};
 
 /// `max_k |sum_{i <= k} (correct_i - c_i)| / n`, sorted by confidence.
 pub struct Ks;
@@ -28,46 +30,43 @@ impl Score<Examples> for Ks {
         Needs::Hits
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
-        let ranking = examples.by_confidence();
+        let ranking = examples.by_doubt().clone();
         let gap = |&i: &u32| examples.correct(i as usize) - examples.confidence[i as usize];
-        Ok(Box::new(Cumulative { ranking, gap: ranking.order.iter().map(gap).collect() }))
+        let gap = ranking.order.iter().map(gap).collect();
+        Ok(Box::new(Cumulative { ranking, gap }))
     }
 }
 
-struct Cumulative<'a> {
-    ranking: &'a Ranking,
-    /// `correct - confidence`, most confident first.
+struct Cumulative {
+    ranking: Arc<Ranking>,
+    /// `correct - confidence`, least confident first.
     gap: Vec<f64>,
 }
 
-impl Statistic for Cumulative<'_> {
-    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
-        largest_gap(self, weights)
-    }
-    fn order(&self) -> Option<&[u32]> {
-        Some(&self.ranking.order)
+impl Statistic for Cumulative {
+    fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
+        let largest = largest_gap(self, &weights.in_order(&self.ranking));
+        let whole = weights.total();
+        std::array::from_fn(|l| largest[l] / whole[l])
     }
 }
 
 #[multiversion(targets = "simd")]
-fn largest_gap<const L: usize>(sums: &Cumulative<'_>, weights: &[[Count; L]]) -> [f64; L] {
-    // Walked from the most confident, the sums of the least confident are what is left of all.
-    let whole = weighted_sum(&sums.gap, weights);
-    let mut rest = whole;
-    let mut largest = whole.map(f64::abs);
+fn largest_gap<const L: usize>(sums: &Cumulative, counts: &[[Count; L]]) -> [f64; L] {
+    let mut sum = [0.0_f64; L];
+    let mut largest = [0.0_f64; L];
     let mut start = 0;
     for &end in &sums.ranking.ends {
         for place in start..end as usize {
-            let weight = wide(&weights[place]);
+            let weight = wide(&counts[place]);
             for l in 0..L {
-                rest[l] -= weight[l] * sums.gap[place];
+                sum[l] += weight[l] * sums.gap[place];
             }
         }
         start = end as usize;
         for l in 0..L {
-            largest[l] = largest[l].max(rest[l].abs());
+            largest[l] = largest[l].max(sum[l].abs());
         }
     }
-    let count = total(weights);
-    std::array::from_fn(|l| largest[l] / count[l])
+    largest
 }

@@ -1,8 +1,11 @@
 //! `macro_f1`: harmonic mean of precision and recall, averaged over classes.
 
+use multiversion::multiversion;
+
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
-use crate::score::{Count, Options, Preparation, Score, Statistic, wide};
+use crate::score::{Options, Preparation, Score, Statistic};
+use crate::weights::{Count, Weights};
 
 /// `mean_c 2 TP_c / (labels_c + predictions_c)` over the classes that occur in either.
 pub struct MacroF1;
@@ -28,23 +31,47 @@ impl Score<Examples> for MacroF1 {
 struct Counts<'a>(&'a Examples);
 
 impl Statistic for Counts<'_> {
-    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
+    fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
         let Examples { classes, labels, predicted, .. } = self.0;
-        let mut hits = vec![[0.0; L]; *classes];
-        let mut places = vec![[0.0; L]; *classes];
-        for ((&label, &guess), weight) in labels.iter().zip(predicted).zip(weights) {
-            let weight = wide(weight);
-            for l in 0..L {
-                places[label as usize][l] += weight[l];
-                places[guess as usize][l] += weight[l];
-                hits[label as usize][l] += if label == guess { weight[l] } else { 0.0 };
-            }
-        }
+        let mut hits = vec![[0; L]; *classes];
+        let mut misses = vec![[0; L]; *classes];
+        count(labels, predicted, weights.counts(), &mut hits, &mut misses);
         std::array::from_fn(|l| {
-            let present = (0..*classes).filter(|&c| places[c][l] > 0.0);
-            let (sum, count) = present
-                .fold((0.0, 0.0), |(s, n), c| (s + 2.0 * hits[c][l] / places[c][l], n + 1.0));
+            let f1 = |class: usize| {
+                let (twice, misses) = (f64::from(2 * hits[class][l]), f64::from(misses[class][l]));
+                (twice + misses > 0.0).then(|| twice / (twice + misses))
+            };
+            let (sum, count) =
+                (0..*classes).filter_map(f1).fold((0.0, 0.0), |(sum, n), f1| (sum + f1, n + 1.0));
             sum / count
         })
+    }
+}
+
+/// Weights of the examples of each class that are predicted so, and of those that have it either
+/// as their label or as their prediction.
+#[multiversion(targets = "simd")]
+fn count<const L: usize>(
+    labels: &[u32],
+    predicted: &[u32],
+    counts: &[[Count; L]],
+    hits: &mut [[u32; L]],
+    misses: &mut [[u32; L]],
+) {
+    for ((&label, &guess), count) in labels.iter().zip(predicted).zip(counts) {
+        let count = count.map(u32::from);
+        if label == guess {
+            add(&mut hits[label as usize], &count);
+        } else {
+            add(&mut misses[label as usize], &count);
+            add(&mut misses[guess as usize], &count);
+        }
+    }
+}
+
+#[inline(always)]
+fn add<const L: usize>(sums: &mut [u32; L], counts: &[u32; L]) {
+    for l in 0..L {
+        sums[l] += counts[l];
     }
 }

@@ -1,9 +1,12 @@
 //! `mce`: the largest gap between confidence and accuracy in any bin.
 
+use std::sync::Arc;
+
 use super::ece::ConfidenceGaps;
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
-use crate::score::{Count, Needs, Options, Preparation, Score, Statistic};
+use crate::score::{Needs, Options, Preparation, Score, Statistic};
+use crate::weights::Weights;
 
 /// `max_m |acc_m - conf_m|` over the bins that hold an example.
 pub struct Mce;
@@ -25,21 +28,19 @@ impl Score<Examples> for Mce {
         Needs::Hits
     }
     fn prepare<'a>(&self, examples: &'a Examples, options: &Options) -> Preparation<'a> {
-        Ok(Box::new(Largest(ConfidenceGaps::new(examples, options))))
+        Ok(Box::new(Largest(ConfidenceGaps::of(examples, options))))
     }
 }
 
-struct Largest(ConfidenceGaps);
+struct Largest(Arc<ConfidenceGaps>);
 
 impl Statistic for Largest {
-    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
-        let sums = self.0.binned.sums(weights);
-        let cells = 0..self.0.binned.cells;
+    fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
+        let sums = self.0.sums(weights);
         std::array::from_fn(|l| {
-            let filled = cells.clone().filter(|&cell| sums.weight[cell][l] > 0.0);
-            filled
-                .map(|cell| (sums.value[cell][l] / sums.weight[cell][l]).abs())
-                .fold(0.0, f64::max)
+            let bins = self.0.filled(&sums).iter().zip(&sums.weight);
+            let filled = bins.filter(|(_, weight)| weight[l] > 0.0);
+            filled.map(|(gap, weight)| (gap[l] / weight[l]).abs()).fold(0.0, f64::max)
         })
     }
 }

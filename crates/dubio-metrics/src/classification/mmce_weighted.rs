@@ -1,9 +1,12 @@
 //! `mmce_weighted`: `mmce` with correct and wrong predictions averaged over their own number.
 
+use std::sync::Arc;
+
 use super::mmce::KernelSweep;
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
-use crate::score::{Count, Needs, Options, Preparation, Score, Statistic};
+use crate::score::{Needs, Options, Preparation, Score, Statistic};
+use crate::weights::Weights;
 
 /// `mmce` with each `d_i` divided by the number of correct or of wrong predictions instead of `n`.
 pub struct MmceWeighted;
@@ -25,19 +28,14 @@ impl Score<Examples> for MmceWeighted {
         Needs::Hits
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
-        Ok(Box::new(Balanced(KernelSweep::new(examples))))
+        Ok(Box::new(Balanced(KernelSweep::of(examples).clone())))
     }
 }
 
-struct Balanced<'a>(KernelSweep<'a>);
+struct Balanced(Arc<KernelSweep>);
 
-impl Statistic for Balanced<'_> {
-    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
-        // With no example of a kind, nothing is divided by its number.
-        let scale = self.0.masses(weights).map(|mass| mass.map(|m| 1.0 / m.max(1.0)));
-        self.0.quadratic_form(weights, scale).map(|form| form.max(0.0).sqrt())
-    }
-    fn order(&self) -> Option<&[u32]> {
-        Some(self.0.order)
+impl Statistic for Balanced {
+    fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
+        self.0.forms(weights).balanced.map(|form| form.max(0.0).sqrt())
     }
 }

@@ -1,9 +1,12 @@
 //! `sece`: accuracy minus confidence.
 
+use std::sync::Arc;
+
 use super::ece::ConfidenceGaps;
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
-use crate::score::{Count, Needs, Options, Preparation, Score, Statistic};
+use crate::score::{Needs, Options, Preparation, Score, Statistic};
+use crate::weights::Weights;
 
 /// `sum_m n_m/n (acc_m - conf_m)`: `ece` without the absolute value. Negative is overconfident.
 pub struct Sece;
@@ -25,19 +28,16 @@ impl Score<Examples> for Sece {
         Needs::Hits
     }
     fn prepare<'a>(&self, examples: &'a Examples, options: &Options) -> Preparation<'a> {
-        Ok(Box::new(Signed(ConfidenceGaps::new(examples, options))))
+        Ok(Box::new(Signed(ConfidenceGaps::of(examples, options))))
     }
 }
 
-struct Signed(ConfidenceGaps);
+struct Signed(Arc<ConfidenceGaps>);
 
 impl Statistic for Signed {
-    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
-        let cells = self.0.binned.cells;
-        let sums = self.0.binned.sums(weights);
-        let whole = self.0.whole(weights, &sums.weight[cells]);
-        std::array::from_fn(|l| {
-            sums.value[..cells].iter().map(|gap| gap[l]).sum::<f64>() / whole[l]
-        })
+    fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
+        let sums = self.0.sums(weights);
+        let (gaps, whole) = (self.0.filled(&sums), self.0.whole(&sums, weights));
+        std::array::from_fn(|l| gaps.iter().map(|gap| gap[l]).sum::<f64>() / whole[l])
     }
 }

@@ -3,7 +3,8 @@
 use crate::binning::{Binned, edges::right_closed};
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
-use crate::score::{Count, Needs, Options, Preparation, Score, Statistic, total};
+use crate::score::{Needs, Options, Preparation, Score, Statistic};
+use crate::weights::Weights;
 
 /// `sum_m n_m/n |err_m - u_m|` over bins `(l, u]` of equal width on `u_i = H(p_i) / log C`.
 pub struct Uce;
@@ -25,27 +26,30 @@ impl Score<Examples> for Uce {
         Needs::Hits
     }
     fn prepare<'a>(&self, examples: &'a Examples, options: &Options) -> Preparation<'a> {
-        let (cell, value) = entropy_gaps(examples, options.bins);
-        Ok(Box::new(Gaps(Binned { cell, cells: options.bins, value })))
+        let (cell, gap) = entropy_gaps(examples, options.bins);
+        let binned = Binned::ranked(examples.by_total(), &cell, options.bins, |i| gap[i]);
+        Ok(Box::new(Gaps(binned)))
     }
 }
 
 /// Each example's bin of normalised entropy, and `wrong - u`.
-pub(crate) fn entropy_gaps(examples: &Examples, bins: usize) -> (Vec<u32>, Vec<f64>) {
+pub(crate) fn entropy_gaps(examples: &Examples, bins: usize) -> (Vec<u32>, Vec<[f64; 1]>) {
     let largest = (examples.classes as f64).ln();
     let gap = |i: usize| {
         let u = examples.total[i] / largest;
-        (right_closed(u, bins) as u32, 1.0 - examples.correct(i) - u)
+        (right_closed(u, bins) as u32, [1.0 - examples.correct(i) - u])
     };
     (0..examples.len()).map(gap).unzip()
 }
 
-struct Gaps(Binned);
+struct Gaps(Binned<1>);
 
 impl Statistic for Gaps {
-    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
+    fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
         let sums = self.0.sums(weights);
-        let whole = total(weights);
-        std::array::from_fn(|l| sums.value.iter().map(|gap| gap[l].abs()).sum::<f64>() / whole[l])
+        let whole = weights.total();
+        std::array::from_fn(|l| {
+            sums.values[0].iter().map(|gap| gap[l].abs()).sum::<f64>() / whole[l]
+        })
     }
 }

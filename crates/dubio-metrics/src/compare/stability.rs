@@ -10,6 +10,7 @@ use crate::card::Direction;
 use crate::examples::Examples;
 use crate::score::{Options, Score};
 use crate::scorecard::{Scoring, Silent, calibrated_values};
+use crate::weights::Weights;
 
 /// Numbers of bins that are tried.
 pub const BINS: RangeInclusive<usize> = 5..=50;
@@ -161,6 +162,7 @@ fn over(
 
 fn values(examples: &Examples, scores: Scores<'_>, options: &Options) -> Vec<Option<f64>> {
     let ones = vec![[1]; examples.len()];
+    let ones = Weights::new(&ones);
     let value = |score: &&dyn Score<Examples>| {
         let value = score.prepare(examples, options).ok()?.value(&ones);
         value.is_finite().then_some(value)

@@ -1,19 +1,123 @@
 //! Error among the most confident examples, as a function of how many are kept.
 
-use multiversion::multiversion;
+use std::sync::Arc;
 
-use crate::examples::{Examples, Ranking};
-use crate::score::{Count, Statistic, total, wide};
+use crate::detection::{Detection, Signal, Step, Visitor, misclassification::wrong_by};
+use crate::examples::Examples;
+use crate::weights::Weights;
 
-/// The risk-coverage curve; as a statistic, the area under it.
-pub struct RiskCoverage<'a> {
-    ranking: &'a Ranking,
-    /// 1 for a wrong prediction, 0 for a right one, most confident first.
-    error: Vec<f64>,
+/// The risk-coverage curve.
+#[derive(Debug)]
+pub struct RiskCoverage {
+    /// The wrong predictions, least confident first.
+    wrong: Arc<Detection>,
     harmonic: Harmonic,
 }
 
+/// Areas under the curve, in each lane.
+pub(crate) struct Areas<const L: usize> {
+    /// In the order of confidence.
+    pub ranked: [f64; L],
+    /// In the best possible order, all errors last.
+    pub best: [f64; L],
+}
+
+impl RiskCoverage {
+    /// The curve of these examples, which remember it.
+    pub fn of(examples: &Examples) -> &Arc<Self> {
+        examples.of_labels.risk_coverage.get_or_init(|| {
+            let wrong = wrong_by(Signal::Confidence, examples.by_doubt(), examples).clone();
+            Arc::new(Self { wrong, harmonic: Harmonic::new(examples.len()) })
+        })
+    }
+
+    /// `(share kept, error among them)` at the end of every run of equal confidence, most
+    /// confident first. Between two points the error is a hyperbola, not a line.
+    pub fn points(&self) -> Vec<(f64, f64)> {
+        let n = self.wrong.positive.len();
+        let (mut start, mut wrong) = (n, 0);
+        let runs = self.wrong.ranking.ends.iter().rev().skip(1).chain([&0]);
+        let points = runs.map(|&run| {
+            let run = &self.wrong.positive[run as usize..start];
+            start -= run.len();
+            wrong += run.iter().filter(|&&wrong| wrong).count();
+            let kept = (n - start) as f64;
+            (kept / n as f64, wrong as f64 / kept)
+        });
+        points.collect()
+    }
+
+    /// `1/n sum_k wrong_k/k`, `wrong_k` the errors among the `k` most confident.
+    pub(crate) fn areas<const L: usize>(
+        self: &Arc<Self>,
+        weights: &Weights<'_, L>,
+    ) -> Arc<Areas<L>> {
+        weights.shared(self, || {
+            let (harmonic, whole) = (&self.harmonic, weights.total());
+            let all = whole.map(|whole| whole as u32);
+            let sums =
+                Sums { harmonic, all: harmonic.at(&all), kept: all, wrong: [0; L], area: [0.0; L] };
+            let sums = self.wrong.sweep(weights, sums);
+            let best = sums.run_area(&all, &sums.wrong, &sums.wrong);
+            Areas {
+                ranked: std::array::from_fn(|l| sums.area[l] / whole[l]),
+                best: std::array::from_fn(|l| best[l] / whole[l]),
+            }
+        })
+    }
+}
+
+/// How far a sweep from the least confident on has come.
+struct Sums<'a, const L: usize> {
+    harmonic: &'a Harmonic,
+    /// The harmonic number of all examples.
+    all: [f64; L],
+    kept: [u32; L],
+    wrong: [u32; L],
+    area: [f64; L],
+}
+
+impl<const L: usize> Visitor<L> for Sums<'_, L> {
+    #[inline(always)]
+    fn visit(&mut self, step: &Step<L>) {
+        let mut run = [0; L];
+        for l in 0..L {
+            self.kept[l] -= step.before[l];
+            self.wrong[l] += step.positive[l];
+            run[l] = step.positive[l] + step.negative[l];
+        }
+        let area = self.run_area(&self.kept, &run, &step.positive);
+        for l in 0..L {
+            self.area[l] += area[l];
+            self.kept[l] -= run[l];
+        }
+    }
+}
+
+impl<const L: usize> Sums<'_, L> {
+    /// What the errors of a run of equals add to `sum_k wrong_k/k`, where `kept` examples are as
+    /// confident as the run or more. An error in place `k` counts in all sums from there on, and so
+    /// `1/k + ... + 1/n` times; those of a run are spread evenly over its places.
+    #[inline(always)]
+    fn run_area(&self, kept: &[u32; L], run: &[u32; L], wrong: &[u32; L]) -> [f64; L] {
+        let mut above = [0; L];
+        for l in 0..L {
+            above[l] = kept[l] - run[l];
+        }
+        let (inside, outside) = (self.harmonic.at(kept), self.harmonic.at(&above));
+        let mut area = [0.0; L];
+        for l in 0..L {
+            let (wrong, run) = (f64::from(wrong[l]), f64::from(run[l]));
+            let slope = wrong / run.max(1.0);
+            let within = slope * f64::from(above[l]) * (inside[l] - outside[l]);
+            area[l] = wrong * (self.all[l] - inside[l]) + wrong - within;
+        }
+        area
+    }
+}
+
 /// The harmonic numbers `1 + 1/2 + ... + 1/k`.
+#[derive(Debug)]
 struct Harmonic(Vec<f64>);
 
 impl Harmonic {
@@ -27,11 +131,15 @@ impl Harmonic {
     }
 
     #[inline(always)]
-    fn at(&self, k: f64) -> f64 {
-        match self.0.get(k as usize) {
-            Some(value) => *value,
-            None => Self::beyond(k),
+    fn at<const L: usize>(&self, k: &[u32; L]) -> [f64; L] {
+        let mut values = [0.0; L];
+        for l in 0..L {
+            values[l] = match self.0.get(k[l] as usize) {
+                Some(value) => *value,
+                None => Self::beyond(k[l].into()),
+            };
         }
+        values
     }
 
     /// Euler's series, for more than the table holds.
@@ -44,109 +152,6 @@ impl Harmonic {
     }
 }
 
-impl<'a> RiskCoverage<'a> {
-    /// The curve of these examples.
-    pub fn new(examples: &'a Examples) -> Self {
-        let ranking = examples.by_confidence();
-        let error = |&i: &u32| 1.0 - examples.correct(i as usize);
-        Self {
-            ranking,
-            error: ranking.order.iter().map(error).collect(),
-            harmonic: Harmonic::new(examples.len()),
-        }
-    }
-
-    /// `(share kept, error among them)` at the end of every run of equal confidence, most
-    /// confident first. Between two points the error is a hyperbola, not a line.
-    pub fn points(&self) -> Vec<(f64, f64)> {
-        let n = self.error.len() as f64;
-        let (mut start, mut wrong) = (0, 0.0);
-        let points = self.ranking.ends.iter().map(|&end| {
-            wrong += self.error[start..end as usize].iter().sum::<f64>();
-            start = end as usize;
-            (start as f64 / n, wrong / start as f64)
-        });
-        points.collect()
-    }
-
-    /// `sum_{j=1..m} (wrong + j e)/(kept + j)`, a run of `m` equals with error `e` after `kept`.
-    #[inline(always)]
-    fn run_area(&self, kept: f64, wrong: f64, run: f64, run_wrong: f64) -> f64 {
-        if run == 0.0 {
-            return 0.0;
-        }
-        let slope = run_wrong / run;
-        let tail = self.harmonic.at(kept + run) - self.harmonic.at(kept);
-        run_wrong + (wrong - kept * slope) * tail
-    }
-
-    /// The area when all errors come last; weights in the order of the ranking.
-    pub(crate) fn best<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
-        let whole = total(weights);
-        let mut wrong = [0.0; L];
-        for (error, weight) in self.error.iter().zip(weights) {
-            let weight = wide(weight);
-            for l in 0..L {
-                wrong[l] += weight[l] * error;
-            }
-        }
-        std::array::from_fn(|l| {
-            self.run_area(whole[l] - wrong[l], 0.0, wrong[l], wrong[l]) / whole[l]
-        })
-    }
-}
-
-impl Statistic for RiskCoverage<'_> {
-    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
-        area(self, weights)
-    }
-    fn order(&self) -> Option<&[u32]> {
-        Some(&self.ranking.order)
-    }
-}
-
-#[multiversion(targets = "simd")]
-fn area<const L: usize>(curve: &RiskCoverage<'_>, weights: &[[Count; L]]) -> [f64; L] {
-    let mut kept = [0.0; L];
-    let mut wrong = [0.0; L];
-    let mut area = [0.0; L];
-    let mut harmonic = [0.0; L];
-    let mut start = 0;
-    for &end in &curve.ranking.ends {
-        let run = start..end as usize;
-        start = run.end;
-        if run.len() == 1 {
-            // Nearly every run is one example, all right or all wrong: no need to divide.
-            let error = curve.error[run.start];
-            let weight = wide(&weights[run.start]);
-            for l in 0..L {
-                let next = curve.harmonic.at(kept[l] + weight[l]);
-                area[l] += error * weight[l] + (wrong[l] - error * kept[l]) * (next - harmonic[l]);
-                harmonic[l] = next;
-                kept[l] += weight[l];
-                wrong[l] += error * weight[l];
-            }
-            continue;
-        }
-        let mut size = [0.0; L];
-        let mut errors = [0.0; L];
-        for place in run {
-            let weight = wide(&weights[place]);
-            for l in 0..L {
-                size[l] += weight[l];
-                errors[l] += weight[l] * curve.error[place];
-            }
-        }
-        for l in 0..L {
-            area[l] += curve.run_area(kept[l], wrong[l], size[l], errors[l]);
-            kept[l] += size[l];
-            wrong[l] += errors[l];
-            harmonic[l] = curve.harmonic.at(kept[l]);
-        }
-    }
-    std::array::from_fn(|l| area[l] / kept[l])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,8 +159,9 @@ mod tests {
     #[test]
     fn harmonic_numbers_beyond_the_table_agree_with_the_sum() {
         let (short, long) = (Harmonic::new(0), Harmonic::new(2_000));
-        for k in [257.0, 500.0, 2_000.0] {
-            assert!((short.at(k) - long.at(k)).abs() < 1e-14, "{k}");
+        let (short, long) = (short.at(&[257, 500, 2_000]), long.at(&[257, 500, 2_000]));
+        for (short, long) in short.iter().zip(long) {
+            assert!((short - long).abs() < 1e-14, "{short} is not {long}");
         }
     }
 }

@@ -1,10 +1,7 @@
 //! Average precision.
 
-use multiversion::multiversion;
-
-use super::Detection;
+use super::{Masses, Step, Visitor};
 use crate::card::{Card, Direction};
-use crate::score::{Count, Statistic};
 
 pub(super) const CARD: Card = Card {
     name: "aupr",
@@ -16,31 +13,33 @@ pub(super) const CARD: Card = Card {
 };
 
 /// `sum_t (recall_t - recall_{t-1}) precision_t`.
-pub(super) struct Aupr<'a>(pub Detection<'a>);
+pub(super) struct Aupr<const L: usize> {
+    found: [f64; L],
+    flagged: [f64; L],
+    sum: [f64; L],
+}
 
-impl Statistic for Aupr<'_> {
-    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
-        aupr(&self.0, weights)
+impl<const L: usize> Aupr<L> {
+    pub(super) fn new() -> Self {
+        Self { found: [0.0; L], flagged: [0.0; L], sum: [0.0; L] }
     }
-    fn order(&self) -> Option<&[u32]> {
-        Some(&self.0.ranking.order)
+
+    /// NaN where a resample has only one kind.
+    pub(super) fn value(&self, masses: &Masses<L>) -> [f64; L] {
+        let both = |l: usize| masses.positives[l] > 0.0 && masses.negatives[l] > 0.0;
+        std::array::from_fn(|l| if both(l) { self.sum[l] / self.found[l] } else { f64::NAN })
     }
 }
 
-#[multiversion(targets = "simd")]
-fn aupr<const L: usize>(detection: &Detection<'_>, weights: &[[Count; L]]) -> [f64; L] {
-    let mut found = [0.0; L];
-    let mut flagged = [0.0; L];
-    let mut sum = [0.0; L];
-    detection.sweep(weights, |positive, negative| {
+impl<const L: usize> Visitor<L> for Aupr<L> {
+    #[inline(always)]
+    fn visit(&mut self, step: &Step<L>) {
         for l in 0..L {
-            found[l] += positive[l];
-            flagged[l] += positive[l] + negative[l];
-            if positive[l] > 0.0 {
-                sum[l] += positive[l] * found[l] / flagged[l];
-            }
+            let positive = f64::from(step.positive[l]);
+            self.found[l] += positive;
+            self.flagged[l] += f64::from(step.before[l] + step.positive[l] + step.negative[l]);
+            // Where nothing is flagged yet, nothing is found either.
+            self.sum[l] += positive * self.found[l] / self.flagged[l].max(1.0);
         }
-    });
-    // NaN where a resample has only one kind.
-    std::array::from_fn(|l| if found[l] < flagged[l] { sum[l] / found[l] } else { f64::NAN })
+    }
 }

@@ -1,10 +1,7 @@
 //! Area under the receiver operating characteristic.
 
-use multiversion::multiversion;
-
-use super::Detection;
+use super::{Masses, Step, Visitor};
 use crate::card::{Card, Direction};
-use crate::score::{Count, Statistic};
 
 pub(super) const CARD: Card = Card {
     name: "auroc",
@@ -15,30 +12,34 @@ pub(super) const CARD: Card = Card {
     citation: "Hanley and McNeil 1982; Hendrycks and Gimpel 2017",
 };
 
-/// `P(u+ > u-) + 1/2 P(u+ = u-)`.
-pub(super) struct Auroc<'a>(pub Detection<'a>);
+/// `P(u+ > u-) + 1/2 P(u+ = u-)`, from the pairs whose negative is the more uncertain.
+pub(super) struct Auroc<const L: usize> {
+    negatives: [f64; L],
+    lost: [f64; L],
+}
 
-impl Statistic for Auroc<'_> {
-    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
-        auroc(&self.0, weights)
+impl<const L: usize> Auroc<L> {
+    pub(super) fn new() -> Self {
+        Self { negatives: [0.0; L], lost: [0.0; L] }
     }
-    fn order(&self) -> Option<&[u32]> {
-        Some(&self.0.ranking.order)
+
+    /// 0/0 = NaN where a resample has only one kind.
+    pub(super) fn value(&self, masses: &Masses<L>) -> [f64; L] {
+        std::array::from_fn(|l| {
+            let pairs = masses.positives[l] * masses.negatives[l];
+            (pairs - self.lost[l]) / pairs
+        })
     }
 }
 
-#[multiversion(targets = "simd")]
-fn auroc<const L: usize>(detection: &Detection<'_>, weights: &[[Count; L]]) -> [f64; L] {
-    let mut above = [0.0; L];
-    let mut negatives = [0.0; L];
-    let mut area = [0.0; L];
-    detection.sweep(weights, |positive, negative| {
+impl<const L: usize> Visitor<L> for Auroc<L> {
+    #[inline(always)]
+    fn visit(&mut self, step: &Step<L>) {
         for l in 0..L {
-            area[l] += negative[l] * (above[l] + 0.5 * positive[l]);
-            above[l] += positive[l];
-            negatives[l] += negative[l];
+            let negative = f64::from(step.negative[l]);
+            self.negatives[l] += f64::from(step.before[l]);
+            self.lost[l] += f64::from(step.positive[l]) * (self.negatives[l] + 0.5 * negative);
+            self.negatives[l] += negative;
         }
-    });
-    // 0/0 = NaN where a resample has only one kind.
-    std::array::from_fn(|l| area[l] / (above[l] * negatives[l]))
+    }
 }

@@ -1,10 +1,7 @@
 //! False positive rate at 95 % true positive rate.
 
-use multiversion::multiversion;
-
-use super::Detection;
+use super::{Masses, Step, Visitor};
 use crate::card::{Card, Direction};
-use crate::score::{Count, Statistic};
 
 pub(super) const CARD: Card = Card {
     name: "fpr95",
@@ -16,33 +13,39 @@ pub(super) const CARD: Card = Card {
 };
 
 /// Smallest false positive rate among thresholds whose true positive rate is 0.95 or more.
-pub(super) struct Fpr95<'a>(pub Detection<'a>);
+pub(super) struct Fpr95<const L: usize> {
+    /// Twenty times the positives that have to be found: whole numbers, where 0.95 is none.
+    enough: [f64; L],
+    found: [f64; L],
+    flagged: [f64; L],
+    /// Negatives flagged where enough were first found.
+    at_enough: [f64; L],
+}
 
-impl Statistic for Fpr95<'_> {
-    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
-        fpr95(&self.0, weights)
+impl<const L: usize> Fpr95<L> {
+    pub(super) fn new(masses: &Masses<L>) -> Self {
+        let enough = masses.positives.map(|positives| 19.0 * positives);
+        Self { enough, found: [0.0; L], flagged: [0.0; L], at_enough: [f64::NAN; L] }
     }
-    fn order(&self) -> Option<&[u32]> {
-        Some(&self.0.ranking.order)
+
+    /// NaN where a resample has only one kind.
+    pub(super) fn value(&self, masses: &Masses<L>) -> [f64; L] {
+        let both = |l: usize| masses.positives[l] > 0.0 && masses.negatives[l] > 0.0;
+        std::array::from_fn(|l| {
+            if both(l) { self.at_enough[l] / masses.negatives[l] } else { f64::NAN }
+        })
     }
 }
 
-#[multiversion(targets = "simd")]
-fn fpr95<const L: usize>(detection: &Detection<'_>, weights: &[[Count; L]]) -> [f64; L] {
-    let (positives, negatives) = detection.masses(weights);
-    let mut found = [0.0; L];
-    let mut flagged = [0.0; L];
-    let mut rate = [f64::NAN; L];
-    detection.sweep(weights, |positive, negative| {
+impl<const L: usize> Visitor<L> for Fpr95<L> {
+    #[inline(always)]
+    fn visit(&mut self, step: &Step<L>) {
         for l in 0..L {
-            found[l] += positive[l];
-            flagged[l] += negative[l];
-            // Counts times twenty are exact where 0.95 is not.
-            let enough = found[l] * 20.0 >= positives[l] * 19.0;
-            if rate[l].is_nan() && enough && positives[l] > 0.0 {
-                rate[l] = flagged[l] / negatives[l];
-            }
+            let sought = 20.0 * self.found[l] < self.enough[l];
+            self.found[l] += f64::from(step.positive[l]);
+            self.flagged[l] += f64::from(step.before[l] + step.negative[l]);
+            let first = sought && 20.0 * self.found[l] >= self.enough[l];
+            self.at_enough[l] = if first { self.flagged[l] } else { self.at_enough[l] };
         }
-    });
-    rate
+    }
 }

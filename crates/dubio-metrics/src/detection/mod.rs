@@ -5,12 +5,15 @@ mod auroc;
 mod fpr95;
 pub mod misclassification;
 pub mod ood;
+mod steps;
 
-use std::borrow::Cow;
+use std::sync::Arc;
 
 use crate::card::Card;
-use crate::examples::Ranking;
-use crate::score::{Count, Preparation, wide};
+use crate::score::{Preparation, Statistic};
+use crate::weights::Weights;
+
+pub(crate) use steps::{Detection, Masses, Step, Visitor};
 
 /// The uncertainties that detect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,64 +72,49 @@ impl Measure {
         format!("{kind}.{}.{}", self.card().name, signal.name())
     }
 
-    fn prepare<'a>(self, detection: Detection<'a>) -> Preparation<'a> {
-        Ok(match self {
-            Self::Auroc => Box::new(auroc::Auroc(detection)),
-            Self::Aupr => Box::new(aupr::Aupr(detection)),
-            Self::Fpr95 => Box::new(fpr95::Fpr95(detection)),
-        })
+    pub(crate) fn prepare<'a>(self, detection: Arc<Detection>) -> Preparation<'a> {
+        Ok(Box::new(Measured { detection, measure: self }))
     }
 }
 
-/// Examples ranked by an uncertainty, the most uncertain first, and which of them are positive.
-pub(crate) struct Detection<'a> {
-    ranking: Cow<'a, Ranking>,
-    /// In the order of the ranking.
-    positive: Vec<bool>,
+/// A measure as a statistic. All three are worked out in one sweep, for whoever asks first.
+struct Measured {
+    detection: Arc<Detection>,
+    measure: Measure,
 }
 
-impl<'a> Detection<'a> {
-    /// From which examples are positive, in their own order.
-    pub(crate) fn new(ranking: Cow<'a, Ranking>, positive: &[bool]) -> Self {
-        let positive = ranking.order.iter().map(|&i| positive[i as usize]).collect();
-        Self { ranking, positive }
+/// The measures in each lane, in the order of [`Measure::ALL`].
+struct Values<const L: usize>([[f64; L]; Measure::ALL.len()]);
+
+impl Statistic for Measured {
+    fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
+        let values = weights.shared(&self.detection, || {
+            let masses = self.detection.masses(weights);
+            let sums = self.detection.sweep(weights, Sums::new(&masses));
+            Values([sums.auroc.value(&masses), sums.aupr.value(&masses), sums.fpr95.value(&masses)])
+        });
+        values.0[self.measure as usize]
     }
 }
 
-impl Detection<'_> {
-    /// Calls `visit` with the weight of positives and of negatives in every run of equal
-    /// uncertainty, the most uncertain first.
+struct Sums<const L: usize> {
+    auroc: auroc::Auroc<L>,
+    aupr: aupr::Aupr<L>,
+    fpr95: fpr95::Fpr95<L>,
+}
+
+impl<const L: usize> Sums<L> {
+    fn new(masses: &Masses<L>) -> Self {
+        let fpr95 = fpr95::Fpr95::new(masses);
+        Self { auroc: auroc::Auroc::new(), aupr: aupr::Aupr::new(), fpr95 }
+    }
+}
+
+impl<const L: usize> Visitor<L> for Sums<L> {
     #[inline(always)]
-    fn sweep<const L: usize>(
-        &self,
-        weights: &[[Count; L]],
-        mut visit: impl FnMut(&[f64; L], &[f64; L]),
-    ) {
-        let mut start = 0;
-        for &end in &self.ranking.ends {
-            let mut mass = [[0.0; L]; 2];
-            for place in start..end as usize {
-                let side = &mut mass[usize::from(self.positive[place])];
-                let weight = wide(&weights[place]);
-                for l in 0..L {
-                    side[l] += weight[l];
-                }
-            }
-            start = end as usize;
-            visit(&mass[1], &mass[0]);
-        }
-    }
-
-    /// Weight of the positives and of the negatives.
-    fn masses<const L: usize>(&self, weights: &[[Count; L]]) -> ([f64; L], [f64; L]) {
-        let (mut positives, mut negatives) = ([0.0; L], [0.0; L]);
-        for (&positive, weight) in self.positive.iter().zip(weights) {
-            let side = if positive { &mut positives } else { &mut negatives };
-            let weight = wide(weight);
-            for l in 0..L {
-                side[l] += weight[l];
-            }
-        }
-        (positives, negatives)
+    fn visit(&mut self, step: &Step<L>) {
+        self.auroc.visit(step);
+        self.aupr.visit(step);
+        self.fpr95.visit(step);
     }
 }

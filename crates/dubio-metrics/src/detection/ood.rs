@@ -1,10 +1,10 @@
 //! `ood.NAME.{auroc,aupr,fpr95}.{confidence,total,model}`: detecting examples from elsewhere.
 
-use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::{Detection, Measure, ONE_MEMBER, Signal};
-use crate::examples::Ranking;
 use crate::pool::Pooled;
+use crate::ranking::Ranking;
 use crate::score::{Preparation, Undefined};
 
 /// The uncertainties of one file, a number per example, larger for more uncertain.
@@ -47,14 +47,13 @@ impl Uncertainties {
     }
 }
 
-/// Prepares a measure of how well `signal` tells `outside` (positives) from `inside`. Weights are
-/// those of the examples inside, then those outside.
-pub fn prepare(
-    measure: Measure,
+/// The examples outside (positives) among those inside, ranked by an uncertainty. Weights are those
+/// of the examples inside, then those outside.
+pub(crate) fn detect(
     signal: Signal,
     inside: &Uncertainties,
     outside: &Uncertainties,
-) -> Preparation<'static> {
+) -> Result<Arc<Detection>, Undefined> {
     let (Some(own), Some(foreign)) = (inside.signal(signal), outside.signal(signal)) else {
         return Err(Undefined::because(ONE_MEMBER));
     };
@@ -67,7 +66,15 @@ pub fn prepare(
         Signal::Total => Ranking::by_entropy(&values),
         Signal::Model => Ranking::by_information(&values),
     };
-    let mut positive = vec![false; own.len()];
-    positive.resize(values.len(), true);
-    measure.prepare(Detection::new(Cow::Owned(ranking), &positive))
+    Ok(Arc::new(Detection::new(Arc::new(ranking), |i| i >= own.len())))
+}
+
+/// Prepares a measure of how well `signal` tells `outside` from `inside`.
+pub fn prepare(
+    measure: Measure,
+    signal: Signal,
+    inside: &Uncertainties,
+    outside: &Uncertainties,
+) -> Preparation<'static> {
+    measure.prepare(detect(signal, inside, outside)?)
 }

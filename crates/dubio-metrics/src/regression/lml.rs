@@ -3,7 +3,8 @@
 use crate::card::{Card, Direction, UNBOUNDED};
 use crate::numeric::transcendental::logsumexp;
 use crate::regression::Outcomes;
-use crate::score::{Count, Needs, Options, Preparation, Score, Statistic, wide};
+use crate::score::{Needs, Options, Preparation, Score, Statistic};
+use crate::weights::{Weights, wide};
 
 /// `logsumexp_m(sum_i log N_mi) - log M`: one member has to explain every target.
 pub struct Lml;
@@ -36,9 +37,9 @@ struct Joint<'a> {
 }
 
 impl Statistic for Joint<'_> {
-    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
+    fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
         let mut sums = vec![[0.0; L]; self.members];
-        for (row, weight) in self.densities.chunks(self.members).zip(weights) {
+        for (row, weight) in self.densities.chunks(self.members).zip(weights.counts()) {
             let weight = wide(weight);
             for (sum, density) in sums.iter_mut().zip(row) {
                 for l in 0..L {

@@ -2,9 +2,8 @@
 
 use crate::card::{Card, Direction};
 use crate::regression::Outcomes;
-use crate::score::{
-    Count, Needs, Options, Preparation, Score, Statistic, Undefined, total, weighted_sum, wide,
-};
+use crate::score::{Needs, Options, Preparation, Score, Statistic, Undefined};
+use crate::weights::{Count, Weights, wide};
 
 /// `cov(mean, y) / (sd(mean) sd(y))`.
 pub struct Pearson;
@@ -42,9 +41,10 @@ struct Correlation<'a> {
 }
 
 impl Statistic for Correlation<'_> {
-    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
-        let whole = total(weights);
-        let (x, y) = (weighted_sum(self.x, weights), weighted_sum(self.y, weights));
+    fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
+        let whole = weights.total();
+        let (x, y) = (weights.sum(self.x), weights.sum(self.y));
+        let weights = weights.counts();
         let mut moments = [[0.0; L]; 3];
         for ((a, b), weight) in self.x.iter().zip(self.y).zip(weights) {
             let weight = wide(weight);
@@ -63,6 +63,9 @@ impl Statistic for Correlation<'_> {
             let r = moments[2][l] / (moments[0][l].sqrt() * moments[1][l].sqrt());
             r.clamp(-1.0, 1.0)
         })
+    }
+    fn terms(&self) -> Vec<&[f64]> {
+        vec![self.x, self.y]
     }
 }
 

@@ -3,7 +3,8 @@
 use crate::binning::Binned;
 use crate::card::{Card, Direction};
 use crate::regression::Outcomes;
-use crate::score::{Count, Needs, Options, Preparation, Score, Statistic, Undefined, total};
+use crate::score::{Needs, Options, Preparation, Score, Statistic, Undefined};
+use crate::weights::Weights;
 
 /// `mean_j |observed(q_j) - q_j|`, levels `q_j = j/9`, `j = 0..9`; `observed(q)` is the share of
 /// targets with `|2 F(y) - 1| <= q`.
@@ -39,15 +40,15 @@ const EDGE: f64 = 1e-12;
 /// Which level first takes in each example.
 pub(super) struct LevelShares {
     levels: Vec<f64>,
-    binned: Binned,
+    binned: Binned<0>,
 }
 
 impl LevelShares {
     /// Examples with `values[i]` come in at the first level for which `holds(value, level)`.
     pub(super) fn new(levels: Vec<f64>, values: &[f64], holds: fn(f64, f64) -> bool) -> Self {
         let first = |&v: &f64| levels.partition_point(|&level| !holds(v, level)) as u32;
-        let cell = values.iter().map(first).collect();
-        let binned = Binned { cell, cells: levels.len(), value: vec![0.0; values.len()] };
+        let cell: Vec<u32> = values.iter().map(first).collect();
+        let binned = Binned::new(&cell, levels.len(), vec![[]; values.len()]);
         Self { levels, binned }
     }
 
@@ -60,11 +61,11 @@ impl LevelShares {
     /// Sum over levels of `term(observed - level)`.
     pub(super) fn sum<const L: usize>(
         &self,
-        weights: &[[Count; L]],
+        weights: &Weights<'_, L>,
         term: fn(f64) -> f64,
     ) -> [f64; L] {
         let taken = self.binned.sums(weights).weight;
-        let whole = total(weights);
+        let whole = weights.total();
         std::array::from_fn(|l| {
             let mut inside = 0.0;
             let each = self.levels.iter().zip(&taken).map(|(level, taken)| {
@@ -83,7 +84,7 @@ pub(super) struct Levels {
 }
 
 impl Statistic for Levels {
-    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
+    fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
         self.shares.sum(weights, self.gap).map(|sum| sum / LEVELS as f64)
     }
 }

@@ -3,7 +3,8 @@
 use super::qce::LevelShares;
 use crate::card::{Card, Direction, UNBOUNDED};
 use crate::regression::Outcomes;
-use crate::score::{Count, Needs, Options, Preparation, Score, Statistic, total, wide};
+use crate::score::{Needs, Options, Preparation, Score, Statistic};
+use crate::weights::{Weights, wide};
 
 /// `sum_j (p_j - share of F(y) < p_j)^2` over `p_j = j/101`, `j = 1..100`; over the file's own
 /// levels when it holds quantiles.
@@ -38,7 +39,7 @@ impl Score<Outcomes> for QuantileCalibration {
 struct Exact(LevelShares);
 
 impl Statistic for Exact {
-    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
+    fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
         self.0.sum(weights, |gap| gap * gap)
     }
 }
@@ -51,12 +52,12 @@ struct Given<'a> {
 }
 
 impl Statistic for Given<'_> {
-    fn weighted<const L: usize>(&self, weights: &[[Count; L]]) -> [f64; L] {
-        let whole = total(weights);
+    fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
+        let whole = weights.total();
         let mut sum = [0.0; L];
         for (level, row) in self.levels.iter().zip(self.quantiles.chunks(self.targets.len())) {
             let mut below = [0.0; L];
-            for ((q, y), weight) in row.iter().zip(self.targets).zip(weights) {
+            for ((q, y), weight) in row.iter().zip(self.targets).zip(weights.counts()) {
                 let weight = wide(weight);
                 for l in 0..L {
                     below[l] += if y < q { weight[l] } else { 0.0 };

@@ -7,7 +7,8 @@ use crate::bootstrap::{Bootstrap, replicates};
 use crate::calibrate::cross_validation::{Fold, REPEATS, split};
 use crate::calibrate::temperature;
 use crate::examples::Examples;
-use crate::score::{LANES, Prepared, Score, Undefined};
+use crate::score::{Prepared, Score, Undefined};
+use crate::weights::{LANES, Weights};
 
 /// Whether a score has a calibrated form. Not so what is about the temperature itself, about other
 /// predictions, or about members: the temperature belongs to their mean.
@@ -119,6 +120,7 @@ fn prepare_fold<'a>(
     scoring: &Scoring<'_>,
 ) -> Vec<Valued<'a>> {
     let ones = vec![[1]; fold.examples.len()];
+    let ones = Weights::new(&ones);
     wanted.iter().for_each(|score| score.before_sharing(&fold.examples, &scoring.options));
     let valued = |score: &&dyn Score<Examples>| {
         let prepared = score.prepare(&fold.examples, &scoring.options)?;
@@ -148,11 +150,11 @@ fn fold_replicates(
         for (&half, prepared) in halves.iter().zip(&prepared) {
             let own = start..start + half;
             start = own.end;
-            let own: Vec<&[_]> = blocks.iter().map(|block| &block[own.clone()]).collect();
+            let own = blocks.iter().map(|weights| weights.part(own.clone())).collect();
             // A score that has a value has one on every half.
             let valued = defined.iter().flat_map(|&s| &prepared[s]);
             let statistics: Vec<&(dyn Prepared + '_)> = valued.map(|(_, s)| &**s).collect();
-            let lanes = replicates(&statistics, &own, &|pieces| scoring.progress.advance(pieces));
+            let lanes = replicates(&statistics, own, &|pieces| scoring.progress.advance(pieces));
             for (sum, lanes) in sums.iter_mut().flatten().zip(lanes.iter().flatten()) {
                 for l in 0..LANES {
                     sum[l] += lanes[l] / folds.len() as f64;

@@ -16,8 +16,9 @@ use rayon::prelude::*;
 use crate::bootstrap::{Bootstrap, interval};
 use crate::card::Card;
 use crate::examples::Examples;
-use crate::score::{LANES, Options, Prepared, Score, Undefined};
+use crate::score::{Options, Prepared, Score, Undefined};
 use crate::stream::Stream;
+use crate::weights::{LANES, Weights};
 
 /// One line of a scorecard.
 #[derive(Clone, Debug)]
@@ -112,6 +113,7 @@ pub fn plain<E: Examined>(
         scores.iter().map(|s| &**s).filter(|s| (scoring.wanted)(&s.name())).collect();
     scoring.progress.start("scores", wanted.len());
     let ones = vec![[1]; examples.count()];
+    let ones = Weights::new(&ones);
     wanted.iter().for_each(|score| score.before_sharing(examples, &scoring.options));
     let prepared: Vec<_> = wanted
         .par_iter()

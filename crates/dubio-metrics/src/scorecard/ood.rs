@@ -5,7 +5,8 @@ use rayon::prelude::*;
 use super::{Entry, Scoring, resample};
 use crate::detection::ood::{self, Uncertainties};
 use crate::detection::{Measure, Signal};
-use crate::score::Prepared;
+use crate::score::{Preparation, Prepared};
+use crate::weights::Weights;
 
 /// `ood.NAME.*`: how well uncertainty tells another set from this one. Both are resampled.
 pub fn ood(
@@ -20,8 +21,13 @@ pub fn ood(
         all.filter(|(measure, signal)| (scoring.wanted)(&measure.name(&kind, *signal))).collect();
     let count = inside.len() + outside.len();
     let ones = vec![[1]; count];
-    let prepared: Vec<_> =
-        wanted.par_iter().map(|(m, s)| ood::prepare(*m, *s, inside, outside)).collect();
+    let ones = Weights::new(&ones);
+    let detections: Vec<_> =
+        Signal::ALL.into_par_iter().map(|signal| ood::detect(signal, inside, outside)).collect();
+    let prepared: Vec<Preparation<'_>> = wanted
+        .iter()
+        .map(|(measure, signal)| measure.prepare(detections[*signal as usize].clone()?))
+        .collect();
     let defined: Vec<&(dyn Prepared + '_)> =
         prepared.iter().flatten().map(|p| &**p as &(dyn Prepared + '_)).collect();
     let mut replicates = resample(scoring, &[inside.len(), outside.len()], &defined).into_iter();

@@ -6,13 +6,15 @@ use dubio_metrics::calibrate::cross_validation::tempered;
 use dubio_metrics::classification;
 use dubio_metrics::costs::Costs;
 use dubio_metrics::detection::ood::Uncertainties;
+use dubio_metrics::distributions;
 use dubio_metrics::examples::Examples;
 use dubio_metrics::members::{Fault, Form, InMemory, Members};
 use dubio_metrics::pool::{Pooled, pool};
 use dubio_metrics::regression::{self, Outcomes};
-use dubio_metrics::score::{Count, LANES, Options};
+use dubio_metrics::score::Options;
 use dubio_metrics::scorecard::{self, Entry, Scoring, Silent};
 use dubio_metrics::stream::Stream;
+use dubio_metrics::weights::{Count, LANES};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use rand::Rng;
@@ -171,6 +173,28 @@ impl Data {
         let rows = self.values.chunks(self.classes).enumerate();
         Self { form, values: rows.flat_map(|(i, row)| f(i, row)).collect(), ..self.clone() }
     }
+}
+
+/// An ensemble of logits whose labels are drawn from its pooled probabilities to the power
+/// `1/temperature`.
+pub fn drawn(n: usize, classes: usize, members: usize, temperature: f64) -> Data {
+    let mut generator = Stream::root(7).child("drawn").generator();
+    let mut row = || (0..classes).map(|_| 4.0 * uniform(&mut generator) - 2.0).collect();
+    let members: Vec<Vec<Vec<f64>>> =
+        (0..members).map(|_| (0..n).map(|_| row()).collect()).collect();
+    let mut data = Data::ensemble(Form::Logits, &members, &vec![0; n]);
+    let pooled = data.try_pool().unwrap();
+    let log_p = pooled.distributions.rows(distributions::Kind::LogP, 0..n);
+    for (label, log_p) in data.labels.iter_mut().zip(log_p.chunks(classes)) {
+        let scaled: Vec<f64> = log_p.iter().map(|l| l / temperature).collect();
+        let mut rest = uniform(&mut generator);
+        let position = log_softmax(&scaled).iter().position(|l| {
+            rest -= l.exp();
+            rest < 0.0
+        });
+        *label = position.unwrap_or(classes - 1) as u32;
+    }
+    data
 }
 
 /// Regressed examples: each member a Gaussian, a draw or the maker of a row of quantiles.

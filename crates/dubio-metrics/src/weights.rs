@@ -1,0 +1,215 @@
+//! How often each example counts, and what several statistics make of that.
+
+use std::any::Any;
+use std::mem::take;
+use std::ops::{Deref, Range};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use multiversion::multiversion;
+
+use crate::ranking::Ranking;
+
+/// Resamples that are worked on side by side.
+pub const LANES: usize = 16;
+
+/// How often an example counts. A byte, so that the counts of a whole resample stay in the cache;
+/// none of `n` equal chances comes up 256 times in `n` draws.
+pub type Count = u8;
+
+/// The counts of an example as numbers to work with.
+#[inline(always)]
+pub(crate) fn wide<const L: usize>(counts: &[Count; L]) -> [f64; L] {
+    counts.map(f64::from)
+}
+
+/// The weights of the examples in some lanes, each a resample: `counts()[i][l]` says how often
+/// example `i` counts in lane `l`. At least one is positive in every lane.
+///
+/// Scores overlap: three are areas under one curve, three come from the same bins. What one
+/// statistic has made of the weights the next one finds here.
+pub struct Weights<'a, const L: usize> {
+    counts: &'a [[Count; L]],
+    total: OnceLock<[f64; L]>,
+    sums: Vec<(&'a [f64], [f64; L])>,
+    /// What was prepared of the examples, and what was made of that and these weights. The first
+    /// is kept as well: as long as it is, nothing else can lie in its place.
+    known: Mutex<Vec<[Arc<dyn Any + Send + Sync>; 2]>>,
+    spare: Arc<Spare<L>>,
+}
+
+/// Memory for counts in some order, handed on from weights to weights.
+type Spare<const L: usize> = Mutex<Vec<Vec<[Count; L]>>>;
+
+impl<'a, const L: usize> Weights<'a, L> {
+    /// Those of these counts.
+    pub fn new(counts: &'a [[Count; L]]) -> Self {
+        Self::sharing(counts, &Arc::default())
+    }
+
+    /// The same, with memory from others and for others.
+    pub(crate) fn sharing(counts: &'a [[Count; L]], spare: &Arc<Spare<L>>) -> Self {
+        let (total, sums, known) = (OnceLock::new(), Vec::new(), Mutex::default());
+        Self { counts, total, sums, known, spare: spare.clone() }
+    }
+
+    /// Those of some of the examples.
+    pub(crate) fn part(&self, examples: Range<usize>) -> Self {
+        Self::sharing(&self.counts[examples], &self.spare)
+    }
+
+    /// Of every example, in their own order.
+    pub fn counts(&self) -> &'a [[Count; L]] {
+        self.counts
+    }
+
+    /// The sum of the weights in each lane.
+    pub fn total(&self) -> [f64; L] {
+        *self.total.get_or_init(|| total(self.counts))
+    }
+
+    /// The same weights, with the sums of some terms already known.
+    pub(crate) fn with_sums(mut self, terms: &[&'a [f64]]) -> Self {
+        let rest = self.add_sums::<8>(terms);
+        let rest = self.add_sums::<4>(rest);
+        let rest = self.add_sums::<2>(rest);
+        self.add_sums::<1>(rest);
+        self
+    }
+
+    /// Sums terms, so many at a time; gives those that are left.
+    fn add_sums<'t, const T: usize>(&mut self, terms: &'t [&'a [f64]]) -> &'t [&'a [f64]] {
+        let (some, rest) = terms.as_chunks::<T>();
+        for terms in some {
+            self.sums.extend(terms.iter().copied().zip(weighted_sums(terms, self.counts)));
+        }
+        rest
+    }
+
+    /// The weighted sum of a finite number of each example, in each lane.
+    pub(crate) fn sum(&self, term: &[f64]) -> [f64; L] {
+        let known = self.sums.iter().find(|(known, _)| std::ptr::eq(*known, term));
+        known.map_or_else(|| weighted_sums(&[term], self.counts)[0], |(_, sum)| *sum)
+    }
+
+    /// The counts in the order of a ranking.
+    pub(crate) fn in_order(&self, ranking: &Arc<Ranking>) -> Arc<Ordered<L>> {
+        self.shared(ranking, || {
+            let mut counts = locked(&self.spare).pop().unwrap_or_default();
+            counts.clear();
+            counts.extend(ranking.order.iter().map(|&i| self.counts[i as usize]));
+            Ordered { counts, spare: self.spare.clone() }
+        })
+    }
+
+    /// What `work` makes of these weights and `prepared`, worked out once.
+    pub(crate) fn shared<P: Any + Send + Sync, T: Any + Send + Sync>(
+        &self,
+        prepared: &Arc<P>,
+        work: impl FnOnce() -> T,
+    ) -> Arc<T> {
+        self.find(prepared).unwrap_or_else(|| self.keep(prepared, work()))
+    }
+
+    /// What was made of these weights and `prepared`, if it was.
+    pub(crate) fn find<P, T: Any + Send + Sync>(&self, prepared: &Arc<P>) -> Option<Arc<T>> {
+        let known = locked(&self.known);
+        let same = |[of, made]: &&[Arc<dyn Any + Send + Sync>; 2]| {
+            std::ptr::addr_eq(Arc::as_ptr(of), Arc::as_ptr(prepared)) && made.is::<T>()
+        };
+        known.iter().find(same).and_then(|[_, made]| made.clone().downcast().ok())
+    }
+
+    /// Keeps it for others.
+    pub(crate) fn keep<P: Any + Send + Sync, T: Any + Send + Sync>(
+        &self,
+        prepared: &Arc<P>,
+        made: T,
+    ) -> Arc<T> {
+        let made = Arc::new(made);
+        locked(&self.known).push([prepared.clone(), made.clone()]);
+        made
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Counts in some order of the examples.
+pub(crate) struct Ordered<const L: usize> {
+    counts: Vec<[Count; L]>,
+    spare: Arc<Spare<L>>,
+}
+
+impl<const L: usize> Deref for Ordered<L> {
+    type Target = [[Count; L]];
+    fn deref(&self) -> &Self::Target {
+        &self.counts
+    }
+}
+
+impl<const L: usize> Drop for Ordered<L> {
+    fn drop(&mut self) {
+        locked(&self.spare).push(take(&mut self.counts));
+    }
+}
+
+#[multiversion(targets = "simd")]
+fn total<const L: usize>(weights: &[[Count; L]]) -> [f64; L] {
+    let mut totals = [0_u32; L];
+    for weight in weights {
+        for l in 0..L {
+            totals[l] += u32::from(weight[l]);
+        }
+    }
+    totals.map(f64::from)
+}
+
+/// Several at a time, because counts take longer to be made floating than to be multiplied.
+#[multiversion(targets = "simd")]
+fn weighted_sums<const L: usize, const T: usize>(
+    terms: &[&[f64]; T],
+    counts: &[[Count; L]],
+) -> [[f64; L]; T] {
+    let mut sums = [[0.0; L]; T];
+    for (i, count) in counts.iter().enumerate() {
+        let weight = wide(count);
+        for t in 0..T {
+            let value = terms[t][i];
+            for l in 0..L {
+                sums[t][l] += weight[l] * value;
+            }
+        }
+    }
+    sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shared_is_worked_out_once_and_told_apart_by_what_it_is_made_of() {
+        let counts = [[2, 0], [1, 3]];
+        let weights = Weights::new(&counts);
+        assert_eq!(weights.total(), [3.0, 3.0]);
+        let (a, b) = (Arc::new("a"), Arc::new("b"));
+        assert_eq!(*weights.shared(&a, || 1), 1);
+        assert_eq!(*weights.shared(&a, || 2), 1);
+        assert_eq!(*weights.shared(&b, || 3), 3);
+        assert_eq!(*weights.shared(&a, || "of another type"), "of another type");
+        assert_eq!(weights.find::<_, u8>(&a), None);
+    }
+
+    #[test]
+    fn counts_follow_a_ranking_in_memory_that_is_handed_on() {
+        let (counts, spare) = ([[5], [6], [7]], Arc::default());
+        let ranking = Arc::new(Ranking::descending(&[0.1, 0.3, 0.2]));
+        let weights = Weights::sharing(&counts, &spare);
+        let place = weights.in_order(&ranking).as_ptr();
+        assert_eq!(weights.in_order(&ranking)[..], [[6], [7], [5]]);
+        drop(weights);
+        let weights = Weights::sharing(&counts, &spare);
+        assert_eq!(weights.in_order(&ranking).as_ptr(), place);
+    }
+}
