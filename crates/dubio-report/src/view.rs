@@ -4,7 +4,8 @@
 use dubio_metrics::curves::reliability::{ReliabilityBin, reliability};
 use dubio_metrics::curves::risk_coverage::RiskCoverage;
 use dubio_metrics::detection::ood::Uncertainties;
-use dubio_metrics::examples::{Examples, Ranking};
+use dubio_metrics::examples::Examples;
+use dubio_metrics::ranking::Ranking;
 use dubio_metrics::regression::Outcomes;
 
 /// Points of a curve over shares from 0 to 1, both ends in.
