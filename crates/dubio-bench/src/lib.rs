@@ -10,6 +10,7 @@ pub mod evaluation;
 pub mod executor;
 pub mod learn;
 pub mod local;
+pub mod memory;
 pub mod mistakes;
 pub mod plan;
 mod reader;

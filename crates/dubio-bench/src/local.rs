@@ -3,99 +3,142 @@
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Mutex;
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::executor::{Ended, Listener, exit};
+use crate::memory;
 use crate::plan::PlannedRun;
-use crate::store::{Failure, Store};
+use crate::store::{Cause, Failure, Store};
 
-/// Does runs, `jobs` at a time, each by a process of `program work`, which reads the planned run from
-/// its standard input and writes shares of progress, a line each, to its standard output.
-pub fn run_all(
-    runs: &[&PlannedRun],
-    store: &Store,
-    program: &Path,
-    arguments: &[&str],
-    jobs: usize,
-    stop: &AtomicBool,
-    listener: &dyn Listener,
-) -> io::Result<Vec<Ended>> {
-    let queue: Mutex<VecDeque<usize>> = Mutex::new((0..runs.len()).collect());
-    let results: Mutex<Vec<Ended>> = Mutex::new(vec![Ended::Stopped; runs.len()]);
-    let failed: Mutex<Option<io::Error>> = Mutex::new(None);
-    std::thread::scope(|scope| {
-        for _ in 0..jobs.min(runs.len()) {
-            scope.spawn(|| {
-                loop {
-                    let next = queue.lock().ok().and_then(|mut queue| queue.pop_front());
-                    let Some(index) = next.filter(|_| !stop.load(Ordering::Relaxed)) else {
-                        return;
-                    };
-                    let run = runs[index];
-                    listener.began(run);
-                    match one(run, store, program, arguments, listener) {
-                        Ok(how) => {
-                            listener.ended(run, &how);
-                            if let Ok(mut results) = results.lock() {
-                                results[index] = how;
+/// Runs on this machine, each by a process of `program work`, which reads the planned run from its
+/// standard input and writes shares of progress, a line each, to its standard output.
+pub struct Local<'a> {
+    /// Where results go.
+    pub store: &'a Store,
+    /// The program, `dubio` itself.
+    pub program: &'a Path,
+    /// Arguments of every worker.
+    pub arguments: &'a [&'a str],
+    /// Most runs at a time.
+    pub jobs: usize,
+    /// Bytes that all runs under way may take together; one run may always be under way.
+    pub room: Option<u64>,
+}
+
+/// Which runs are to do, and what those under way take.
+struct Queue {
+    waiting: VecDeque<usize>,
+    under_way: usize,
+    taken_bytes: u64,
+}
+
+impl Local<'_> {
+    /// Does all runs; those not begun when `stop` is raised stay so.
+    pub fn run_all(
+        &self,
+        runs: &[&PlannedRun],
+        stop: &AtomicBool,
+        listener: &dyn Listener,
+    ) -> io::Result<Vec<Ended>> {
+        let waiting = (0..runs.len()).collect();
+        let queue = Mutex::new(Queue { waiting, under_way: 0, taken_bytes: 0 });
+        let ended_one = Condvar::new();
+        let bytes: Vec<u64> = runs.iter().map(|run| memory::estimate(run)).collect();
+        let results: Mutex<Vec<Ended>> = Mutex::new(vec![Ended::Stopped; runs.len()]);
+        let failed: Mutex<Option<io::Error>> = Mutex::new(None);
+        std::thread::scope(|scope| {
+            for _ in 0..self.jobs.min(runs.len()) {
+                scope.spawn(|| {
+                    while let Some(index) = self.next(&queue, &ended_one, &bytes, stop) {
+                        let run = runs[index];
+                        listener.began(run);
+                        match self.one(run, listener) {
+                            Ok(how) => {
+                                listener.ended(run, &how);
+                                lock(&results)[index] = how;
+                            }
+                            Err(error) => {
+                                lock(&failed).get_or_insert(error);
+                                stop.store(true, Ordering::Relaxed);
                             }
                         }
-                        Err(error) => {
-                            if let Ok(mut failed) = failed.lock() {
-                                failed.get_or_insert(error);
-                            }
-                            stop.store(true, Ordering::Relaxed);
-                        }
+                        let mut queue = lock(&queue);
+                        queue.under_way -= 1;
+                        queue.taken_bytes -= bytes[index];
+                        ended_one.notify_all();
                     }
-                }
-            });
+                });
+            }
+        });
+        match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(error) => Err(error),
+            None => Ok(results.into_inner().unwrap_or_else(PoisonError::into_inner)),
         }
-    });
-    match failed.into_inner().ok().flatten() {
-        Some(error) => Err(error),
-        None => Ok(results.into_inner().unwrap_or_default()),
+    }
+
+    /// The next run that there is room for; waits for one to end where there is none.
+    fn next(
+        &self,
+        queue: &Mutex<Queue>,
+        ended_one: &Condvar,
+        bytes: &[u64],
+        stop: &AtomicBool,
+    ) -> Option<usize> {
+        let mut queue = lock(queue);
+        loop {
+            if stop.load(Ordering::Relaxed) || queue.waiting.is_empty() {
+                return None;
+            }
+            let room = self.room.map_or(u64::MAX, |room| room.saturating_sub(queue.taken_bytes));
+            let fits = |&index: &usize| queue.under_way == 0 || bytes[index] <= room;
+            if let Some(place) = queue.waiting.iter().position(fits) {
+                let index = queue.waiting.remove(place)?;
+                queue.under_way += 1;
+                queue.taken_bytes += bytes[index];
+                return Some(index);
+            }
+            queue = ended_one.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn one(&self, run: &PlannedRun, listener: &dyn Listener) -> io::Result<Ended> {
+        let mut child = Command::new(self.program)
+            .arg("work")
+            .args(self.arguments)
+            .env("RAYON_NUM_THREADS", "1") // runs are side by side; inside, one thread each
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        if let Some(mut input) = child.stdin.take() {
+            // A worker that dies at once is told by its exit status.
+            let _ = input.write_all(&serde_json::to_vec(run)?);
+        }
+        let complaints = child.stderr.take().map(|errors| {
+            std::thread::spawn(move || io::read_to_string(errors).unwrap_or_default())
+        });
+        for line in
+            BufReader::new(child.stdout.take().ok_or_else(|| io::Error::other("no output"))?)
+                .lines()
+        {
+            if let Ok(share) = line?.trim().parse() {
+                listener.progressed(run, share);
+            }
+        }
+        let status = child.wait()?;
+        let complaints = complaints.and_then(|thread| thread.join().ok()).unwrap_or_default();
+        let how = ended(run, self.store, status, &complaints)?;
+        if how == Ended::Finished && !complaints.trim().is_empty() {
+            listener.noted(complaints.trim());
+        }
+        Ok(how)
     }
 }
 
-fn one(
-    run: &PlannedRun,
-    store: &Store,
-    program: &Path,
-    arguments: &[&str],
-    listener: &dyn Listener,
-) -> io::Result<Ended> {
-    let mut child = Command::new(program)
-        .arg("work")
-        .args(arguments)
-        .env("RAYON_NUM_THREADS", "1") // runs are side by side; inside, one thread each
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()?;
-    if let Some(mut input) = child.stdin.take() {
-        // A worker that dies at once is told by its exit status.
-        let _ = input.write_all(&serde_json::to_vec(run)?);
-    }
-    let complaints = child
-        .stderr
-        .take()
-        .map(|errors| std::thread::spawn(move || io::read_to_string(errors).unwrap_or_default()));
-    for line in
-        BufReader::new(child.stdout.take().ok_or_else(|| io::Error::other("no output"))?).lines()
-    {
-        if let Ok(share) = line?.trim().parse() {
-            listener.progressed(run, share);
-        }
-    }
-    let status = wait(child)?;
-    let complaints = complaints.and_then(|thread| thread.join().ok()).unwrap_or_default();
-    ended(run, store, status, &complaints)
-}
-
-fn wait(mut child: Child) -> io::Result<ExitStatus> {
-    child.wait()
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn ended(
@@ -116,14 +159,47 @@ fn ended(
             // It could not say so itself: a crash, or the system took it for its memory.
             let how = code.map_or_else(|| status.to_string(), |code| format!("exit code {code}"));
             let error = format!("the worker died ({how}) {}", complaints.trim());
-            let failure = Failure {
-                id: run.id.clone(),
-                label: run.label.clone(),
-                settings: run.settings.clone(),
-                error: error.trim().to_string(),
-            };
+            let failure = Failure::new(run, error.trim().to_string(), Cause::Machine);
             store.fail(&failure)?;
             Ok(Ended::Failed(failure.error))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_begins_when_there_is_room_and_one_alone_always_may() {
+        let (store, stop) = (Store::new("".as_ref()), AtomicBool::new(false));
+        let program = Path::new("");
+        let local = Local { store: &store, program, arguments: &[], jobs: 4, room: Some(10) };
+        let bytes = [6, 5, 30, 4];
+        let queue = Queue { waiting: (0..4).collect(), under_way: 0, taken_bytes: 0 };
+        let (queue, ended_one) = (Mutex::new(queue), Condvar::new());
+        let next = || local.next(&queue, &ended_one, &bytes, &stop);
+        assert_eq!(next(), Some(0));
+        assert_eq!(next(), Some(3), "the first that fits beside it");
+        let end = |index: usize| {
+            let mut queue = lock(&queue);
+            queue.under_way -= 1;
+            queue.taken_bytes -= bytes[index];
+        };
+        end(0);
+        assert_eq!(next(), Some(1));
+        end(3);
+        end(1);
+        assert_eq!(next(), Some(2), "larger than all room, and alone");
+        assert_eq!(next(), None, "nothing is left");
+    }
+
+    #[test]
+    fn nothing_begins_after_a_stop() {
+        let (store, stop) = (Store::new("".as_ref()), AtomicBool::new(true));
+        let program = Path::new("");
+        let local = Local { store: &store, program, arguments: &[], jobs: 1, room: None };
+        let queue = Mutex::new(Queue { waiting: [0].into(), under_way: 0, taken_bytes: 0 });
+        assert_eq!(local.next(&queue, &Condvar::new(), &[1], &stop), None);
     }
 }

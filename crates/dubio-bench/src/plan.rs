@@ -90,7 +90,7 @@ pub struct Cost {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A data set that is not there or not whole.
-    #[error("{0}")]
+    #[error(transparent)]
     Data(#[from] dubio_data::Error),
     /// Things that do not go together.
     #[error("{0}")]

@@ -66,6 +66,26 @@ pub struct Failure {
     pub settings: Settings,
     /// What happened.
     pub error: String,
+    /// Whose fault it is.
+    pub cause: Cause,
+}
+
+/// Whose fault it is that a run did not finish.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// Its own: it would fail again, as a chain that diverges.
+    Run,
+    /// The machine's: a full disk, a kill. A search waits for the run to be done again.
+    Machine,
+}
+
+impl Failure {
+    /// Of a run.
+    pub fn new(run: &PlannedRun, error: String, cause: Cause) -> Self {
+        let (id, label, settings) = (run.id.clone(), run.label.clone(), run.settings.clone());
+        Self { id, label, settings, error, cause }
+    }
 }
 
 /// A folder of runs.
@@ -105,6 +125,11 @@ impl Store {
     /// A run's folder for checkpoints.
     pub fn checkpoints(&self, id: &str) -> PathBuf {
         self.folder.join(".checkpoints").join(id)
+    }
+
+    /// Takes a run's checkpoints away, so that it begins again.
+    pub fn forget_checkpoints(&self, id: &str) -> io::Result<()> {
+        remove(&self.checkpoints(id))
     }
 
     /// Claims a run; `None` when another process has it.

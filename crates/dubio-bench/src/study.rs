@@ -12,7 +12,7 @@ use crate::evaluation::Evaluation;
 use crate::plan::{Plan, PlannedRun};
 use crate::score::{Asked, Row, Wanted, score};
 use crate::search::Search;
-use crate::store::{Store, write_pretty};
+use crate::store::{Cause, Store, write_pretty};
 use crate::suite::Suite;
 
 /// What belongs together, in `runs/.studies/NAME.json`.
@@ -123,10 +123,12 @@ impl Study {
     }
 }
 
-/// How bad a trial's score is, once it is finished; infinitely when it failed or has no score.
+/// How bad a trial's score is, once it is finished; infinitely when it failed by itself or has no
+/// score. What the machine is to blame for is unknown, and done again.
 pub fn badness(store: &Store, run: &PlannedRun, search: &Search) -> Option<f64> {
     if !store.is_finished(&run.id) {
-        return store.failure(&run.id).map(|_| f64::INFINITY);
+        let own = store.failure(&run.id).filter(|failure| failure.cause == Cause::Run);
+        return own.map(|_| f64::INFINITY);
     }
     let wanted = |_: &str, name: &str| name == search.score;
     let asked = Asked { resamples: 0, reference: None, groups: None, wanted: &wanted };

@@ -12,7 +12,7 @@ use dubio_metrics::stream::Stream;
 
 use crate::evaluation::Evaluation;
 use crate::plan::{PlannedRun, Settings};
-use crate::store::{Record, Spent, Store};
+use crate::store::{Cause, Record, Spent, Store};
 use crate::usage;
 
 /// Why a run did not finish.
@@ -25,14 +25,25 @@ pub enum Error {
     #[error("{0}")]
     Infer(dubio_infer::Error),
     /// A data set that is not there or not whole.
-    #[error("{0}")]
+    #[error(transparent)]
     Data(#[from] dubio_data::Error),
     /// Predictions that cannot be written.
-    #[error("{0}")]
+    #[error(transparent)]
     Predictions(#[from] dubio_predictions::Error),
     /// The folder of runs cannot be written.
     #[error("{0}; make room or name another folder with --runs")]
     Store(#[from] std::io::Error),
+}
+
+impl Error {
+    /// Whose fault it is.
+    pub fn cause(&self) -> Cause {
+        match self {
+            Self::Infer(dubio_infer::Error::File { .. }) => Cause::Machine,
+            Self::Infer(_) => Cause::Run,
+            _ => Cause::Machine,
+        }
+    }
 }
 
 impl From<dubio_infer::Error> for Error {

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use dubio_nn::engine::Vector;
@@ -37,8 +37,6 @@ pub(crate) struct Resumed<V> {
     pub(crate) statistics: Vec<f64>,
     pub(crate) points: Vec<Point<V>>,
 }
-
-const AGAIN: &str = "remove the folder to begin again";
 
 /// The folder of one chain's checkpoints.
 pub(crate) struct Folder {
@@ -112,7 +110,7 @@ impl Folder {
         let file = Stored::read(&path)?;
         if file.identity.as_deref() != Some(&self.identity) {
             let what = "is a checkpoint of other settings or other data";
-            return Err(Error::file(&path, what, AGAIN));
+            return Err(Error::checkpoint(&path, what));
         }
         file.vector("theta", theta)?;
         for (name, list) in memory.vectors {
@@ -129,7 +127,7 @@ impl Folder {
         }
         let numbers = file.numbers("progress")?;
         let &[epoch, batch, draw, points, wall_secs, loss_sum] = &numbers[..] else {
-            return Err(Error::file(&path, "is damaged", AGAIN));
+            return Err(Error::checkpoint(&path, "is damaged"));
         };
         let progress = Progress {
             epoch: epoch as usize,
@@ -209,8 +207,12 @@ struct Stored {
 
 impl Stored {
     fn read(path: &Path) -> Result<Self, Error> {
-        let bytes = fs::read(path).map_err(|e| Error::file(path, e, AGAIN))?;
-        let damaged = |what: String| Error::file(path, format!("is damaged: {what}"), AGAIN);
+        let bytes = fs::read(path).map_err(|e| match e.kind() {
+            io::ErrorKind::NotFound => Error::checkpoint(path, e),
+            // A disk that does not answer may still hold it.
+            _ => Error::file(path, e, "try again when the file can be read"),
+        })?;
+        let damaged = |what: String| Error::checkpoint(path, format!("is damaged: {what}"));
         let (_, header) = SafeTensors::read_metadata(&bytes).map_err(|e| damaged(e.to_string()))?;
         let about = |name: &str| header.metadata().as_ref().and_then(|m| m.get(name).cloned());
         let tensors = SafeTensors::deserialize(&bytes).map_err(|e| damaged(e.to_string()))?;
@@ -234,7 +236,7 @@ impl Stored {
 
     fn numbers(&self, name: &str) -> Result<Vec<f64>, Error> {
         let tensors = self.tensors();
-        let damaged = || Error::file(&self.path, format!("lacks `{name}`"), AGAIN);
+        let damaged = || Error::checkpoint(&self.path, format!("lacks `{name}`"));
         let tensor = tensors.tensor(name).map_err(|_| damaged())?;
         match tensor.dtype() {
             Dtype::F32 => {
@@ -253,7 +255,7 @@ impl Stored {
         let values = self.numbers(name)?;
         if values.len() != vector.len() {
             let what = format!("`{name}` has {} numbers, not {}", values.len(), vector.len());
-            return Err(Error::file(&self.path, what, AGAIN));
+            return Err(Error::checkpoint(&self.path, what));
         }
         vector.write(0, &values);
         Ok(())

@@ -66,6 +66,14 @@ pub enum Error {
         /// What to do.
         advice: &'static str,
     },
+    /// A checkpoint that cannot be gone on from: damaged, incomplete, or of something else.
+    #[error("{path}: {what}; remove the folder to begin again")]
+    Checkpoint {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
     /// Somebody asked for a stop.
     #[error("stopped")]
     Stopped,
@@ -74,5 +82,9 @@ pub enum Error {
 impl Error {
     pub(crate) fn file(path: &Path, what: impl ToString, advice: &'static str) -> Self {
         Self::File { path: path.to_path_buf(), what: what.to_string(), advice }
+    }
+
+    pub(crate) fn checkpoint(path: &Path, what: impl ToString) -> Self {
+        Self::Checkpoint { path: path.to_path_buf(), what: what.to_string() }
     }
 }

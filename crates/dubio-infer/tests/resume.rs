@@ -238,7 +238,7 @@ fn half_way() -> (tempfile::TempDir, Method) {
 
 fn refused(method: &Method, options: &Options<'_>) -> String {
     match go(method, &mut small(), options).expect_err("refused").error {
-        error @ Error::File { .. } => error.to_string(),
+        error @ Error::Checkpoint { .. } => error.to_string(),
         other => panic!("{other}"),
     }
 }

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use dubio_bench::memory;
 use dubio_bench::plan::{Plan, PlannedRun, plan};
 use dubio_bench::schema::schema;
 use dubio_bench::search::Search;
@@ -99,13 +100,15 @@ pub(crate) fn show_plan(args: &PlanArgs) -> Result<()> {
         )?;
     }
     let to_do = runs.iter().filter(|run| store.state(run) != State::Finished);
-    let seconds: f64 = to_do.clone().map(|run| run.cost.seconds).sum();
+    let seconds = to_do.clone().fold(0.0, |sum, run| sum + run.cost.seconds);
+    let largest = to_do.clone().map(memory::estimate).max().unwrap_or(0);
     writeln!(
         out,
-        "\n{} runs, {} to do: about {} of one core. --json shows every setting.",
+        "\n{} runs, {} to do: about {} of one core, up to {} MB each. --json shows every setting.",
         runs.len(),
         to_do.count(),
-        duration(seconds)
+        duration(seconds),
+        largest.div_ceil(1_000_000)
     )?;
     for (label, left) in open {
         writeln!(out, "{label} runs when its search is done: {left} trials are left.")?;

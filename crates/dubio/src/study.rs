@@ -1,16 +1,19 @@
 //! `dubio run`: studies from a suite.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Result, anyhow, bail};
 use dubio_bench::executor::Ended;
-use dubio_bench::local;
+use dubio_bench::local::Local;
+use dubio_bench::memory;
 use dubio_bench::plan::{PlannedRun, plan};
 use dubio_bench::search::Search;
 use dubio_bench::store::Store;
 use dubio_bench::study::{Study, badness};
 use dubio_data::folder::data_folder;
+use dubio_predictions::write_whole;
 
 use crate::first_look::first_look;
 use crate::on_slurm::{On, SlurmArgs};
@@ -21,6 +24,9 @@ use crate::worker::stopper;
 
 /// Resamples behind the intervals of the report.
 const RESAMPLES: usize = 1000;
+
+/// What to do about a folder that cannot be written.
+const ROOM: &str = "make room or name another folder with --runs";
 
 /// Where runs and data sets are.
 #[derive(clap::Args)]
@@ -59,7 +65,7 @@ impl Places {
 pub(crate) struct RunArgs {
     /// A suite's name or file.
     suite: String,
-    /// Runs at a time; as many as there are cores, or as Slurm gives, when left out.
+    /// Runs at a time; as many as cores and memory allow, or as Slurm gives, when left out.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
     /// Only runs whose method, label, data, network or seed is this; `*` stands for anything.
@@ -121,14 +127,14 @@ pub(crate) fn run(args: &RunArgs) -> Result<()> {
         let plan = plan(&suite, &data, &known)?;
         let searching = !plan.open.is_empty();
         let study = Study::new(&suite, plan);
-        let cannot = || format!("cannot write in {}", args.places.runs.display());
+        let cannot = |e| anyhow!("cannot write in {}: {e}; {ROOM}", args.places.runs.display());
         let planned = chosen(&study.runs, &args.only)?;
         let trials = chosen(&study.trials, &args.only)?;
         if planned.is_empty() && trials.is_empty() {
             let name = &args.suite;
             bail!("--only leaves no run of {name}; `dubio plan {name}` shows them all");
         }
-        study.save(&store).with_context(cannot)?;
+        study.save(&store).map_err(cannot)?;
         let tried = ended.iter().map(|(run, _)| &run.id[..]).collect::<Vec<_>>();
         let to_do: Vec<&PlannedRun> = trials
             .iter()
@@ -159,8 +165,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<()> {
     };
     study.runs = planned.clone();
     let rows = study.rows(&store, 0, &|split, name| split == "test" || !name.contains('.'))?;
-    std::fs::write(&report, page(&study_of_plan(&study, &store, RESAMPLES)?))
-        .with_context(|| format!("cannot write {}", report.display()))?;
+    let html = page(&study_of_plan(&study, &store, RESAMPLES)?);
+    let written = write_whole(&report, |file| file.write_all(html.as_bytes()));
     first_look(&planned, &store, &rows)?;
     let failed: Vec<(&PlannedRun, &String)> = ended
         .iter()
@@ -176,13 +182,17 @@ pub(crate) fn run(args: &RunArgs) -> Result<()> {
     if taken > 0 {
         eprintln!("{taken} runs are another process's at the moment");
     }
+    let advice = "make room or name another file with --report";
+    written.map_err(|e| anyhow!("cannot write {}: {e}; {advice}", report.display()))?;
     println!("{}", report.display());
-    // A search goes on without a trial that failed.
-    let failed: Vec<_> = failed.into_iter().filter(|(run, _)| !run.is_trial()).collect();
-    if failed.is_empty() {
+    // A search goes on without a trial that failed by itself.
+    let again = |run: &PlannedRun| !run.is_trial() || known(run, &suite.search).is_none();
+    let failed = failed.iter().filter(|(run, _)| again(run)).count();
+    if failed == 0 {
         return Ok(());
     }
-    bail!("{} of {} runs failed; the same command tries them again", failed.len(), planned.len())
+    let all = planned.len() + ended.iter().filter(|(run, _)| run.is_trial()).count();
+    bail!("{failed} of {all} runs failed; the same command tries them again")
 }
 
 /// The runs that `--only` leaves.
@@ -196,6 +206,15 @@ fn chosen(runs: &[PlannedRun], only: &[String]) -> Result<Vec<PlannedRun>> {
     Ok(left)
 }
 
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Memory for runs: a tenth stays free, because what a run takes is an estimate.
+fn room() -> Option<u64> {
+    memory::available_bytes().map(|bytes| bytes / 10 * 9)
+}
+
 fn execute(
     args: &RunArgs,
     to_do: &[&PlannedRun],
@@ -203,16 +222,23 @@ fn execute(
     data: &Path,
     stop: &AtomicBool,
 ) -> Result<Vec<Ended>> {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let jobs = args.jobs.map_or(cores, usize::from);
     let bars = Bars::new(to_do.len());
     if let Some(On::Slurm) = args.on {
         return args.slurm.run(to_do, store, data, args.jobs, stop, &bars);
     }
     let arguments = ["--runs", path_text(&args.places.runs)?, "--dir", path_text(data)?];
     let program = std::env::current_exe()?;
-    local::run_all(to_do, store, &program, &arguments, jobs, stop, &bars)
-        .with_context(|| format!("cannot run in {}", args.places.runs.display()))
+    let local = Local {
+        store,
+        program: &program,
+        arguments: &arguments,
+        jobs: args.jobs.map_or_else(cores, usize::from),
+        // Whoever says how many knows how much they take.
+        room: if args.jobs.is_some() { None } else { room() },
+    };
+    local
+        .run_all(to_do, stop, &bars)
+        .map_err(|e| anyhow!("cannot run in {}: {e}; {ROOM}", args.places.runs.display()))
 }
 
 /// The command that is running, to be typed again.

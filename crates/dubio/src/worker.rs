@@ -44,16 +44,18 @@ pub(crate) fn do_work(args: &WorkArgs) -> Result<ExitCode> {
         return code(exit::FINISHED);
     }
     let watch = Worker { stop, done: Mutex::new(vec![0.0; run.settings.recipe.members()]) };
-    match work::work(&run, &store, &args.places.data()?, &watch) {
+    let data = args.places.data()?;
+    let mut result = work::work(&run, &store, &data, &watch);
+    if let Err(work::Error::Infer(damaged @ dubio_infer::Error::Checkpoint { .. })) = &result {
+        eprintln!("{}, seed {} begins again: {damaged}", run.label, run.settings.seed);
+        store.forget_checkpoints(&run.id)?;
+        result = work::work(&run, &store, &data, &watch);
+    }
+    match result {
         Ok(()) => code(exit::FINISHED),
         Err(work::Error::Stopped) => code(exit::STOPPED),
         Err(error) => {
-            let failure = Failure {
-                id: run.id.clone(),
-                label: run.label.clone(),
-                settings: run.settings.clone(),
-                error: error.to_string(),
-            };
+            let failure = Failure::new(&run, error.to_string(), error.cause());
             // Where even this cannot be written, the message is all there is.
             if let Err(second) = store.fail(&failure) {
                 eprintln!("{error}; {second}");

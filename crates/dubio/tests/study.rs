@@ -7,6 +7,10 @@ use std::collections::BTreeMap;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use dubio_bench::memory;
+use dubio_bench::plan::plan;
+use dubio_bench::store::Store;
+use dubio_bench::suite::Suite;
 use small_study::{SUITE, Study, predictions, text};
 
 #[test]
@@ -55,6 +59,21 @@ fn one_job_and_two_give_the_same_predictions() {
     two.run(&["--jobs", "2"]);
     let (one, two) = (predictions(&one.runs()), predictions(&two.runs()));
     assert!(one == two && one.len() == 18);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_takes_no_more_memory_than_it_was_estimated_to() {
+    let study = Study::new(SUITE);
+    study.run(&[]);
+    let suite = Suite::parse("small.toml", SUITE).expect("a suite");
+    let plan = plan(&suite, study.folder.path(), &|_, _| None).expect("a plan");
+    let store = Store::new(&study.runs());
+    for run in &plan.runs {
+        let spent = store.record(&run.id).expect("a record").spent;
+        let (estimate, peak) = (memory::estimate(run), spent.peak_bytes.expect("measured"));
+        assert!(peak <= estimate && estimate < 8 * peak, "{}: {estimate} {peak}", run.label);
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ use super::fate::Fate;
 use super::queue::{Queue, Queued};
 use crate::executor::{Ended, Listener};
 use crate::plan::PlannedRun;
-use crate::store::{Failure, Store};
+use crate::store::{Cause, Failure, Store};
 
 /// How often a task must be found gone before it is believed: a shared folder may show a file later
 /// than Slurm shows that the task ended.
@@ -138,13 +138,7 @@ impl Watcher<'_> {
             return Ok(None);
         }
         let error = fate.told(task);
-        let failure = Failure {
-            id: id.clone(),
-            label: one.run.label.clone(),
-            settings: one.run.settings.clone(),
-            error: error.clone(),
-        };
-        self.store.fail(&failure)?;
+        self.store.fail(&Failure::new(one.run, error.clone(), Cause::Machine))?;
         Ok(Some(Ended::Failed(error)))
     }
 

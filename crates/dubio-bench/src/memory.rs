@@ -1,0 +1,188 @@
+//! How much memory there is, and how much a run takes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use dubio_data::sets::{self, Counts, Part, Set, Shape, Task};
+use dubio_nn::networks;
+use dubio_nn::shape::Shape as InputShape;
+use serde_json::Value;
+
+use crate::evaluation::Evaluation;
+use crate::plan::PlannedRun;
+
+/// The program itself, its threads and what its allocator keeps.
+const PROGRAM: u64 = 24 << 20;
+/// Examples that a network looks at together, at least.
+const TOGETHER: usize = 1000;
+/// Vectors of all parameters that a chain moves, and the copies a checkpoint is written from: the
+/// parameters, gradient, velocity and one more; each also as f64, as bytes and inside the file.
+const VECTORS: u64 = 4 * 5;
+
+/// Bytes that may still be taken: what the system has, or less where a control group allows less.
+/// `None` where the system does not tell.
+pub fn available_bytes() -> Option<u64> {
+    let meminfo = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let free = 1024 * line.split_whitespace().next()?.parse::<u64>().ok()?;
+    let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    Some(left_by_groups(&groups, Path::new("/sys/fs/cgroup")).map_or(free, |left| left.min(free)))
+}
+
+/// The least that any group above this process leaves.
+fn left_by_groups(groups: &str, root: &Path) -> Option<u64> {
+    let mut left = Vec::new();
+    for line in groups.lines() {
+        let mut fields = line.splitn(3, ':').skip(1);
+        let (Some(kinds), Some(path)) = (fields.next(), fields.next()) else { continue };
+        let (root, version) = match kinds {
+            "" => (root.to_path_buf(), &UNIFIED),
+            _ if kinds.split(',').any(|kind| kind == "memory") => (root.join("memory"), &OLD),
+            _ => continue,
+        };
+        let folder = root.join(path.trim_start_matches('/'));
+        let above = folder.ancestors().take_while(|folder| folder.starts_with(&root));
+        left.extend(above.filter_map(|folder| version.left(folder)));
+    }
+    left.into_iter().min()
+}
+
+/// Names of a group's files.
+struct Version {
+    limit: &'static str,
+    used: &'static str,
+    reclaimable: &'static str,
+}
+
+const UNIFIED: Version =
+    Version { limit: "memory.max", used: "memory.current", reclaimable: "inactive_file " };
+const OLD: Version = Version {
+    limit: "memory.limit_in_bytes",
+    used: "memory.usage_in_bytes",
+    reclaimable: "total_inactive_file ",
+};
+
+impl Version {
+    fn left(&self, folder: &Path) -> Option<u64> {
+        let number = |path: PathBuf| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
+        let limit = number(folder.join(self.limit))?; // `max` is no limit
+        let used = number(folder.join(self.used))?;
+        let stat = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
+        let cached = stat.lines().find_map(|line| line.strip_prefix(self.reclaimable));
+        let cached: u64 = cached.and_then(|text| text.trim().parse().ok()).unwrap_or(0);
+        Some(limit.saturating_sub(used.saturating_sub(cached)))
+    }
+}
+
+/// Bytes that a run takes at most, roughly: its data, its samples, its network's activations and
+/// its predictions, and a fifth more. Peaks on MNIST were 0.7 to 0.98 of it, those of convolutions,
+/// whose buffers are not all used, 0.25 to 0.5.
+pub fn estimate(run: &PlannedRun) -> u64 {
+    let settings = &run.settings;
+    let Ok(halves) = sets::halves(&settings.data) else { return PROGRAM };
+    let set = halves.name.set;
+    let (numbers, stored) = width(set);
+    // As read, and as the network reads it.
+    let train = run.cost.examples as u64 * numbers * (stored + 4);
+    let tested = examples(set, halves.test);
+    let foreign = settings.predict.iter().filter_map(|evaluation| match evaluation {
+        Evaluation::Ood { data } => {
+            let name = sets::parse(data).ok()?;
+            Some(examples(name.set, name.part.unwrap_or(Part::Test)))
+        }
+        _ => None,
+    });
+    let largest = foreign.max().unwrap_or(0).max(tested);
+    let test = (tested + largest) * numbers * stored + 4 * largest * numbers;
+    let members = settings.recipe.members() as u64;
+    let own = serde_json::to_value(&settings.recipe.method).unwrap_or_default();
+    let setting = |name: &str| own.get(name).and_then(Value::as_u64);
+    let samples = setting("samples").unwrap_or(1) * members;
+    let points = samples / settings.recipe.method.noise().passes().max(1) as u64;
+    let vectors = (points.max(1) + VECTORS + 4 * setting("rank").unwrap_or(0)) * 4;
+    let outputs = match set.task {
+        Task::Classification(classes) => classes.len(),
+        Task::Regression(_) => 2,
+    };
+    let looks = settings.predict.iter().map(|evaluation| match evaluation {
+        Evaluation::TestTime { looks, .. } => *looks as u64,
+        _ => 1,
+    });
+    // Gathered sample by sample, and then put together.
+    let predictions = 2 * 4 * samples * looks.max().unwrap_or(1) * largest * outputs as u64;
+    let batch = settings.recipe.setup.batch.max(TOGETHER.min(run.cost.examples));
+    let activations = 4 * batch as u64 * numbers_between(&settings.network, set, outputs);
+    let all = train + test + vectors * run.cost.parameters as u64 + predictions + activations;
+    PROGRAM + all + all / 5
+}
+
+/// Numbers of an example, and bytes of each as it is stored.
+fn width(set: &Set) -> (u64, u64) {
+    match set.shape {
+        Shape::Pictures { channels, height, width, .. } => ((channels * height * width) as u64, 1),
+        Shape::Features(width) => (width as u64, 8),
+    }
+}
+
+fn examples(set: &Set, part: Part) -> u64 {
+    match (set.counts, part) {
+        (Counts::Parts { train, .. }, Part::Train) => train as u64,
+        (Counts::Parts { test, .. }, Part::Test) => test as u64,
+        (Counts::Parts { train, test }, _) => (train + test) as u64,
+        (Counts::Splits { rows, .. }, _) => rows as u64,
+    }
+}
+
+/// Numbers that a network keeps of an example: what every layer puts out, and its gradient.
+fn numbers_between(network: &str, set: &Set, outputs: usize) -> u64 {
+    let shape = match set.shape {
+        Shape::Pictures { channels, height, width, .. } => {
+            InputShape::picture(channels, height, width)
+        }
+        Shape::Features(width) => InputShape::vector(width),
+    };
+    let Ok(tape) = networks::build::<f32>(network, shape, outputs) else { return 0 };
+    2 * tape.nodes.iter().map(|node| node.output.size() as u64).sum::<u64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn group(root: &Path, path: &str, files: &[(&str, &str)]) {
+        let folder = root.join(path);
+        fs::create_dir_all(&folder).expect("made");
+        for (name, text) in files {
+            fs::write(folder.join(name), text).expect("written");
+        }
+    }
+
+    #[test]
+    fn the_least_that_a_group_above_leaves_counts_and_cached_files_do_not() {
+        let root = tempfile::tempdir().expect("a folder");
+        let root = root.path();
+        group(root, "user", &[("memory.max", "1000\n"), ("memory.current", "700\n")]);
+        group(
+            root,
+            "user/job",
+            &[("memory.max", "max\n"), ("memory.current", "600\n"), ("memory.stat", "anon 1\n")],
+        );
+        assert_eq!(left_by_groups("0::/user/job\n", root), Some(300));
+        group(root, "user", &[("memory.stat", "anon 400\ninactive_file 250\nactive_file 9\n")]);
+        assert_eq!(left_by_groups("0::/user/job\n", root), Some(550));
+        group(
+            root,
+            "memory/a",
+            &[("memory.limit_in_bytes", "500"), ("memory.usage_in_bytes", "450")],
+        );
+        assert_eq!(left_by_groups("4:cpu,memory:/a\n0::/user/job\n", root), Some(50));
+        assert_eq!(left_by_groups("3:cpuset:/\n", root), None);
+        assert_eq!(left_by_groups("0::/elsewhere\n", root), None, "no limit");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn there_is_memory_here() {
+        assert!(available_bytes().is_some_and(|bytes| bytes > 1 << 20));
+    }
+}
