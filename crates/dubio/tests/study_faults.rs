@@ -153,7 +153,8 @@ fn damaged_checkpoints_are_found_out() {
         std::fs::write(path, bytes).expect("written");
     };
     let gone = |path: &Path| std::fs::remove_file(path).expect("removed");
-    let damages: [(&str, &str, &dyn Fn(&Path)); 5] = [
+    type Damage<'a> = &'a dyn Fn(&Path);
+    let damages: [(&str, &str, Damage<'_>); 5] = [
         ("state", "is damaged", &cut),
         ("state", "is damaged", &flipped),
         ("point-1", "is damaged", &flipped),
