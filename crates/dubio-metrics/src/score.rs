@@ -15,7 +15,7 @@ use crate::weights::{LANES, Weights};
 pub trait Statistic: Send + Sync {
     /// The value in each lane; NaN where a resample leaves the score undefined.
     fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L];
-    /// Numbers of each example whose [`Weights::sum`] it asks for, so that those of all statistics
+    /// Numbers of each example whose `Weights::sum` it asks for, so that those of all statistics
     /// can be worked out together.
     fn terms(&self) -> Vec<&[f64]> {
         Vec::new()
