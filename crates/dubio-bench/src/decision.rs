@@ -34,8 +34,9 @@ impl Decision {
     }
 
     pub(crate) fn read(section: &mut Section<'_>, mistakes: &mut Collector<'_>) -> Self {
+        let before = mistakes.len();
         let classes = section.counts("critical", mistakes);
-        if classes.is_empty() {
+        if classes.is_empty() && mistakes.len() == before {
             mistakes.add(
                 section.place(),
                 "`critical` is missing; it lists the classes that must not be missed, as in [3, 7]",

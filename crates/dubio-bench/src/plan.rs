@@ -171,7 +171,10 @@ impl Place<'_> {
             search: None,
             predict: task.predict.clone(),
         };
-        let cost = cost(network, self.train, recipe)?;
+        let cost = cost(network, self.train, recipe).map_err(|e| match e {
+            Error::Unfit(what) => Error::Unfit(format!("{label} on {}: {what}", self.data)),
+            other => other,
+        })?;
         Ok(PlannedRun { id: settings.id(), label, settings, cost })
     }
 
@@ -345,6 +348,7 @@ fn cost(network: &str, train: &Dataset, recipe: &Recipe) -> Result<Cost, Error> 
     };
     let tape = networks::build::<f32>(network, shape, outputs).map_err(Error::Unfit)?;
     let unfit = |e: dubio_infer::Error| Error::Unfit(e.to_string());
+    recipe.suits(&tape).map_err(unfit)?;
     // What cannot be learnt from is found now, not after hours.
     Training::<f32>::new(train, &recipe.setup.augment).map_err(unfit)?;
     let examples = train.len();

@@ -112,7 +112,7 @@ impl Suite {
         let (title, paper) = (word("title", "", mistakes), word("paper", "", mistakes));
         let data = required("data", top, mistakes, |name| {
             let check = |name: &String| {
-                sets::halves(name).map(|_| ()).map_err(|e| e.to_string().replace('\n', ";"))
+                sets::halves(name).map(|_| ()).map_err(|e| e.to_string().replace("\n  ", "; "))
             };
             splits(name).iter().try_for_each(check)
         });
@@ -130,8 +130,9 @@ impl Suite {
         let decision = decision.map(|mut section| Decision::read(&mut section, mistakes));
         let search = top.section("search", mistakes);
         let search = search.map(|mut s| Search::read(&mut s, mistakes)).unwrap_or_default();
+        let before = mistakes.len();
         let sections = top.sections("methods", mistakes);
-        if sections.is_empty() {
+        if sections.is_empty() && mistakes.len() == before {
             mistakes
                 .add(0..0, "there are no methods; add a table [[methods]] with method = \"sgd\"");
         }
@@ -173,13 +174,13 @@ fn required(
     mistakes: &mut Collector<'_>,
     check: impl Fn(&str) -> Result<(), String>,
 ) -> Vec<String> {
-    let before = top.value(key).is_some();
+    let before = mistakes.len();
     let names = top.texts(key, mistakes);
-    if names.is_empty() && !before {
-        mistakes.add(0..0, format!("`{key}` is missing; give a list of names"));
-    } else if names.is_empty() {
-        mistakes
-            .add(top.value(key).map_or(0..0, |v| v.span()), format!("`{key}` must not be empty"));
+    if names.is_empty() && mistakes.len() == before {
+        match top.value(key) {
+            None => mistakes.add(0..0, format!("`{key}` is missing; give a list of names")),
+            Some(value) => mistakes.add(value.span(), format!("`{key}` must not be empty")),
+        }
     }
     for Placed { value, place } in &names {
         if let Err(message) = check(value) {
@@ -193,13 +194,14 @@ fn required(
 fn seeds(section: &mut Section<'_>, mistakes: &mut Collector<'_>) -> Option<Vec<u64>> {
     let value = section.value("seeds")?;
     let (is_list, place) = (value.get_ref().is_array(), value.span());
+    let before = mistakes.len();
     let numbers: Vec<u64> =
         section.counts("seeds", mistakes).into_iter().map(|n| n.value).collect();
     let seeds = match numbers[..] {
         [count] if !is_list => (0..count).collect(),
         _ => numbers,
     };
-    if seeds.is_empty() {
+    if seeds.is_empty() && mistakes.len() == before {
         mistakes.add(place, "`seeds` must be at least 1, or a list of seeds");
     }
     Some(seeds)
@@ -214,7 +216,7 @@ impl Evaluate {
         let ood = section.texts("ood", mistakes);
         for Placed { value, place } in &ood {
             if let Err(error) = sets::parse(value) {
-                mistakes.add(place.clone(), error.to_string().replace('\n', ";"));
+                mistakes.add(place.clone(), error.to_string().replace("\n  ", "; "));
             }
         }
         let mut names = Vec::new();
@@ -324,9 +326,11 @@ fn entries(section: &mut Section<'_>, mistakes: &mut Collector<'_>) -> Vec<Entry
     let label = section.text("label", mistakes).map(|label| label.value);
     let seeds = seeds(section, mistakes);
     let Some(name) = name else {
-        let names: Vec<&str> = methods::CARDS.iter().map(|card| card.name).collect();
-        let what = format!("`method` is missing; it names one of {}", names.join(", "));
-        mistakes.add(section.place(), what);
+        if section.value("method").is_none() {
+            let names: Vec<&str> = methods::CARDS.iter().map(|card| card.name).collect();
+            let what = format!("`method` is missing; it names one of {}", names.join(", "));
+            mistakes.add(section.place(), what);
+        }
         return Vec::new();
     };
     let settings = section.rest(mistakes);
@@ -386,6 +390,10 @@ impl Written<'_> {
     ) {
         let Placed { value, place } = written;
         let values = match value {
+            Value::Array(all) if all.is_empty() => {
+                let what = format!("`{key}` must not be an empty list; a list is a grid");
+                return mistakes.add(place, what);
+            }
             // A list where one value is wanted is a grid.
             Value::Array(all) if !takes_lists(&key) => all,
             // A table where one value is wanted is a search; a warm-up is a table.

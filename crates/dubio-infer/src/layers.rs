@@ -46,7 +46,7 @@ impl TryFrom<Value> for Layers {
 
 impl Layers {
     /// The one stretch of the flat vector that moves; `None` for all of it.
-    fn range(&self, slices: &[Slice]) -> Result<Option<Range<usize>>, Error> {
+    pub(crate) fn range(&self, slices: &[Slice]) -> Result<Option<Range<usize>>, Error> {
         let layer = |slice: &Slice| slice.name.rsplit_once('.').map_or("", |(l, _)| l).to_string();
         let names = match self {
             Self::All => return Ok(None),

@@ -20,6 +20,7 @@ use crate::augment::Augmentation;
 use crate::error::Error;
 use crate::fit::{Options, Outcome, Unfinished, fit};
 use crate::layers::{Layers, Part};
+use crate::methods::hmc::no_potential;
 use crate::methods::{self, LayerNoise, Method};
 use crate::posterior::Posterior;
 use crate::problem::{Problem, Start};
@@ -187,6 +188,17 @@ impl Recipe {
                 tape.in_front_of_linear("dropout", || Box::new(GaussianDropout { rate }))
             }
         })
+    }
+
+    /// That it can move this network: its layers are there, and it bears batch normalisation.
+    pub fn suits<T: Real>(&self, tape: &Tape<T>) -> Result<(), Error> {
+        self.setup.layers.range(&tape.slices())?;
+        match self.method {
+            Method::Hmc(_) | Method::Nuts(_) if tape.statistics() > 0 => {
+                Err(no_potential(self.method.card().name))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Trains on a data set. Members run side by side, each on one thread; a single one on all.

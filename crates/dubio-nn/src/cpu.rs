@@ -135,13 +135,7 @@ impl<T: Real> Engine for Cpu<T> {
     type Vector = Flat<T>;
 
     fn slices(&self) -> Vec<Slice> {
-        let parameters = self.tape.nodes.iter().flat_map(|node| {
-            node.slices().into_iter().map(|(parameter, range)| Slice {
-                name: format!("{}.{}", node.name, parameter.name),
-                range,
-            })
-        });
-        parameters.collect()
+        self.tape.slices()
     }
 
     fn start(&self, stream: &Stream) -> Flat<T> {

@@ -5,6 +5,7 @@ use std::ops::Range;
 use dubio_metrics::stream::Stream;
 use rand::Rng;
 
+use crate::engine::Slice;
 use crate::layers::{Backward, Forward, Layer, Mode, PIECE, Parameter, Start};
 use crate::real::Real;
 use crate::shape::Shape;
@@ -140,6 +141,17 @@ impl<T: Real> Tape<T> {
         let parameters = start..start + count;
         self.nodes.push(Node { name, layer, from, other, input, output, parameters, statistics });
         self.end()
+    }
+
+    /// Every parameter's name and stretch of the flat vector.
+    pub fn slices(&self) -> Vec<Slice> {
+        let parameters = self.nodes.iter().flat_map(|node| {
+            node.slices().into_iter().map(|(parameter, range)| Slice {
+                name: format!("{}.{}", node.name, parameter.name),
+                range,
+            })
+        });
+        parameters.collect()
     }
 
     /// Length of the flat vector.

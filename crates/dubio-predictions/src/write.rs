@@ -59,9 +59,16 @@ fn builder() -> tempfile::Builder<'static, 'static> {
 /// Writes a file beside its place and then renames it: it is there whole or not at all.
 pub fn write_whole(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = builder().prefix(".dubio-").tempfile_in(folder)?;
+    let mut file = builder().prefix(".dubio-").tempfile_in(folder).map_err(plain)?;
     fill(file.as_file_mut())?;
     file.persist(path).map(|_| ()).map_err(|e| e.error)
+}
+
+/// Without the name of the temporary file, which tells nobody anything.
+fn plain(error: io::Error) -> io::Error {
+    let inner = error.get_ref().and_then(|inner| inner.source());
+    let code = inner.and_then(|e| e.downcast_ref::<io::Error>()).and_then(|e| e.raw_os_error());
+    code.map_or(error, io::Error::from_raw_os_error)
 }
 
 fn npy_floats(mut to: impl Write, array: &Floats<'_>) -> io::Result<()> {

@@ -78,9 +78,9 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "CLUSTER")]
     on: Option<On>,
     #[command(flatten)]
-    slurm: SlurmArgs,
-    #[command(flatten)]
     places: Places,
+    #[command(flatten)]
+    slurm: SlurmArgs,
 }
 
 /// `KEY=PATTERN` against a run.

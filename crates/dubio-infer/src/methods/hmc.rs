@@ -73,6 +73,14 @@ impl Settings for Hmc {
     }
 }
 
+/// A network whose loss depends on other examples than the one it is of.
+pub(crate) fn no_potential(method: &str) -> Error {
+    Error::Setting(format!(
+        "{method} needs a potential that is a function of the parameters alone, which with batch \
+         normalisation it is not; take a network without it, such as resnet20-frn"
+    ))
+}
+
 /// The potential and its gradient where a chain on all the data begins, if it can begin there.
 pub(super) fn first_potential<V: Vector>(
     method: &str,
@@ -80,10 +88,7 @@ pub(super) fn first_potential<V: Vector>(
     target: &mut dyn Target<Vector = V>,
 ) -> Result<(Potential, V), Error> {
     if !target.statistics().is_empty() {
-        return Err(Error::Setting(format!(
-            "{method} needs a potential that is a function of the parameters alone, which with batch \
-             normalisation it is not; take a network without it, such as resnet20-frn"
-        )));
+        return Err(no_potential(method));
     }
     let mut gradient = theta.clone();
     let potential = Potential::at(target, theta, &mut gradient);

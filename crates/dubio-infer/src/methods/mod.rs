@@ -189,9 +189,16 @@ pub(crate) fn read<S: Default + Serialize + DeserializeOwned>(
             return Err(no_such_setting(name, &known));
         }
         let alone = Map::from_iter([(name.clone(), value.clone())]);
-        serde_json::from_value::<S>(Value::Object(alone)).map_err(|e| format!("`{name}`: {e}"))?;
+        serde_json::from_value::<S>(Value::Object(alone))
+            .map_err(|e| format!("`{name}`: {}", plain(&e.to_string())))?;
     }
     serde_json::from_value(Value::Object(settings)).map_err(|e| e.to_string())
+}
+
+/// What was expected, in the words of those who write settings.
+fn plain(message: &str) -> String {
+    let message = message.replace("expected f64", "expected a number");
+    message.replace("expected usize", "expected a whole number from 0")
 }
 
 pub(crate) fn no_such_setting(name: &str, known: &[String]) -> String {
