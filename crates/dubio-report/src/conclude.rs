@@ -1,5 +1,7 @@
 //! What to conclude of each method, in one sentence.
 
+use dubio_metrics::check::Mode;
+
 use crate::chapter::{Chapter, Method};
 use crate::number::{shown, two_digits};
 use crate::ranking::{Ranking, Standing, listed};
@@ -81,7 +83,8 @@ fn intervals(method: &Method<'_>) -> Option<String> {
 /// Whether it knows how wrong it is, from posterior predictive checks.
 fn checks(method: &Method<'_>) -> Option<String> {
     let checks = method.finished().flat_map(|(_, finished)| &finished.checks);
-    let verdicts: Vec<bool> = checks.filter_map(|check| check.passes).collect();
+    let own = checks.filter(|check| check.split == "test" && check.mode == Mode::Bayesian);
+    let verdicts: Vec<bool> = own.filter_map(|check| check.summary.passes).collect();
     let failed = verdicts.iter().filter(|passes| !**passes).count();
     match (failed, verdicts.len()) {
         (_, 0) => None,

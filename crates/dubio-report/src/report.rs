@@ -121,7 +121,7 @@ fn sections(chapter: &Chapter<'_>, ranking: Option<&Ranking<'_>>) -> Vec<Section
             "checks",
             "Does it know how wrong it is?",
             vec![figures::checks(chapter)],
-            some(tables::checks(chapter)),
+            tables::checks(chapter),
         ),
         section(
             "selective",
@@ -139,7 +139,7 @@ fn sections(chapter: &Chapter<'_>, ranking: Option<&Ranking<'_>>) -> Vec<Section
             "foreign",
             "Does it notice what it has never seen?",
             vec![figures::foreign(chapter), figures::roc(chapter), figures::mixing(chapter)],
-            vec![],
+            tables::elsewhere(chapter),
         ),
         section(
             "decomposition",

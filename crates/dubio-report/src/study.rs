@@ -1,6 +1,6 @@
 //! What a report is made of: runs and all that is known of them, as plain data.
 
-use dubio_metrics::check;
+use dubio_metrics::check::{Mode, Summary};
 use dubio_metrics::compare::{BINS, TEMPERATURES};
 use dubio_metrics::dee::Point;
 use dubio_metrics::scorecard::Entry;
@@ -75,8 +75,8 @@ pub struct Finished {
     pub rows: Vec<Row>,
     /// What the predictions of each split look like.
     pub views: Vec<View>,
-    /// Posterior predictive checks of the test part.
-    pub checks: Vec<check::Summary>,
+    /// Posterior predictive checks.
+    pub checks: Vec<Check>,
     /// Scores of the test part over settings that say nothing of the method.
     pub sweeps: Vec<Sweep>,
 }
@@ -88,6 +88,17 @@ pub struct Row {
     pub split: String,
     /// Name, value or why there is none, interval, resamples.
     pub entry: Entry,
+}
+
+/// A posterior predictive check of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Check {
+    /// Which predictions.
+    pub split: String,
+    /// How the ensemble makes data.
+    pub mode: Mode,
+    /// Where the observed value lies among the replicates.
+    pub summary: Summary,
 }
 
 /// What a run cost.

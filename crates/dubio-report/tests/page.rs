@@ -109,7 +109,10 @@ fn several_data_sets_have_an_overview_and_a_part_each() {
     }
     study.runs.extend(others);
     let own = own(&html(&Report::of(&study)));
-    assert!(own.contains("id=\"overview\"") && own.contains("letters, mlp-50: calibrated.nll"));
+    assert!(
+        own.contains("id=\"overview\"")
+            && own.contains("calibrated.nll of every data set and network")
+    );
     assert!(own.contains("id=\"c1-scores\""));
     let ids = attributes(&own, "id");
     assert_eq!(ids.len(), ids.iter().collect::<HashSet<_>>().len());

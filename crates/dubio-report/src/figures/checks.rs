@@ -1,5 +1,6 @@
 //! Posterior predictive checks: could these labels have come from the model itself?
 
+use dubio_metrics::check::Mode;
 use serde_json::json;
 
 use super::curves::title;
@@ -8,10 +9,11 @@ use crate::figure::{Choice, Data, Figure, Layout, opacity, parameters, tooltip};
 
 /// Boxes of what the model expects of a score, with a cross where the score is.
 pub(crate) fn checks(chapter: &Chapter<'_>) -> Option<Figure> {
-    let mut statistics: Vec<String> = Vec::new();
     let mut data = Data::new([
         "method",
         "statistic",
+        "inputs",
+        "reading",
         "#observed",
         "#p5",
         "#p25",
@@ -21,11 +23,15 @@ pub(crate) fn checks(chapter: &Chapter<'_>) -> Option<Figure> {
         "#p",
         "verdict",
     ]);
+    let [mut statistics, mut inputs, mut readings] = [const { Vec::new() }; 3];
     for method in &chapter.methods {
-        let Some((_, first)) = method.finished().next() else { continue };
-        for check in &first.checks {
-            let (Some(observed), Some(boxed)) = (check.observed, check.box_plot) else { continue };
-            let verdict = match check.passes {
+        let mut runs = method.finished().map(|(_, finished)| &finished.checks);
+        for check in runs.find(|checks| !checks.is_empty()).into_iter().flatten() {
+            let summary = &check.summary;
+            let (Some(observed), Some(boxed)) = (summary.observed, summary.box_plot) else {
+                continue;
+            };
+            let verdict = match summary.passes {
                 Some(true) => "passes",
                 Some(false) => "fails",
                 None => "no verdict",
@@ -33,25 +39,31 @@ pub(crate) fn checks(chapter: &Chapter<'_>) -> Option<Figure> {
             let [p5, p25, p50, p75, p95] = boxed;
             data.push([
                 method.name.into(),
-                check.statistic[..].into(),
+                summary.statistic[..].into(),
+                check.split[..].into(),
+                reading(check.mode).into(),
                 observed.into(),
                 p5.into(),
                 p25.into(),
                 p50.into(),
                 p75.into(),
                 p95.into(),
-                check.p_value.into(),
+                summary.p_value.into(),
                 verdict.into(),
             ]);
-            if !statistics.contains(&check.statistic) {
-                statistics.push(check.statistic.clone());
-            }
+            note(&mut statistics, &summary.statistic);
+            note(&mut inputs, &check.split);
+            note(&mut readings, reading(check.mode));
         }
     }
     if data.is_empty() {
         return None;
     }
-    let choices = vec![Choice { parameter: "statistic", label: "Statistic", options: statistics }];
+    let choices = vec![
+        Choice { parameter: "statistic", label: "Statistic", options: statistics },
+        Choice { parameter: "inputs", label: "Inputs", options: inputs },
+        Choice { parameter: "reading", label: "Members read as", options: readings },
+    ];
     let names: Vec<&str> = chapter.methods.iter().map(|m| m.name).collect();
     let tip = tooltip(&[
         ("method", "method", ""),
@@ -76,7 +88,7 @@ pub(crate) fn checks(chapter: &Chapter<'_>) -> Option<Figure> {
     let spec = json!({
         "params": parameters(&choices),
         "data": data.into_value(),
-        "transform": [{"filter": "datum.statistic === statistic"}],
+        "transform": [{"filter": "datum.statistic === statistic && datum.inputs === inputs && datum.reading === reading"}],
         "title": title(&choices),
         "width": 460, "height": {"step": 20},
         "encoding": {"y": y},
@@ -96,8 +108,9 @@ pub(crate) fn checks(chapter: &Chapter<'_>) -> Option<Figure> {
         title: "Posterior predictive checks".into(),
         how: "The box is what the model expects of its own score: labels are drawn from it a thousand times and \
               scored as the true ones are (whiskers from the 5th to the 95th percentile). The cross is the score on \
-              the true labels. A cross far off its box says that the model does not know how wrong it is. Of \
-              several runs the first is shown."
+              the true labels. A cross far off its box says that the model does not know how wrong it is. Read as one \
+              of its members, the ensemble does not know which member is right, and so expects more. Of several \
+              runs the first is shown."
             .into(),
         spec,
         layout: Layout::Wide,
@@ -105,6 +118,8 @@ pub(crate) fn checks(chapter: &Chapter<'_>) -> Option<Figure> {
         columns: vec![
             ("method", "method"),
             ("statistic", "statistic"),
+            ("inputs", "inputs"),
+            ("reading", "members read as"),
             ("observed", "observed"),
             ("p5", "5th percentile"),
             ("p25", "25th"),
@@ -115,4 +130,18 @@ pub(crate) fn checks(chapter: &Chapter<'_>) -> Option<Figure> {
             ("verdict", "verdict"),
         ],
     })
+}
+
+/// What a way to make data is called where it is chosen.
+pub(crate) fn reading(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Bayesian => "one of them (Bayesian)",
+        Mode::Independent => "all of them (independent)",
+    }
+}
+
+fn note(known: &mut Vec<String>, name: &str) {
+    if !known.iter().any(|own| own == name) {
+        known.push(name.to_string());
+    }
 }

@@ -1,26 +1,30 @@
 //! Regression: how many targets the predicted intervals hold.
 
-use super::curves::{Axis, Lines, Points, diagonal, mean_curve};
+use super::curves::{Axis, Lines, Points, diagonal, inputs, mean_curve, splits_with};
 use crate::chapter::Chapter;
 use crate::figure::{Data, Figure, Layout};
 
 /// Share of targets inside central intervals against their level.
 pub(crate) fn coverage(chapter: &Chapter<'_>) -> Option<Figure> {
-    let mut data = Data::new(["method", "#level", "#inside"]);
-    for method in &chapter.methods {
-        for (level, inside) in mean_curve(method, "test", |view| view.coverage.as_ref()) {
-            data.push([method.name.into(), level.into(), inside.into()]);
+    let splits = splits_with(chapter, |view| view.coverage.is_some());
+    let mut data = Data::new(["method", "inputs", "#level", "#inside"]);
+    for split in &splits {
+        for method in &chapter.methods {
+            for (level, inside) in mean_curve(method, split, |view| view.coverage.as_ref()) {
+                data.push([method.name.into(), (*split).into(), level.into(), inside.into()]);
+            }
         }
     }
     if data.is_empty() {
         return None;
     }
+    let choices = vec![inputs(&splits)];
     let lines = Lines {
         chapter,
         x: Axis::share("level", "level of the central interval"),
         y: Axis::share("inside", "targets inside"),
         points: Points::Plain,
-        choices: &[],
+        choices: &choices,
         below: vec![diagonal("level", "inside")],
     };
     let spec = lines.spec(data);
@@ -32,7 +36,7 @@ pub(crate) fn coverage(chapter: &Chapter<'_>) -> Option<Figure> {
             .into(),
         spec,
         layout: Layout::Wide,
-        choices: Vec::new(),
-        columns: vec![("method", "method"), ("level", "level"), ("inside", "targets inside")],
+        choices,
+        columns: vec![("method", "method"), ("inputs", "inputs"), ("level", "level"), ("inside", "targets inside")],
     })
 }

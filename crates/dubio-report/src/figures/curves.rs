@@ -143,7 +143,7 @@ impl Lines<'_> {
 /// What was chosen, as the title of the plot; `None` where there is no choice.
 pub(super) fn title(choices: &[Choice]) -> Option<Value> {
     let offered: Vec<&str> =
-        choices.iter().filter(|c| !c.options.is_empty()).map(|c| c.parameter).collect();
+        choices.iter().filter(|c| c.options.len() > 1).map(|c| c.parameter).collect();
     (!offered.is_empty()).then(|| json!({"text": {"expr": offered.join(" + ', ' + ")}}))
 }
 
@@ -172,6 +172,20 @@ pub(super) fn mean_curve(
     }
     let mean = |i: usize| curves.iter().map(|c| c[i]).sum::<f64>() / curves.len() as f64;
     (0..POINTS).map(|i| (share(i), mean(i))).collect()
+}
+
+/// The splits that some run has such a view of.
+pub(super) fn splits_with<'a>(chapter: &Chapter<'a>, has: impl Fn(&View) -> bool) -> Vec<&'a str> {
+    let seen = |split: &&str| {
+        chapter.finished().any(|(_, finished)| finished.view(split).is_some_and(&has))
+    };
+    chapter.splits().into_iter().filter(seen).collect()
+}
+
+/// A choice of inputs.
+pub(super) fn inputs(splits: &[&str]) -> Choice {
+    let options = splits.iter().map(|split| (*split).to_string()).collect();
+    Choice { parameter: "inputs", label: "Inputs", options }
 }
 
 /// The share that may be left out before every method's error is below a thousandth, rounded up to

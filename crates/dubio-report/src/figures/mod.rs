@@ -21,7 +21,7 @@ mod shift;
 mod sweeps;
 
 pub(crate) use attack::attack;
-pub(crate) use checks::checks;
+pub(crate) use checks::{checks, reading};
 pub(crate) use correlation::correlation;
 pub(crate) use cost::{KINDS, amount, cost};
 pub(crate) use coverage::coverage;

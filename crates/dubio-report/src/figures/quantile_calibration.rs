@@ -1,26 +1,30 @@
 //! Regression: how many targets lie below each predicted quantile.
 
-use super::curves::{Axis, Lines, Points, diagonal, mean_curve};
+use super::curves::{Axis, Lines, Points, diagonal, inputs, mean_curve, splits_with};
 use crate::chapter::Chapter;
 use crate::figure::{Data, Figure, Layout};
 
 /// Share of targets below predicted quantiles against their level.
 pub(crate) fn quantile_calibration(chapter: &Chapter<'_>) -> Option<Figure> {
-    let mut data = Data::new(["method", "#level", "#below"]);
-    for method in &chapter.methods {
-        for (level, below) in mean_curve(method, "test", |view| view.below.as_ref()) {
-            data.push([method.name.into(), level.into(), below.into()]);
+    let splits = splits_with(chapter, |view| view.below.is_some());
+    let mut data = Data::new(["method", "inputs", "#level", "#below"]);
+    for split in &splits {
+        for method in &chapter.methods {
+            for (level, below) in mean_curve(method, split, |view| view.below.as_ref()) {
+                data.push([method.name.into(), (*split).into(), level.into(), below.into()]);
+            }
         }
     }
     if data.is_empty() {
         return None;
     }
+    let choices = vec![inputs(&splits)];
     let lines = Lines {
         chapter,
         x: Axis::share("level", "level of the quantile"),
         y: Axis::share("below", "targets below it"),
         points: Points::Plain,
-        choices: &[],
+        choices: &choices,
         below: vec![diagonal("level", "below")],
     };
     let spec = lines.spec(data);
@@ -33,7 +37,7 @@ pub(crate) fn quantile_calibration(chapter: &Chapter<'_>) -> Option<Figure> {
             .into(),
         spec,
         layout: Layout::Wide,
-        choices: Vec::new(),
-        columns: vec![("method", "method"), ("level", "level"), ("below", "targets below it")],
+        choices,
+        columns: vec![("method", "method"), ("inputs", "inputs"), ("level", "level"), ("below", "targets below it")],
     })
 }

@@ -1,76 +1,104 @@
 //! How many posterior predictive checks each method passes.
 
 use dubio_metrics::card::Direction;
+use dubio_metrics::check::{Mode, Summary};
 
 use crate::chapter::{Chapter, Method};
+use crate::figures::reading;
 use crate::table::{Column, Field, Rank, Table, by_method};
 
-/// Checks passed, statistic by statistic.
-pub(crate) fn checks(chapter: &Chapter<'_>) -> Option<Table> {
+/// Which checks a table is of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Kind<'a> {
+    split: &'a str,
+    mode: Mode,
+}
+
+/// Checks passed, statistic by statistic: a table for each kind of inputs and reading of the members.
+pub(crate) fn checks(chapter: &Chapter<'_>) -> Vec<Table> {
+    let mut kinds: Vec<Kind<'_>> = Vec::new();
     let mut statistics: Vec<&str> = Vec::new();
     for check in chapter.finished().flat_map(|(_, finished)| &finished.checks) {
-        if !statistics.contains(&&check.statistic[..]) {
-            statistics.push(&check.statistic);
+        let kind = Kind { split: &check.split, mode: check.mode };
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+        if !statistics.contains(&&check.summary.statistic[..]) {
+            statistics.push(&check.summary.statistic);
         }
     }
-    if statistics.is_empty() {
-        return None;
-    }
-    let column = |name: &str, summary: &str| Column {
+    kinds.iter().map(|kind| table(chapter, *kind, &statistics)).collect()
+}
+
+fn table(chapter: &Chapter<'_>, kind: Kind<'_>, statistics: &[&str]) -> Table {
+    let column = |name: &str| Column {
         name: name.to_string(),
         direction: Direction::Neither,
-        summary: summary.to_string(),
+        summary: String::new(),
     };
     let mut columns: Vec<(Column, Vec<Field>)> = statistics
         .iter()
         .map(|statistic| {
-            let fields = chapter.methods.iter().map(|method| verdict(method, statistic));
-            (column(statistic, ""), fields.collect())
+            let fields = chapter.methods.iter().map(|method| verdict(method, kind, statistic));
+            (column(statistic), fields.collect())
         })
         .collect();
-    let all = chapter.methods.iter().map(|method| passed(method, &statistics)).collect();
-    columns.push((column("all together", "Checks passed by all runs"), all));
+    let all = chapter.methods.iter().map(|method| passed(method, kind, statistics)).collect();
+    columns.push((column("all together"), all));
     let (columns, rows) = by_method(chapter, columns);
-    Some(Table {
-        id: "checks".into(),
-        caption: "Posterior predictive checks passed".into(),
+    let first = kind == Kind { split: "test", mode: Mode::Bayesian };
+    Table {
+        id: format!("checks-{}-{:?}", kind.split.replace('.', "-"), kind.mode).to_lowercase(),
+        caption: format!(
+            "Posterior predictive checks passed: {}, members read as {}",
+            kind.split,
+            reading(kind.mode)
+        ),
         corner: "method",
         columns,
         rows,
         note: "A check fails when the score on the true labels lies outside everything the model expects of itself. \
                p is the share of what it expects that lies below."
             .into(),
-        rank: Rank::First,
-    })
-}
-
-/// The verdicts of a method's runs on these statistics.
-fn verdicts<'a>(method: &'a Method<'_>, statistics: &'a [&str]) -> impl Iterator<Item = bool> + 'a {
-    let checks = method.finished().flat_map(|(_, finished)| &finished.checks);
-    checks
-        .filter(|check| statistics.contains(&&check.statistic[..]))
-        .filter_map(|check| check.passes)
-}
-
-fn verdict(method: &Method<'_>, statistic: &str) -> Field {
-    let mut checks = method.finished().flat_map(|(_, finished)| &finished.checks);
-    let Some(first) = checks.find(|check| check.statistic == statistic) else {
-        return Field::Missing(String::new());
-    };
-    let all: Vec<bool> = verdicts(method, &[statistic]).collect();
-    match (&all[..], first.p_value) {
-        ([], _) => Field::Missing(first.why.clone().unwrap_or_default()),
-        ([one], Some(p)) => {
-            Field::Text(format!("{}, p = {p:.2}", if *one { "passes" } else { "fails" }))
-        }
-        _ => Field::Text(format!("{} of {}", all.iter().filter(|p| **p).count(), all.len())),
+        rank: if first { Rank::First } else { Rank::Second },
     }
 }
 
-fn passed(method: &Method<'_>, statistics: &[&str]) -> Field {
-    let all: Vec<bool> = verdicts(method, statistics).collect();
-    match all.len() {
+/// The checks of a kind on some statistics, of all runs.
+fn checked<'a>(
+    method: &Method<'a>,
+    kind: Kind<'a>,
+    statistics: &'a [&str],
+) -> impl Iterator<Item = &'a Summary> {
+    let checks = method.finished().flat_map(|(_, finished)| &finished.checks);
+    checks
+        .filter(move |check| (Kind { split: &check.split, mode: check.mode }) == kind)
+        .map(|check| &check.summary)
+        .filter(|summary| statistics.contains(&&summary.statistic[..]))
+}
+
+fn verdict(method: &Method<'_>, kind: Kind<'_>, statistic: &str) -> Field {
+    let statistics = [statistic];
+    let all: Vec<&Summary> = checked(method, kind, &statistics).collect();
+    match &all[..] {
+        [] => Field::Missing(String::new()),
+        [Summary { passes: Some(passes), p_value: Some(p), .. }] => {
+            Field::Text(format!("{}, p = {p:.2}", if *passes { "passes" } else { "fails" }))
+        }
+        [one] => Field::Missing(one.why.clone().unwrap_or_default()),
+        several => count(several),
+    }
+}
+
+fn passed(method: &Method<'_>, kind: Kind<'_>, statistics: &[&str]) -> Field {
+    let all: Vec<&Summary> = checked(method, kind, statistics).collect();
+    count(&all)
+}
+
+fn count(checks: &[&Summary]) -> Field {
+    let verdicts: Vec<bool> = checks.iter().filter_map(|check| check.passes).collect();
+    match verdicts.len() {
         0 => Field::Missing("no check".into()),
-        n => Field::Text(format!("{} of {n}", all.iter().filter(|p| **p).count())),
+        n => Field::Text(format!("{} of {n}", verdicts.iter().filter(|passes| **passes).count())),
     }
 }

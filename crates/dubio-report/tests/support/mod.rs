@@ -13,7 +13,9 @@ use dubio_metrics::regression::{self, Outcomes};
 use dubio_metrics::score::{Options, Score};
 use dubio_metrics::scorecard::{self, Scoring, Silent};
 use dubio_metrics::stream::Stream;
-use dubio_report::study::{Cost, Finished, Growth, Outcome, Row, Run, Setting, Study, Sweep};
+use dubio_report::study::{
+    Check, Cost, Finished, Growth, Outcome, Row, Run, Setting, Study, Sweep,
+};
 use dubio_report::view::View;
 use rand::RngExt;
 
@@ -126,7 +128,7 @@ fn finished(method: usize, seed: u64, size: &Size) -> Finished {
     }
 }
 
-fn checks(predictions: &InMemory<f64>, examples: &Examples) -> Vec<check::Summary> {
+fn checks(predictions: &InMemory<f64>, examples: &Examples) -> Vec<Check> {
     let wanted = |name: &str| ["accuracy", "ece"].contains(&name);
     let root = Stream::root(0);
     let checking = Checking {
@@ -140,7 +142,12 @@ fn checks(predictions: &InMemory<f64>, examples: &Examples) -> Vec<check::Summar
     };
     let scores = classification::scores();
     let checked = check::classification(predictions, Form::Logits, examples, &scores, &checking);
-    checked.iter().map(|checked| checked.summary(Rule::Range)).collect()
+    let check = |checked: &check::Checked| Check {
+        split: "test".to_string(),
+        mode: Mode::Bayesian,
+        summary: checked.summary(Rule::Range),
+    };
+    checked.iter().map(check).collect()
 }
 
 fn sweeps(examples: &Examples) -> Vec<Sweep> {

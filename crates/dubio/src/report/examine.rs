@@ -8,24 +8,38 @@ use dubio_metrics::scorecard::Silent;
 use dubio_metrics::stream::Stream;
 use dubio_metrics::{classification, regression};
 use dubio_predictions::RegressionKind;
-use dubio_report::study::{Finished, Setting, Sweep};
+use dubio_report::study::{Check, Finished, Setting, Sweep};
 
 use super::observe::Observed;
 
 const CHECKED_CLASSES: [&str; 4] = ["accuracy", "ece", "nll", "brier"];
-const CHECKED_NUMBERS: [&str; 4] = ["nll", "rmse", "crps", "picp"];
+const CHECKED_NUMBERS: [&str; 4] = ["quantile_calibration", "nll", "rmse", "picp"];
 const BINNED: [&str; 4] = ["ece", "mce", "uce", "sce"];
 const TEMPERED: [&str; 4] = ["nll", "brier", "ece", "uce"];
 
 /// Adds checks of the test part, and its scores over settings.
 pub(super) fn examine(observed: &Observed, replicates: usize, finished: &mut Finished) {
-    finished.checks = checks(observed, replicates);
+    finished.checks = checks("test", observed, replicates);
     if let Observed::Classes { examples, .. } = observed {
         finished.sweeps = sweeps(examples);
     }
 }
 
-fn checks(observed: &Observed, replicates: usize) -> Vec<check::Summary> {
+/// Checks in both readings of the members; one member can be read in one way only.
+pub(super) fn checks(split: &str, observed: &Observed, replicates: usize) -> Vec<Check> {
+    let modes = match observed.members() {
+        1 => &[Mode::Bayesian][..],
+        _ => &[Mode::Bayesian, Mode::Independent],
+    };
+    let checked = |mode: &Mode| {
+        let (split, mode) = (split.to_string(), *mode);
+        let summaries = check_as(mode, observed, replicates);
+        summaries.into_iter().map(move |summary| Check { split: split.clone(), mode, summary })
+    };
+    modes.iter().flat_map(checked).collect()
+}
+
+fn check_as(mode: Mode, observed: &Observed, replicates: usize) -> Vec<check::Summary> {
     let root = Stream::root(0);
     let statistics = match observed {
         Observed::Classes { .. } => CHECKED_CLASSES,
@@ -33,7 +47,7 @@ fn checks(observed: &Observed, replicates: usize) -> Vec<check::Summary> {
     };
     let wanted = |name: &str| statistics.contains(&name);
     let checking = Checking {
-        mode: Mode::Bayesian,
+        mode,
         replicates,
         options: Options::default(),
         stream: root.child("check"),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use dubio_metrics::members::Members;
 use dubio_metrics::score::Options;
-use dubio_metrics::scorecard::{self, Scoring, Silent};
+use dubio_metrics::scorecard::{self, Progress, Scoring, Silent};
 use dubio_metrics::stream::Stream;
 use dubio_metrics::{classification, regression};
 use dubio_predictions::open;
@@ -13,11 +13,12 @@ use dubio_report::study::{Finished, Outcome, Row, Run, Study};
 use dubio_report::view::View;
 
 use super::Args;
-use super::examine::examine;
+use super::examine::{checks, examine};
 use super::growth::grow;
 use super::observe::{Observed, bootstrap, observe, uncertainties, worth};
 use crate::costs::read_costs;
 use crate::evaluate::grouping;
+use crate::progress::Bar;
 use crate::same::{Truth, same_examples};
 
 /// Files of one model: what it predicts for each split.
@@ -31,6 +32,8 @@ pub(super) fn study_of_files(args: &Args) -> Result<Study> {
     let models = models(args)?;
     same_tests(&models)?;
     let mut runs: Vec<Run> = Vec::new();
+    let bar = Bar::new();
+    bar.start("files", models.len());
     for model in &models {
         let seed = runs.iter().filter(|run| run.method == model.name).count() as u64;
         let several = models.iter().filter(|other| other.name == model.name).count() > 1;
@@ -42,6 +45,7 @@ pub(super) fn study_of_files(args: &Args) -> Result<Study> {
             seed: several.then_some(seed),
             outcome: Outcome::Finished(Box::new(finished(model, args)?)),
         });
+        bar.advance(1);
     }
     let title = match &models[..] {
         [one] => format!("What {} knows that it does not know", one.name),
@@ -51,7 +55,7 @@ pub(super) fn study_of_files(args: &Args) -> Result<Study> {
         models.iter().map(|model| (model.path.display().to_string(), model.splits[0].1.clone()));
     let baseline = baseline(args, &models)?;
     let mut study = Study { title, runs, baseline, ..Study::default() };
-    grow(&mut study, &files.collect())?;
+    grow(&mut study, &files.collect(), &bar)?;
     Ok(study)
 }
 
@@ -149,7 +153,8 @@ fn finished(model: &Model, args: &Args) -> Result<Finished> {
     for (split, path) in &model.splits {
         if split.starts_with("ood.") {
             let Some((classes, inside)) = &inside else {
-                bail!("{}: out-of-domain detection needs classes", path.display());
+                elsewhere(split, path, args, &mut finished)?;
+                continue;
             };
             let outside = uncertainties(path, *classes)?;
             finished.views.push(View::foreign(split, *classes, inside, &outside));
@@ -174,6 +179,16 @@ fn finished(model: &Model, args: &Args) -> Result<Finished> {
         finished.rows.extend(entries.into_iter().map(|entry| Row { split: split.clone(), entry }));
     }
     Ok(finished)
+}
+
+/// A regression on inputs from elsewhere, which has targets there too.
+fn elsewhere(split: &str, path: &Path, args: &Args, finished: &mut Finished) -> Result<()> {
+    let mut observed = observe(path)?;
+    finished.views.push(observed.view(split));
+    finished.checks.extend(checks(split, &observed, args.resamples as usize));
+    let entries = entries(&mut observed, split, args)?;
+    finished.rows.extend(entries.into_iter().map(|entry| Row { split: split.into(), entry }));
+    Ok(())
 }
 
 fn scoring<'a>(split: &str, args: &Args, wanted: &'a (dyn Fn(&str) -> bool + Sync)) -> Scoring<'a> {

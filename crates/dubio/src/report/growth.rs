@@ -11,7 +11,7 @@ use dubio_metrics::members::Members;
 use dubio_metrics::pool::pool;
 use dubio_metrics::regression::Outcomes;
 use dubio_metrics::score::{Options, Undefined};
-use dubio_metrics::scorecard::{Entry, Scoring, Silent, calibrated, plain};
+use dubio_metrics::scorecard::{Entry, Progress, Scoring, Silent, calibrated, plain};
 use dubio_metrics::stream::Stream;
 use dubio_metrics::views::Chosen;
 use dubio_metrics::{classification, regression};
@@ -31,11 +31,18 @@ type Member = (usize, usize);
 
 /// Adds to a study how its methods' scores change with the number of members. `files` are the
 /// predictions of the test part by the id of the run.
-pub(super) fn grow(study: &mut Study, files: &HashMap<String, PathBuf>) -> Result<()> {
+pub(super) fn grow(
+    study: &mut Study,
+    files: &HashMap<String, PathBuf>,
+    progress: &dyn Progress,
+) -> Result<()> {
     let mut growth = Vec::new();
-    for chapter in &chapters(study) {
+    let chapters = chapters(study);
+    progress.start("members", chapters.iter().map(|chapter| chapter.methods.len()).sum());
+    for chapter in &chapters {
         for method in &chapter.methods {
             growth.extend(grown(chapter, method, files)?);
+            progress.advance(1);
         }
     }
     study.growth = growth;

@@ -5,17 +5,19 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use dubio_bench::evaluation::Evaluation;
-use dubio_bench::plan::PlannedRun;
+use dubio_bench::plan::{PlannedRun, Settings};
 use dubio_bench::score::{Asked, Row as Scored, score};
 use dubio_bench::store::{Failure, Record, Store};
 use dubio_bench::study::Study as Planned;
+use dubio_metrics::scorecard::Progress;
 use dubio_report::chapter::family;
 use dubio_report::study::{Cost, Finished, Outcome, Row, Run, Study, Warning};
 use dubio_report::view::View;
 
-use super::examine::examine;
+use super::examine::{checks, examine};
 use super::growth::grow;
 use super::observe::{Observed, observe, uncertainties, worth};
+use crate::progress::Bar;
 
 /// Whether a folder holds runs, finished or failed.
 pub(super) fn is_store(folder: &Path) -> bool {
@@ -56,6 +58,8 @@ pub(super) fn study_of_folder(
 pub(crate) fn study_of_plan(plan: &Planned, store: &Store, resamples: usize) -> Result<Study> {
     let mut study =
         Study { title: plan.title.clone(), about: plan.paper.clone(), ..Study::default() };
+    let bar = Bar::new();
+    bar.start("runs", plan.runs.len());
     for planned in &plan.runs {
         let run = match (store.is_finished(&planned.id), store.failure(&planned.id)) {
             (true, _) => {
@@ -65,15 +69,16 @@ pub(crate) fn study_of_plan(plan: &Planned, store: &Store, resamples: usize) -> 
             (false, Some(failure)) => unfinished(planned, Outcome::Failed(failure.error)),
             (false, None) => unfinished(planned, Outcome::Missing),
         };
-        add(&mut study, run, planned);
+        add(&mut study, run, &planned.settings);
+        bar.advance(1);
     }
-    complete(study, store)
+    complete(study, store, &bar)
 }
 
 /// Adds a run. One that was trained for another task than the test part belongs to the run of the same
 /// method and seed.
-fn add(study: &mut Study, run: Run, planned: &PlannedRun) {
-    let tested = planned.settings.predict.contains(&Evaluation::Test);
+fn add(study: &mut Study, run: Run, settings: &Settings) {
+    let tested = settings.predict.contains(&Evaluation::Test);
     let same = |other: &&mut Run| {
         (&other.method, &other.data, &other.network, other.seed)
             == (&run.method, &run.data, &run.network, run.seed)
@@ -84,12 +89,12 @@ fn add(study: &mut Study, run: Run, planned: &PlannedRun) {
         (Some(Run { outcome: Outcome::Finished(main), .. }), Outcome::Finished(other)) => {
             main.rows.extend(other.rows);
         }
-        (Some(_), Outcome::Finished(_)) => {}
-        (Some(main), Outcome::Failed(why)) => study.warnings.push(Warning {
-            what: format!("{}: another task of seed {:?} failed", main.method, main.seed),
-            why,
-        }),
-        (Some(_), Outcome::Missing) => {}
+        (Some(main), Outcome::Failed(why)) => {
+            let seed = main.seed.map_or(String::new(), |seed| format!(" with seed {seed}"));
+            let what = format!("{}: training for another task{seed} failed", main.method);
+            study.warnings.push(Warning { what, why });
+        }
+        (Some(_), Outcome::Finished(_) | Outcome::Missing) => {}
     }
 }
 
@@ -106,21 +111,32 @@ fn unfinished(planned: &PlannedRun, outcome: Outcome) -> Run {
 
 /// All runs of a folder, and those that failed.
 fn study_of_all(folder: &Path, store: &Store, resamples: usize) -> Result<Study> {
-    let mut runs = Vec::new();
-    for record in store.finished()? {
-        let asked = Asked { resamples, reference: None, groups: None, wanted: &worth };
-        runs.push(finished(store, &record, &asked)?);
-    }
-    runs.extend(store.failures()?.into_iter().map(failed));
-    if runs.is_empty() {
+    let mut records = store.finished()?;
+    let mut failures = store.failures()?;
+    if records.is_empty() && failures.is_empty() {
         bail!("{}: no runs; `dubio run quick` makes some", folder.display());
     }
-    runs.sort_by(|a, b| {
-        let key = |run: &Run| (run.data.clone(), run.network.clone(), run.method.clone(), run.seed);
-        key(a).cmp(&key(b))
-    });
-    let about = format!("Runs in {}.", folder.display());
-    complete(Study { title: title(&runs), about, runs, ..Study::default() }, store)
+    let key = |s: &Settings, label: &str| {
+        let tested = s.predict.contains(&Evaluation::Test);
+        (s.data.clone(), s.network.clone(), label.to_string(), s.seed, !tested)
+    };
+    records.sort_by_key(|record| key(&record.settings, &record.label));
+    failures.sort_by_key(|failure| key(&failure.settings, &failure.label));
+    let mut study = Study { about: format!("Runs in {}.", folder.display()), ..Study::default() };
+    let bar = Bar::new();
+    bar.start("runs", records.len());
+    for record in &records {
+        let asked = Asked { resamples, reference: None, groups: None, wanted: &worth };
+        let run = finished(store, record, &asked)?;
+        add(&mut study, run, &record.settings);
+        bar.advance(1);
+    }
+    for failure in failures {
+        let settings = failure.settings.clone();
+        add(&mut study, failed(failure), &settings);
+    }
+    study.title = title(&study.runs);
+    complete(study, store, &bar)
 }
 
 fn failed(failure: Failure) -> Run {
@@ -147,13 +163,13 @@ fn title(runs: &[Run]) -> String {
 }
 
 /// Adds what concerns all runs of a method together.
-fn complete(mut study: Study, store: &Store) -> Result<Study> {
+fn complete(mut study: Study, store: &Store, progress: &dyn Progress) -> Result<Study> {
     let test = |run: &Run| (run.id.clone(), store.run(&run.id).join("test.npz"));
     let seen = |run: &&Run| run.finished().is_some_and(|finished| finished.view("test").is_some());
     let files = study.runs.iter().filter(seen).map(test).collect();
     study.baseline =
         study.runs.iter().find(|run| is_deep_ensemble(run)).map(|run| run.method.clone());
-    grow(&mut study, &files)?;
+    grow(&mut study, &files, progress)?;
     Ok(study)
 }
 
@@ -189,12 +205,18 @@ fn look(store: &Store, record: &Record, replicates: usize, finished: &mut Finish
         let split = evaluation.name();
         let path = store.run(&record.id).join(format!("{}.npz", record.settings.file(evaluation)));
         match evaluation {
-            Evaluation::Ood { .. } => {
-                if let Some((classes, inside)) = &inside {
+            Evaluation::Ood { .. } => match &inside {
+                Some((classes, inside)) => {
                     let outside = uncertainties(&path, *classes)?;
                     finished.views.push(View::foreign(&split, *classes, inside, &outside));
                 }
-            }
+                // A regression has targets there too.
+                None => {
+                    let observed = observe(&path)?;
+                    finished.views.push(observed.view(&split));
+                    finished.checks.extend(checks(&split, &observed, replicates));
+                }
+            },
             Evaluation::Shift { .. } => finished.views.push(observe(&path)?.view(&split)),
             Evaluation::Test => {
                 let observed = observe(&path)?;
