@@ -350,7 +350,7 @@ fn cost(network: &str, train: &Dataset, recipe: &Recipe) -> Result<Cost, Error> 
     let unfit = |e: dubio_infer::Error| Error::Unfit(e.to_string());
     recipe.suits(&tape).map_err(unfit)?;
     // What cannot be learnt from is found now, not after hours.
-    Training::<f32>::new(train, &recipe.setup.augment).map_err(unfit)?;
+    Training::<f32>::check(train, &recipe.setup.augment).map_err(unfit)?;
     let examples = train.len();
     if recipe.setup.batch > examples {
         let batch = recipe.setup.batch;

@@ -179,13 +179,10 @@ pub(crate) enum TrainingAnswers {
 impl<T: Real> Training<T> {
     /// From a set, with random changes of its pictures where asked for.
     pub fn new(data: &Dataset, augment: &[Augmentation]) -> Result<Self, Error> {
-        if data.is_empty() {
-            return Err(Error::Setting("there are no training examples".to_string()));
-        }
+        Self::check(data, augment)?;
         let scaling = Scaling::measured(data);
         let answers = match &data.answers {
             Answers::Classes { classes, labels } => {
-                no_class_is_empty(*classes, labels)?;
                 TrainingAnswers::Labels { classes: *classes, labels: labels.clone() }
             }
             Answers::Targets(targets) => {
@@ -197,12 +194,23 @@ impl<T: Real> Training<T> {
             Inputs::Pictures(pictures) if !augment.is_empty() => {
                 TrainingInputs::Augmented { pictures: pictures.clone(), augment: augment.to_vec() }
             }
-            Inputs::Features { .. } if !augment.is_empty() => {
-                return Err(Error::Setting("only pictures can be augmented".to_string()));
-            }
             _ => TrainingInputs::Ready(scaling.inputs(data)?),
         };
         Ok(Self { scaling, inputs, answers })
+    }
+
+    /// That a set can be learnt from, without making ready for it.
+    pub fn check(data: &Dataset, augment: &[Augmentation]) -> Result<(), Error> {
+        if data.is_empty() {
+            return Err(Error::Setting("there are no training examples".to_string()));
+        }
+        if let Answers::Classes { classes, labels } = &data.answers {
+            no_class_is_empty(*classes, labels)?;
+        }
+        if matches!(data.inputs, Inputs::Features { .. }) && !augment.is_empty() {
+            return Err(Error::Setting("only pictures can be augmented".to_string()));
+        }
+        Ok(())
     }
 
     /// What was measured on the data.

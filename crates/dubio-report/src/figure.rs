@@ -48,6 +48,17 @@ pub struct Choice {
     pub options: Vec<String>,
 }
 
+impl Choice {
+    pub(crate) fn new<T: ToString>(
+        parameter: &'static str,
+        label: &'static str,
+        options: impl IntoIterator<Item = T>,
+    ) -> Self {
+        let options = options.into_iter().map(|option| option.to_string()).collect();
+        Self { parameter, label, options }
+    }
+}
+
 /// Rows of data that become a CSV text inside a specification: a third of the size of objects.
 pub(crate) struct Data<const N: usize> {
     columns: [(&'static str, Kind); N],
@@ -115,8 +126,9 @@ impl<const N: usize> Data<N> {
         self.count += 1;
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.count == 0
+    /// Itself, where there is a row.
+    pub(crate) fn unless_empty(self) -> Option<Self> {
+        (self.count > 0).then_some(self)
     }
 
     /// As a specification's `data`.

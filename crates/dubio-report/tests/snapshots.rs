@@ -1,4 +1,4 @@
-//! Tables as they were when somebody looked at them. `BLESS=1 cargo test` writes them anew.
+//! Tables as they were when somebody looked at them. `DUBIO_SNAPSHOTS=write cargo test --release` writes them anew.
 
 mod support;
 
@@ -11,17 +11,22 @@ use support::{Size, regression, study};
 
 fn same_as_before(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(name);
-    if std::env::var_os("BLESS").is_some() {
+    if std::env::var("DUBIO_SNAPSHOTS").as_deref() == Ok("write") {
         std::fs::write(&path, text).expect("the snapshot can be written");
     }
     let before = std::fs::read_to_string(&path).unwrap_or_default();
     for (line, (old, new)) in before.lines().zip(text.lines()).enumerate() {
-        assert_eq!(old, new, "{name}:{}; if that is right, BLESS=1 cargo test", line + 1);
+        assert_eq!(
+            old,
+            new,
+            "{name}:{}; if that is right, DUBIO_SNAPSHOTS=write cargo test --release",
+            line + 1
+        );
     }
     assert_eq!(
         before.lines().count(),
         text.lines().count(),
-        "{name}; if that is right, BLESS=1 cargo test"
+        "{name}; if that is right, DUBIO_SNAPSHOTS=write cargo test --release"
     );
 }
 

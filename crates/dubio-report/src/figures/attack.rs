@@ -33,10 +33,8 @@ pub(crate) fn attack(chapter: &Chapter<'_>, headline: &str) -> Option<Figure> {
             }
         }
     }
-    let choices = vec![
-        Choice { parameter: "score", label: "Score", options: scores },
-        Choice { parameter: "attack", label: "Attack", options: rules },
-    ];
+    let choices =
+        vec![Choice::new("score", "Score", scores), Choice::new("attack", "Attack", rules)];
     let lines = Lines {
         chapter,
         x: Axis::fitted("epsilon", "largest change of an input", ".3~g"),

@@ -1,7 +1,7 @@
 //! Posterior predictive checks: could these labels have come from the model itself?
 
 use dubio_metrics::check::Mode;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::curves::title;
 use crate::chapter::Chapter;
@@ -9,6 +9,38 @@ use crate::figure::{Choice, Data, Figure, Layout, opacity, parameters, tooltip};
 
 /// Boxes of what the model expects of a score, with a cross where the score is.
 pub(crate) fn checks(chapter: &Chapter<'_>) -> Option<Figure> {
+    let (data, choices) = points(chapter);
+    Some(Figure {
+        id: "checks",
+        title: "Posterior predictive checks".into(),
+        how: "The box is what the model expects of its own score: labels are drawn from it a thousand times and \
+              scored as the true ones are (whiskers from the 5th to the 95th percentile). The cross is the score on \
+              the true labels. A cross far off its box says that the model does not know how wrong it is. Read as one \
+              of its members, the ensemble does not know which member is right, and so expects more. Of several \
+              runs the first is shown."
+            .into(),
+        spec: spec(chapter, data.unless_empty()?, &choices),
+        layout: Layout::Wide,
+        choices,
+        columns: vec![
+            ("method", "method"),
+            ("statistic", "statistic"),
+            ("inputs", "inputs"),
+            ("reading", "members read as"),
+            ("observed", "observed"),
+            ("p5", "5th percentile"),
+            ("p25", "25th"),
+            ("p50", "median"),
+            ("p75", "75th"),
+            ("p95", "95th"),
+            ("p", "p-value"),
+            ("verdict", "verdict"),
+        ],
+    })
+}
+
+/// The boxes, and what there is to choose from.
+fn points(chapter: &Chapter<'_>) -> (Data<12>, Vec<Choice>) {
     let mut data = Data::new([
         "method",
         "statistic",
@@ -56,14 +88,15 @@ pub(crate) fn checks(chapter: &Chapter<'_>) -> Option<Figure> {
             note(&mut readings, reading(check.mode));
         }
     }
-    if data.is_empty() {
-        return None;
-    }
     let choices = vec![
-        Choice { parameter: "statistic", label: "Statistic", options: statistics },
-        Choice { parameter: "inputs", label: "Inputs", options: inputs },
-        Choice { parameter: "reading", label: "Members read as", options: readings },
+        Choice::new("statistic", "Statistic", statistics),
+        Choice::new("inputs", "Inputs", inputs),
+        Choice::new("reading", "Members read as", readings),
     ];
+    (data, choices)
+}
+
+fn spec(chapter: &Chapter<'_>, data: Data<12>, choices: &[Choice]) -> Value {
     let names: Vec<&str> = chapter.methods.iter().map(|m| m.name).collect();
     let tip = tooltip(&[
         ("method", "method", ""),
@@ -85,11 +118,11 @@ pub(crate) fn checks(chapter: &Chapter<'_>) -> Option<Figure> {
         "field": "verdict", "type": "nominal", "title": "observed",
         "scale": {"domain": ["passes", "fails"], "range": ["var(--good)", "var(--over)"]},
     });
-    let spec = json!({
-        "params": parameters(&choices),
+    json!({
+        "params": parameters(choices),
         "data": data.into_value(),
         "transform": [{"filter": "datum.statistic === statistic && datum.inputs === inputs && datum.reading === reading"}],
-        "title": title(&choices),
+        "title": title(choices),
         "width": 460, "height": {"step": 20},
         "encoding": {"y": y},
         "layer": [
@@ -101,33 +134,6 @@ pub(crate) fn checks(chapter: &Chapter<'_>) -> Option<Figure> {
              "encoding": {"x": x("p50"), "opacity": opacity(1.0)}},
             {"mark": {"type": "point", "shape": "M-1,-1L1,1M-1,1L1,-1", "size": 60, "strokeWidth": 2.5},
              "encoding": {"x": x("observed"), "stroke": verdicts, "opacity": opacity(1.0), "tooltip": tip}},
-        ],
-    });
-    Some(Figure {
-        id: "checks",
-        title: "Posterior predictive checks".into(),
-        how: "The box is what the model expects of its own score: labels are drawn from it a thousand times and \
-              scored as the true ones are (whiskers from the 5th to the 95th percentile). The cross is the score on \
-              the true labels. A cross far off its box says that the model does not know how wrong it is. Read as one \
-              of its members, the ensemble does not know which member is right, and so expects more. Of several \
-              runs the first is shown."
-            .into(),
-        spec,
-        layout: Layout::Wide,
-        choices,
-        columns: vec![
-            ("method", "method"),
-            ("statistic", "statistic"),
-            ("inputs", "inputs"),
-            ("reading", "members read as"),
-            ("observed", "observed"),
-            ("p5", "5th percentile"),
-            ("p25", "25th"),
-            ("p50", "median"),
-            ("p75", "75th"),
-            ("p95", "95th"),
-            ("p", "p-value"),
-            ("verdict", "verdict"),
         ],
     })
 }

@@ -2,7 +2,7 @@
 
 use dubio_metrics::card::Direction;
 use dubio_metrics::compare::correlations;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::chapter::Chapter;
 use crate::figure::{Data, Figure, Layout, parameters, tooltip};
@@ -37,16 +37,29 @@ pub(crate) fn correlation(chapter: &Chapter<'_>) -> Option<Figure> {
             data.push([a[..].into(), b[..].into(), spearman.into(), pair.n.into()]);
         }
     }
-    if data.is_empty() {
-        return None;
-    }
+    let data = data.unless_empty()?;
+    Some(Figure {
+        id: "correlation",
+        title: "Which scores agree".into(),
+        how: "Rank correlation of two scores over the methods, turned so that blue means they prefer the same \
+              methods and orange that they contradict one another. Scores that agree everywhere are one score; with \
+              few methods much of this is chance."
+            .into(),
+        spec: spec(&names, data),
+        layout: Layout::Fixed,
+        choices: Vec::new(),
+        columns: vec![("a", "score"), ("b", "and"), ("agreement", "rank correlation"), ("methods", "methods")],
+    })
+}
+
+fn spec(names: &[String], data: Data<4>) -> Value {
     let axis = |field: &str, angle: i32| {
         json!({
             "field": field, "type": "nominal", "title": null, "sort": names,
             "axis": {"labelAngle": angle, "grid": false, "ticks": false, "domain": false},
         })
     };
-    let spec = json!({
+    json!({
         "params": parameters(&[]),
         "data": data.into_value(),
         "width": {"step": 19}, "height": {"step": 19},
@@ -64,17 +77,5 @@ pub(crate) fn correlation(chapter: &Chapter<'_>) -> Option<Figure> {
             "tooltip": tooltip(&[("a", "score", ""), ("b", "and", ""), ("agreement", "rank correlation", ".2f"),
                 ("methods", "methods", "d")]),
         },
-    });
-    Some(Figure {
-        id: "correlation",
-        title: "Which scores agree".into(),
-        how: "Rank correlation of two scores over the methods, turned so that blue means they prefer the same \
-              methods and orange that they contradict one another. Scores that agree everywhere are one score; with \
-              few methods much of this is chance."
-            .into(),
-        spec,
-        layout: Layout::Fixed,
-        choices: Vec::new(),
-        columns: vec![("a", "score"), ("b", "and"), ("agreement", "rank correlation"), ("methods", "methods")],
     })
 }

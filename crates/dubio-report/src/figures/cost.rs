@@ -1,7 +1,7 @@
 //! What quality costs.
 
 use dubio_metrics::card::Direction;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::chapter::{Chapter, Method};
 use crate::figure::{Choice, Data, Figure, Layout, colour, marker, opacity, parameters, tooltip};
@@ -64,19 +64,51 @@ fn offers<'a>(chapter: &Chapter<'a>, kind: &Kind, score: &str) -> Vec<Offer<'a>>
     all
 }
 
-/// A score against a cost.
-pub(crate) fn cost(chapter: &Chapter<'_>, first: &str) -> Option<Figure> {
-    let wanted = [first, "nll", "accuracy", "ece", "brier", "rmse", "crps"];
+/// Scores that are worth paying for, as far as there are such.
+fn wanted<'n>(chapter: &Chapter<'_>, first: &'n str) -> Vec<&'n str> {
+    let all = [first, "nll", "accuracy", "ece", "brier", "rmse", "crps"];
     let mut scores: Vec<&str> = Vec::new();
-    for name in wanted {
+    for name in all {
         let there = chapter.methods.iter().any(|m| m.mean("test", name).is_some());
         if there && !scores.contains(&name) {
             scores.push(name);
         }
     }
+    scores
+}
+
+/// A score against a cost.
+pub(crate) fn cost(chapter: &Chapter<'_>, first: &str) -> Option<Figure> {
+    let scores = wanted(chapter, first);
+    let data = points(chapter, &scores).unless_empty()?;
+    let choices = vec![
+        Choice::new("score", "Score", &scores),
+        Choice::new("cost", "Cost", KINDS.iter().map(|kind| kind.label)),
+    ];
+    Some(Figure {
+        id: "cost",
+        title: "Quality against cost".into(),
+        how: "Choose a score and a cost. Of two methods at the same height take the one further to the left; \
+              what lies to the right of another and is no better can be crossed off. The names are of those that nothing \
+              cheaper, or as cheap, beats."
+            .into(),
+        spec: spec(chapter, data, &choices),
+        layout: Layout::Wide,
+        choices,
+        columns: vec![
+            ("method", "method"),
+            ("cost", "cost"),
+            ("amount", "amount"),
+            ("score", "score"),
+            ("value", "value"),
+        ],
+    })
+}
+
+fn points(chapter: &Chapter<'_>, scores: &[&str]) -> Data<6> {
     let mut data = Data::new(["method", "score", "cost", "#amount", "#value", "label"]);
     for kind in &KINDS {
-        for score in &scores {
+        for score in scores {
             for offer in offers(chapter, kind, score) {
                 data.push([
                     offer.method.into(),
@@ -89,21 +121,10 @@ pub(crate) fn cost(chapter: &Chapter<'_>, first: &str) -> Option<Figure> {
             }
         }
     }
-    if data.is_empty() {
-        return None;
-    }
-    let choices = vec![
-        Choice {
-            parameter: "score",
-            label: "Score",
-            options: scores.iter().map(|score| (*score).to_string()).collect(),
-        },
-        Choice {
-            parameter: "cost",
-            label: "Cost",
-            options: KINDS.iter().map(|kind| kind.label.to_string()).collect(),
-        },
-    ];
+    data
+}
+
+fn spec(chapter: &Chapter<'_>, data: Data<6>, choices: &[Choice]) -> Value {
     let tip = tooltip(&[
         ("method", "method", ""),
         ("cost", "cost", ""),
@@ -111,8 +132,8 @@ pub(crate) fn cost(chapter: &Chapter<'_>, first: &str) -> Option<Figure> {
         ("score", "score", ""),
         ("value", "value", ".4g"),
     ]);
-    let spec = json!({
-        "params": parameters(&choices),
+    json!({
+        "params": parameters(choices),
         "data": data.into_value(),
         "transform": [{"filter": "datum.score === score && datum.cost === cost && isValid(datum.value)"}],
         "title": {"text": {"expr": "score + ' against ' + cost"}},
@@ -129,24 +150,6 @@ pub(crate) fn cost(chapter: &Chapter<'_>, first: &str) -> Option<Figure> {
              "encoding": {"shape": marker(chapter), "tooltip": tip}},
             {"mark": {"type": "text", "align": "left", "dx": 8, "dy": -6, "fontSize": 10},
              "encoding": {"text": {"field": "label"}}},
-        ],
-    });
-    Some(Figure {
-        id: "cost",
-        title: "Quality against cost".into(),
-        how: "Choose a score and a cost. Of two methods at the same height take the one further to the left; \
-              what lies to the right of another and is no better can be crossed off. The names are of those that nothing \
-              cheaper, or as cheap, beats."
-            .into(),
-        spec,
-        layout: Layout::Wide,
-        choices,
-        columns: vec![
-            ("method", "method"),
-            ("cost", "cost"),
-            ("amount", "amount"),
-            ("score", "score"),
-            ("value", "value"),
         ],
     })
 }

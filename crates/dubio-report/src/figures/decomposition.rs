@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::shift::{ALL, Shifted, choice, shifted};
 use crate::chapter::{Chapter, Method};
@@ -34,16 +34,35 @@ pub(crate) fn decomposition(chapter: &Chapter<'_>) -> Option<Figure> {
             }
         }
     }
-    if data.is_empty() {
-        return None;
-    }
+    let data = data.unless_empty()?;
     let choices: Vec<Choice> = [shift].into_iter().filter(|c| !c.options.is_empty()).collect();
+    Some(Figure {
+        id: "decomposition",
+        title: "What the uncertainty is made of".into(),
+        how: "Blue is what the members agree to be uncertain about, the noise of the data; orange is what they \
+              disagree about, for want of knowledge. On strange inputs the orange should grow. A single \
+              member cannot tell the two apart (grey)."
+            .into(),
+        spec: spec(chapter, data, &choices, &panels),
+        layout: Layout::Panels(230),
+        choices,
+        columns: vec![
+            ("method", "method"),
+            ("shift", "shift"),
+            ("inputs", "inputs"),
+            ("part", "uncertainty"),
+            ("nats", "mean entropy (nats)"),
+        ],
+    })
+}
+
+fn spec(chapter: &Chapter<'_>, data: Data<6>, choices: &[Choice], panels: &[String]) -> Value {
     let filter =
         if choices.is_empty() { "true" } else { "datum.shift === shift || datum.shift === ''" };
     let names: Vec<&str> = chapter.methods.iter().map(|m| m.name).collect();
     let domain = ["data", "knowledge", "cannot be told"];
-    let spec = json!({
-        "params": parameters(&choices),
+    json!({
+        "params": parameters(choices),
         "data": data.into_value(),
         "transform": [{"filter": filter}],
         "facet": {"field": "inputs", "type": "nominal", "title": null, "sort": panels},
@@ -64,24 +83,6 @@ pub(crate) fn decomposition(chapter: &Chapter<'_>) -> Option<Figure> {
                     ("part", "uncertainty", ""), ("nats", "nats", ".4f")]),
             },
         },
-    });
-    Some(Figure {
-        id: "decomposition",
-        title: "What the uncertainty is made of".into(),
-        how: "Blue is what the members agree to be uncertain about, the noise of the data; orange is what they \
-              disagree about, for want of knowledge. On strange inputs the orange should grow. A single \
-              member cannot tell the two apart (grey)."
-            .into(),
-        spec,
-        layout: Layout::Panels(230),
-        choices,
-        columns: vec![
-            ("method", "method"),
-            ("shift", "shift"),
-            ("inputs", "inputs"),
-            ("part", "uncertainty"),
-            ("nats", "mean entropy (nats)"),
-        ],
     })
 }
 

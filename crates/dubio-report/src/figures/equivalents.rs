@@ -57,10 +57,8 @@ pub(crate) fn equivalents(chapter: &Chapter<'_>, headline: &str) -> Option<Figur
             ]);
         }
     }
-    if data.is_empty() {
-        return None;
-    }
-    let choices = vec![Choice { parameter: "score", label: "Score", options: scores }];
+    let data = data.unless_empty()?;
+    let choices = vec![Choice::new("score", "Score", scores)];
     // The bands of many methods would hide one another: each is seen when its method is chosen.
     let few = if priced.len() <= 3 * choices[0].options.len() { 0.12 } else { 0.0 };
     let bounds = json!({

@@ -1,6 +1,6 @@
 //! How uncertain the predictions are on inputs from elsewhere: histograms of the entropy.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::chapter::{Chapter, Method};
 use crate::figure::{Choice, Data, Figure, Layout, opacity, parameters, tooltip};
@@ -14,9 +14,33 @@ pub(crate) fn foreign_sets<'a>(chapter: &Chapter<'a>) -> Vec<&'a str> {
 /// Histograms of the predictive entropy inside and outside, a panel for each method.
 pub(crate) fn foreign(chapter: &Chapter<'_>) -> Option<Figure> {
     let sets = foreign_sets(chapter);
+    let data = points(chapter, &sets).unless_empty()?;
+    let choices = vec![Choice::new("foreign", "Set from elsewhere", &sets)];
+    Some(Figure {
+        id: "foreign",
+        title: "Uncertainty on inputs from elsewhere".into(),
+        how: "How uncertain the predictions are: blue for the test part, orange for inputs that belong to \
+              none of the classes. The further the orange lies to the right of the blue, the better such \
+              inputs can be told from the model's own. (Heights on a square-root scale.)"
+            .into(),
+        spec: spec(chapter, data, &choices),
+        layout: Layout::Panels(132),
+        choices,
+        columns: vec![
+            ("method", "method"),
+            ("foreign", "set from elsewhere"),
+            ("set", "inputs"),
+            ("from", "entropy / log C from"),
+            ("to", "to"),
+            ("share", "share of examples"),
+        ],
+    })
+}
+
+fn points(chapter: &Chapter<'_>, sets: &[&str]) -> Data<6> {
     let mut data = Data::new(["method", "foreign", "set", "#from", "#to", "#share"]);
     for method in &chapter.methods {
-        for set in &sets {
+        for set in sets {
             for (kind, split) in [("test", "test"), ("elsewhere", &format!("ood.{set}")[..])] {
                 for (bin, share) in entropies(method, split).into_iter().enumerate() {
                     let edge = |i: usize| i as f64 / BINS as f64;
@@ -32,17 +56,13 @@ pub(crate) fn foreign(chapter: &Chapter<'_>) -> Option<Figure> {
             }
         }
     }
-    if data.is_empty() || sets.is_empty() {
-        return None;
-    }
-    let choices = vec![Choice {
-        parameter: "foreign",
-        label: "Set from elsewhere",
-        options: sets.iter().map(|set| (*set).to_string()).collect(),
-    }];
+    data
+}
+
+fn spec(chapter: &Chapter<'_>, data: Data<6>, choices: &[Choice]) -> Value {
     let names: Vec<&str> = chapter.methods.iter().map(|m| m.name).collect();
-    let spec = json!({
-        "params": parameters(&choices),
+    json!({
+        "params": parameters(choices),
         "data": data.into_value(),
         "transform": [{"filter": "datum.foreign === foreign"}],
         "facet": {"field": "method", "type": "nominal", "title": null, "sort": names},
@@ -65,25 +85,6 @@ pub(crate) fn foreign(chapter: &Chapter<'_>) -> Option<Figure> {
                     ("from", "entropy from", ".2f"), ("to", "to", ".2f"), ("share", "share", ".1%")]),
             },
         },
-    });
-    Some(Figure {
-        id: "foreign",
-        title: "Uncertainty on inputs from elsewhere".into(),
-        how: "How uncertain the predictions are: blue for the test part, orange for inputs that belong to \
-              none of the classes. The further the orange lies to the right of the blue, the better such \
-              inputs can be told from the model's own. (Heights on a square-root scale.)"
-            .into(),
-        spec,
-        layout: Layout::Panels(132),
-        choices,
-        columns: vec![
-            ("method", "method"),
-            ("foreign", "set from elsewhere"),
-            ("set", "inputs"),
-            ("from", "entropy / log C from"),
-            ("to", "to"),
-            ("share", "share of examples"),
-        ],
     })
 }
 

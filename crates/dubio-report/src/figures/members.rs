@@ -31,10 +31,8 @@ pub(crate) fn members(chapter: &Chapter<'_>, headline: &str) -> Option<Figure> {
             ]);
         }
     }
-    if data.is_empty() {
-        return None;
-    }
-    let choices = vec![Choice { parameter: "score", label: "Score", options: scores }];
+    let data = data.unless_empty()?;
+    let choices = vec![Choice::new("score", "Score", scores)];
     let lines = Lines {
         chapter,
         x: Axis::doubling("members", "members"),

@@ -25,10 +25,8 @@ pub(crate) fn mixing(chapter: &Chapter<'_>) -> Option<Figure> {
             sets.push(set.to_string());
         }
     }
-    if data.is_empty() {
-        return None;
-    }
-    let choices = vec![Choice { parameter: "foreign", label: "Set from elsewhere", options: sets }];
+    let data = data.unless_empty()?;
+    let choices = vec![Choice::new("foreign", "Set from elsewhere", sets)];
     let lines = Lines {
         chapter,
         x: Axis::share("share", "share of foreign inputs"),

@@ -15,9 +15,7 @@ pub(crate) fn quantile_calibration(chapter: &Chapter<'_>) -> Option<Figure> {
             }
         }
     }
-    if data.is_empty() {
-        return None;
-    }
+    let data = data.unless_empty()?;
     let choices = vec![inputs(&splits)];
     let lines = Lines {
         chapter,

@@ -14,9 +14,7 @@ pub(crate) fn rejection(chapter: &Chapter<'_>) -> Option<Figure> {
             }
         }
     }
-    if data.is_empty() {
-        return None;
-    }
+    let data = data.unless_empty()?;
     let lines = Lines {
         chapter,
         x: Axis::within("rejected", "share handed over", [0.0, interesting(chapter)]),

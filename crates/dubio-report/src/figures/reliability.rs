@@ -1,7 +1,7 @@
 //! Accuracy against confidence, a panel for each method.
 
 use dubio_metrics::curves::reliability::ReliabilityBin;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::chapter::{Chapter, Method};
 use crate::figure::{Data, Figure, Layout, opacity, parameters, tooltip};
@@ -9,6 +9,29 @@ use crate::view::RELIABILITY_BINS;
 
 /// Reliability diagrams with counts, over- and underconfidence shaded.
 pub(crate) fn reliability(chapter: &Chapter<'_>) -> Option<Figure> {
+    Some(Figure {
+        id: "reliability",
+        title: "Reliability".into(),
+        how: "Each dash is the accuracy of the examples predicted with about that confidence. On the dotted \
+              diagonal the model keeps its word; below it (shaded orange) it is too sure of itself, above \
+              (blue) not sure enough. The grey bars at the foot show where the examples are; what \
+              rests on few of them is faint."
+            .into(),
+        spec: spec(chapter, points(chapter).unless_empty()?),
+        layout: Layout::Panels(132),
+        choices: Vec::new(),
+        columns: vec![
+            ("method", "method"),
+            ("from", "confidence above"),
+            ("to", "up to"),
+            ("confidence", "mean confidence"),
+            ("accuracy", "accuracy"),
+            ("count", "examples"),
+        ],
+    })
+}
+
+fn points(chapter: &Chapter<'_>) -> Data<9> {
     let mut data = Data::new([
         "method",
         "#from",
@@ -40,9 +63,10 @@ pub(crate) fn reliability(chapter: &Chapter<'_>) -> Option<Figure> {
             ]);
         }
     }
-    if data.is_empty() {
-        return None;
-    }
+    data
+}
+
+fn spec(chapter: &Chapter<'_>, data: Data<9>) -> Value {
     let names: Vec<&str> = chapter.methods.iter().map(|m| m.name).collect();
     let unit = json!({"domain": [0, 1], "nice": false});
     let axis = json!({"values": [0, 0.5, 1], "format": ".1f"});
@@ -59,14 +83,7 @@ pub(crate) fn reliability(chapter: &Chapter<'_>) -> Option<Figure> {
         "field": "gap", "type": "nominal", "title": "gap",
         "scale": {"domain": ["overconfident", "underconfident"], "range": ["var(--over)", "var(--under)"]},
     });
-    let weighted = |full: f64| {
-        json!({
-            "condition": {"test": "isolated !== '' && datum.method !== isolated", "value": 0.04},
-            "field": "weight", "type": "quantitative", "legend": null,
-            "scale": {"domain": [0, 1], "range": [0.1 * full, full]},
-        })
-    };
-    let spec = json!({
+    json!({
         "params": parameters(&[]),
         "data": data.into_value(),
         "facet": {"field": "method", "type": "nominal", "title": null, "sort": names},
@@ -108,26 +125,15 @@ pub(crate) fn reliability(chapter: &Chapter<'_>) -> Option<Figure> {
                 },
             ],
         },
-    });
-    Some(Figure {
-        id: "reliability",
-        title: "Reliability".into(),
-        how: "Each dash is the accuracy of the examples predicted with about that confidence. On the dotted \
-              diagonal the model keeps its word; below it (shaded orange) it is too sure of itself, above \
-              (blue) not sure enough. The grey bars at the foot show where the examples are; what \
-              rests on few of them is faint."
-            .into(),
-        spec,
-        layout: Layout::Panels(132),
-        choices: Vec::new(),
-        columns: vec![
-            ("method", "method"),
-            ("from", "confidence above"),
-            ("to", "up to"),
-            ("confidence", "mean confidence"),
-            ("accuracy", "accuracy"),
-            ("count", "examples"),
-        ],
+    })
+}
+
+/// As strong as `full` where a bin rests on many examples, and faint for methods that are set aside.
+fn weighted(full: f64) -> Value {
+    json!({
+        "condition": {"test": "isolated !== '' && datum.method !== isolated", "value": 0.04},
+        "field": "weight", "type": "quantitative", "legend": null,
+        "scale": {"domain": [0, 1], "range": [0.1 * full, full]},
     })
 }
 

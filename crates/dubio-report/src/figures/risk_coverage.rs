@@ -14,9 +14,7 @@ pub(crate) fn risk_coverage(chapter: &Chapter<'_>) -> Option<Figure> {
             }
         }
     }
-    if data.is_empty() {
-        return None;
-    }
+    let data = data.unless_empty()?;
     let lines = Lines {
         chapter,
         x: Axis::within("kept", "share kept", [1.0 - interesting(chapter), 1.0]),

@@ -17,14 +17,8 @@ pub(crate) fn roc(chapter: &Chapter<'_>) -> Option<Figure> {
             }
         }
     }
-    if data.is_empty() {
-        return None;
-    }
-    let choices = vec![Choice {
-        parameter: "foreign",
-        label: "Set from elsewhere",
-        options: sets.iter().map(|set| (*set).to_string()).collect(),
-    }];
+    let data = data.unless_empty()?;
+    let choices = vec![Choice::new("foreign", "Set from elsewhere", &sets)];
     let lines = Lines {
         chapter,
         x: Axis::share("alarms", "false alarms"),

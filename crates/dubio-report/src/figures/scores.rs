@@ -1,6 +1,6 @@
 //! Any score of the test part, method by method, with its interval and its runs.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::chapter::Chapter;
 use crate::figure::{Choice, Data, Figure, Layout, colour, marker, opacity, parameters, tooltip};
@@ -15,9 +15,34 @@ pub(crate) fn scores(chapter: &Chapter<'_>, first: &str) -> Option<Figure> {
     let names = names.iter().map(|score| score.name);
     let mut names: Vec<&str> = names.filter(|name| may_be_compared(chapter, name)).collect();
     names.sort_by_key(|name| *name != first);
+    let data = points(chapter, &names).unless_empty()?;
+    let choices = vec![Choice::new("score", "Score", &names)];
+    Some(Figure {
+        id: "scores",
+        title: "Any score, method by method".into(),
+        how: "Choose a score: the marker is its mean, the line its 95 % interval over examples and runs, and \
+              the small strokes are single runs. Where lines overlap the order may be chance; the ranking above \
+              says so from differences on the same examples, which are more precise."
+            .into(),
+        spec: spec(chapter, data, &choices),
+        layout: Layout::Wide,
+        choices,
+        columns: vec![
+            ("method", "method"),
+            ("score", "score"),
+            ("kind", "mean or run"),
+            ("value", "value"),
+            ("lo", "from"),
+            ("hi", "to"),
+            ("deviation", "deviation over runs"),
+        ],
+    })
+}
+
+fn points(chapter: &Chapter<'_>, names: &[&str]) -> Data<8> {
     let mut data =
         Data::new(["method", "score", "kind", "#value", "#lo", "#hi", "#deviation", "#order"]);
-    for name in &names {
+    for name in names {
         let mut order: Vec<f64> =
             chapter.methods.iter().filter_map(|m| m.mean("test", name)).collect();
         order.sort_by(f64::total_cmp);
@@ -51,14 +76,10 @@ pub(crate) fn scores(chapter: &Chapter<'_>, first: &str) -> Option<Figure> {
             }
         }
     }
-    if data.is_empty() {
-        return None;
-    }
-    let choices = vec![Choice {
-        parameter: "score",
-        label: "Score",
-        options: names.iter().map(|name| (*name).to_string()).collect(),
-    }];
+    data
+}
+
+fn spec(chapter: &Chapter<'_>, data: Data<8>, choices: &[Choice]) -> Value {
     let tip = tooltip(&[
         ("method", "method", ""),
         ("score", "score", ""),
@@ -70,8 +91,8 @@ pub(crate) fn scores(chapter: &Chapter<'_>, first: &str) -> Option<Figure> {
     let sort = json!({"field": "order", "op": "min"});
     let y = json!({"field": "method", "type": "nominal", "title": null, "sort": sort});
     let x = |field: &str| json!({"field": field, "type": "quantitative", "title": null, "scale": {"zero": false}, "axis": {"format": ".4~g", "tickCount": 7}});
-    let spec = json!({
-        "params": parameters(&choices),
+    json!({
+        "params": parameters(choices),
         "data": data.into_value(),
         "transform": [{"filter": "datum.score === score && isValid(datum.value)"}],
         "title": {"text": {"expr": "score"}},
@@ -93,26 +114,6 @@ pub(crate) fn scores(chapter: &Chapter<'_>, first: &str) -> Option<Figure> {
                 "transform": [{"filter": "datum.kind === 'mean'"}],
                 "encoding": {"x": x("value"), "shape": marker(chapter), "opacity": opacity(1.0), "tooltip": tip},
             },
-        ],
-    });
-    Some(Figure {
-        id: "scores",
-        title: "Any score, method by method".into(),
-        how: "Choose a score: the marker is its mean, the line its 95 % interval over examples and runs, and \
-              the small strokes are single runs. Where lines overlap the order may be chance; the ranking above \
-              says so from differences on the same examples, which are more precise."
-            .into(),
-        spec,
-        layout: Layout::Wide,
-        choices,
-        columns: vec![
-            ("method", "method"),
-            ("score", "score"),
-            ("kind", "mean or run"),
-            ("value", "value"),
-            ("lo", "from"),
-            ("hi", "to"),
-            ("deviation", "deviation over runs"),
         ],
     })
 }

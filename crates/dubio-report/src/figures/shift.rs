@@ -48,7 +48,7 @@ pub(crate) fn shift(chapter: &Chapter<'_>, headline: &str) -> Option<Figure> {
         chapter.scores(shifts.first()?.split).iter().map(|score| score.name.to_string()).collect();
     scores.sort_by_key(|name| (name != headline, name != "nll"));
     let shift = choice(&shifts);
-    let score = Choice { parameter: "score", label: "Score", options: scores };
+    let score = Choice::new("score", "Score", scores);
     let mut data = Data::new(["method", "score", "shift", "#severity", "#value"]);
     for method in &chapter.methods {
         for score in &score.options {

@@ -50,9 +50,7 @@ fn sweep(
             }
         }
     }
-    if data.is_empty() {
-        return None;
-    }
+    let data = data.unless_empty()?;
     let options = all.iter().map(|stability| stability.score.clone()).collect();
     let choices = vec![Choice { parameter: "score", label: "Score", options }];
     let y = Axis::fitted("value", "", ".4~g");
