@@ -10,17 +10,22 @@ use crate::stream::Stream;
 /// How subsets of members are drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Subsets {
-    /// How often, for each run and number of samples.
+    /// How often at least, for each run and number of samples; as often as all members are used once
+    /// where that is more, up to ten times.
     pub draws: usize,
     /// Where the draws come from.
     pub stream: Stream,
 }
 
+/// Subsets without common members that are scored for a run and a size, unless more are asked for.
+const MOST: usize = 10;
+
 /// Mean and deviation of a score with each of `sizes` samples. `runs` are the numbers of members of
 /// independent runs of the method; `score(run, members)` is asked for the score of some members of a
 /// run. Sizes that no run has are left out; a run with exactly so many has one subset and counts once.
 ///
-/// The subsets of one draw are nested: the first `k` of one random order.
+/// A random order of the members is cut into subsets that have none in common, and then another one:
+/// with few draws, chance has less say in which members are used. The first subsets of all sizes are nested.
 pub fn curve(
     runs: &[usize],
     sizes: &[usize],
@@ -31,10 +36,12 @@ pub fn curve(
     for &size in sizes {
         let mut values = Vec::new();
         for (run, &members) in runs.iter().enumerate().filter(|(_, members)| **members >= size) {
-            let draws = if members == size { 1 } else { subsets.draws };
+            let apart = members / size;
+            let draws = if members == size { 1 } else { subsets.draws.max(apart.min(MOST)) };
             for draw in 0..draws {
-                let mut generator = subsets.stream.nth(run).nth(draw).generator();
-                values.push(score(run, &shuffled(members, &mut generator)[..size])?);
+                let mut generator = subsets.stream.nth(run).nth(draw / apart).generator();
+                let order = shuffled(members, &mut generator);
+                values.push(score(run, &order[draw % apart * size..][..size])?);
             }
         }
         if !values.is_empty() {
@@ -66,6 +73,25 @@ fn shuffled(count: usize, generator: &mut impl Rng) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn subsets_use_every_member_once_before_any_twice() {
+        let subsets = Subsets { draws: 3, stream: Stream::root(1) };
+        let used = std::cell::RefCell::new(Vec::new());
+        let score = |_: usize, members: &[usize]| {
+            used.borrow_mut().push(members.to_vec());
+            Ok(0.0)
+        };
+        curve(&[7], &[1, 3], &subsets, score).expect("defined");
+        let used = used.into_inner();
+        let mut alone: Vec<usize> = used[..7].concat();
+        alone.sort_unstable();
+        assert_eq!(alone, [0, 1, 2, 3, 4, 5, 6], "each by itself");
+        let [first, second, third] = &used[7..] else { panic!("{used:?}") };
+        assert!(first.iter().all(|member| !second.contains(member)), "{used:?}");
+        assert_eq!(third.len(), 3);
+        assert!(first.starts_with(&used[0]), "nested");
+    }
 
     #[test]
     fn means_and_deviations_are_over_runs_and_draws() {

@@ -140,7 +140,7 @@ fn spec(chapter: &Chapter<'_>, data: Data<6>, choices: &[Choice]) -> Value {
         "width": 460, "height": 290,
         "encoding": {
             "x": {"field": "amount", "type": "quantitative", "title": null, "scale": {"type": "log", "nice": false, "padding": 30},
-                  "axis": {"format": ".3~g", "tickCount": 5}},
+                  "axis": {"format": ",.2~r", "tickCount": 5}},
             "y": {"field": "value", "type": "quantitative", "title": null, "scale": {"zero": false, "nice": true, "padding": 10}, "axis": {"format": ".4~g", "tickCount": 6}},
             "color": colour(chapter),
             "opacity": opacity(1.0),

@@ -16,6 +16,8 @@ pub(crate) struct Priced<'a> {
     pub(crate) worths: Vec<Worth>,
     /// Networks of the largest ensemble that was scored.
     pub(crate) largest: usize,
+    /// Whether that one is better than the smallest.
+    pub(crate) improves: bool,
 }
 
 /// The equivalents of every method but the baseline, by every score that both have.
@@ -29,7 +31,9 @@ pub(crate) fn priced<'a>(chapter: &Chapter<'a>) -> Vec<Priced<'a>> {
             return None;
         }
         let worths = worths(points, &growth.points, direction, Falling::Allowed)?;
-        Some(Priced { growth, worths, largest: points.last()?.n_samples })
+        let (first, last) = (points.first()?, points.last()?);
+        let improves = direction.badness(last.mean)? < direction.badness(first.mean)?;
+        Some(Priced { growth, worths, largest: last.n_samples, improves })
     };
     chapter.growth.iter().filter_map(against).collect()
 }

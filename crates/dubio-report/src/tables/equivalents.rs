@@ -34,14 +34,21 @@ pub(crate) fn equivalents(chapter: &Chapter<'_>, headline: &str) -> Option<Table
         direction: Direction::Neither,
         summary: String::new(),
     };
+    let mut note = "Bounds: against the deep ensemble's score plus and minus its deviation (Ashukha et al. 2020, eq. 5)."
+        .to_string();
+    if let Some(own) = priced.iter().find(|own| own.growth.score == score && !own.improves) {
+        let largest = own.largest;
+        note += &format!(
+            " By this score {largest} networks are no better than one, so that it says nothing here."
+        );
+    }
     Some(Table {
         id: "equivalents".into(),
         caption: format!("Worth in networks of a deep ensemble, by {score}"),
         corner: "method",
         rows: rows.collect(),
         columns: ["members", "networks", "lower", "upper"].map(column).to_vec(),
-        note: "Bounds: against the deep ensemble's score plus and minus its deviation (Ashukha et al. 2020, eq. 5)."
-            .into(),
+        note,
         rank: Rank::First,
     })
 }
