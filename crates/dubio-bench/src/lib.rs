@@ -21,5 +21,4 @@ pub mod slurm;
 pub mod store;
 pub mod study;
 pub mod suite;
-mod usage;
 pub mod work;

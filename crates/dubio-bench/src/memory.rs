@@ -29,6 +29,14 @@ pub fn available_bytes() -> Option<u64> {
     Some(left_by_groups(&groups, Path::new("/sys/fs/cgroup")).map_or(free, |left| left.min(free)))
 }
 
+/// Most memory that this process has held, where the system tells.
+pub(crate) fn peak_bytes() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(1024 * kilobytes)
+}
+
 /// The least that any group above this process leaves.
 fn left_by_groups(groups: &str, root: &Path) -> Option<u64> {
     let mut left = Vec::new();

@@ -39,13 +39,17 @@ pub struct Record {
 pub struct Spent {
     /// Seconds of training, over all resumptions and members.
     pub train_wall_secs: f64,
-    /// The same, for each posterior sample.
+    /// Processor seconds of training, where the system tells.
+    pub train_cpu_secs: Option<f64>,
+    /// Seconds of training for each posterior sample.
     pub sample_wall_secs: f64,
+    /// Processor seconds of training for each posterior sample.
+    pub sample_cpu_secs: Option<f64>,
     /// Seconds for predicting one example with all samples.
     pub predict_wall_secs: f64,
-    /// Processor seconds of the process that finished the run.
-    pub cpu_secs: Option<f64>,
-    /// Most memory that process held.
+    /// Processor seconds for predicting one example with all samples.
+    pub predict_cpu_secs: Option<f64>,
+    /// Most memory that the process held which finished the run.
     pub peak_bytes: Option<u64>,
     /// Numbers in the flat vector.
     pub parameters: usize,

@@ -1,19 +1,20 @@
 //! One run, from data to predictions: the only slow stage, and the only random one.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dubio_data::dataset::{Dataset, Inputs};
 use dubio_data::sets::{self, Part};
 use dubio_data::shifts;
+use dubio_infer::clock::{Clock, Seconds};
 use dubio_infer::fit::{Checkpoints, Options, Watch};
 use dubio_infer::predict::TestTime;
 use dubio_metrics::stream::Stream;
 
 use crate::evaluation::Evaluation;
+use crate::memory::peak_bytes;
 use crate::plan::{PlannedRun, Settings};
 use crate::store::{Cause, Record, Spent, Store};
-use crate::usage;
 
 /// Why a run did not finish.
 #[derive(Debug, thiserror::Error)]
@@ -72,7 +73,7 @@ pub fn work(run: &PlannedRun, store: &Store, data: &Path, watch: &dyn Watch) -> 
         .fit::<f32>(&settings.network, &sets.learnt(), &stream.child("fit"), &options)
         .map_err(|unfinished| unfinished.error)?;
     let folder = store.begin(&run.id)?;
-    let (began, mut examples) = (Instant::now(), 0);
+    let (mut clock, mut examples) = (Clock::start(), 0);
     for evaluation in &settings.predict {
         if watch.stops() {
             return Err(Error::Stopped);
@@ -93,9 +94,12 @@ pub fn work(run: &PlannedRun, store: &Store, data: &Path, watch: &dyn Watch) -> 
         };
         predicted.write(&folder.join(format!("{}.npz", settings.file(evaluation))))?;
     }
-    let predict_wall_secs = began.elapsed().as_secs_f64() / examples as f64;
+    let predicting = clock.lap();
+    let each = 1.0 / examples as f64;
     let posterior = &fitted.posterior;
-    let train_wall_secs: f64 = posterior.records.iter().map(|r| r.wall_secs).sum();
+    let mut training = Seconds::default();
+    posterior.records.iter().for_each(|record| training += record.seconds);
+    let sample = 1.0 / posterior.samples() as f64;
     let stored: usize =
         posterior.points.iter().map(|p| 4 * (p.theta.0.len() + p.statistics.len())).sum();
     let record = Record {
@@ -105,11 +109,13 @@ pub fn work(run: &PlannedRun, store: &Store, data: &Path, watch: &dyn Watch) -> 
         version: env!("CARGO_PKG_VERSION").to_string(),
         samples: posterior.samples(),
         spent: Spent {
-            train_wall_secs,
-            sample_wall_secs: train_wall_secs / posterior.samples() as f64,
-            predict_wall_secs,
-            cpu_secs: usage::cpu_secs(),
-            peak_bytes: usage::peak_bytes(),
+            train_wall_secs: training.wall,
+            train_cpu_secs: training.cpu(),
+            sample_wall_secs: sample * training.wall,
+            sample_cpu_secs: training.cpu().map(|cpu| sample * cpu),
+            predict_wall_secs: each * predicting.wall,
+            predict_cpu_secs: predicting.cpu().map(|cpu| each * cpu),
+            peak_bytes: peak_bytes(),
             parameters: run.cost.parameters,
             stored_bytes: stored as u64,
             macs: run.cost.macs,

@@ -14,6 +14,7 @@ use dubio_predictions::write_whole;
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
 
+use crate::clock::Seconds;
 use crate::error::Error;
 use crate::posterior::Point;
 use crate::rule::Memory;
@@ -25,7 +26,7 @@ pub(crate) struct Progress {
     pub(crate) batch: usize,
     pub(crate) draw: usize,
     pub(crate) points: usize,
-    pub(crate) wall_secs: f64,
+    pub(crate) seconds: Seconds,
     /// Sum of the losses of the epoch that is under way.
     pub(crate) loss_sum: f64,
     pub(crate) losses: Vec<f64>,
@@ -83,7 +84,8 @@ impl Folder {
         let counts = [progress.epoch, progress.batch, progress.draw, progress.points];
         let counts = counts.map(|count| count as f64);
         let [epoch, batch, draw, points] = counts;
-        let progress = [epoch, batch, draw, points, progress.wall_secs, progress.loss_sum];
+        let Seconds { wall, cpu } = progress.seconds;
+        let progress = [epoch, batch, draw, points, wall, cpu, progress.loss_sum];
         arrays.numbers("progress".to_string(), &progress);
         for (name, list) in memory.vectors {
             for (index, vector) in list.iter().enumerate() {
@@ -126,7 +128,7 @@ impl Folder {
             *list = file.numbers(name)?;
         }
         let numbers = file.numbers("progress")?;
-        let &[epoch, batch, draw, points, wall_secs, loss_sum] = &numbers[..] else {
+        let &[epoch, batch, draw, points, wall, cpu, loss_sum] = &numbers[..] else {
             return Err(Error::checkpoint(&path, "is damaged"));
         };
         let progress = Progress {
@@ -134,7 +136,7 @@ impl Folder {
             batch: batch as usize,
             draw: draw as usize,
             points: points as usize,
-            wall_secs,
+            seconds: Seconds { wall, cpu },
             loss_sum,
             losses: file.numbers("losses")?,
         };

@@ -8,6 +8,7 @@ use dubio_metrics::stream::Stream;
 use dubio_nn::engine::Vector;
 
 use crate::checkpoint::{Folder, Progress, Resumed};
+use crate::clock::Clock;
 use crate::error::Error;
 use crate::methods::Method;
 use crate::posterior::{Point, Posterior, Record};
@@ -107,8 +108,8 @@ pub fn fit<T: Target>(
     let result = chain.run();
     let noise = method.noise();
     let report = chain.rule.report();
-    let Progress { wall_secs, losses, .. } = chain.progress;
-    let record = Record { wall_secs, losses, report };
+    let Progress { seconds, losses, .. } = chain.progress;
+    let record = Record { seconds, losses, report };
     let posterior = Posterior { points: chain.points, noise, records: vec![record] };
     match result {
         Ok(()) => Ok(posterior),
@@ -129,7 +130,7 @@ struct Chain<'a, T: Target> {
     progress: Progress,
     folder: Option<Folder>,
     saved: Instant,
-    clock: Instant,
+    clock: Clock,
 }
 
 impl<'a, T: Target> Chain<'a, T> {
@@ -154,7 +155,7 @@ impl<'a, T: Target> Chain<'a, T> {
             progress: Progress::default(),
             folder: None,
             saved: Instant::now(),
-            clock: Instant::now(),
+            clock: Clock::start(),
         }
     }
 
@@ -282,8 +283,7 @@ impl<'a, T: Target> Chain<'a, T> {
 
     /// Moves the time since the last call into the record.
     fn tick(&mut self) {
-        self.progress.wall_secs += self.clock.elapsed().as_secs_f64();
-        self.clock = Instant::now();
+        self.progress.seconds += self.clock.lap();
     }
 
     fn tell(&self) {

@@ -13,6 +13,7 @@
 pub mod attack;
 pub mod augment;
 mod checkpoint;
+pub mod clock;
 mod draws;
 mod error;
 pub mod fit;

@@ -2,6 +2,8 @@
 
 use dubio_nn::engine::Vector;
 
+use crate::clock::Seconds;
+
 /// A network: parameters and running statistics.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point<V> {
@@ -44,8 +46,8 @@ impl Noise {
 /// How a member's training went.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Record {
-    /// Seconds that it took, over all its resumptions.
-    pub wall_secs: f64,
+    /// What it took, over all its resumptions.
+    pub seconds: Seconds,
     /// Mean loss of the mini-batches of each epoch.
     pub losses: Vec<f64>,
     /// What the method tells of itself: acceptance rates, step sizes.

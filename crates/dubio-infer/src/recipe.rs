@@ -281,7 +281,7 @@ impl Recipe {
             Err(unfinished) => &mut unfinished.so_far,
         };
         for (record, first) in all.records.iter_mut().zip(&warmed.records) {
-            record.wall_secs += first.wall_secs;
+            record.seconds += first.seconds;
             record.losses.splice(0..0, first.losses.iter().copied());
         }
         outcome

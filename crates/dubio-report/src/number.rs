@@ -29,10 +29,13 @@ pub(crate) fn shown(value: f64, places: usize) -> String {
     }
 }
 
-/// Values with as many digits after the point as show two of the first.
+/// Values with as many digits after the point as show two of the first, and one or two more where
+/// another one would look like zero.
 pub(crate) fn two_digits<const N: usize>(values: [f64; N]) -> [String; N] {
-    let places = places(values[0], 2);
-    values.map(|value| shown(value, places))
+    let first = places(values[0], 2);
+    let others = values.iter().filter(|value| **value != 0.0).map(|value| places(*value, 1));
+    let needed = others.max().unwrap_or(first).clamp(first, first + 2);
+    values.map(|value| shown(value, needed))
 }
 
 #[cfg(test)]
@@ -52,6 +55,7 @@ mod tests {
         assert_eq!([0.98, 12.3, 1234.0, 0.0012].map(|size| places(size, 4)), [4, 2, 0, 6]);
         assert_eq!([0.0, f64::INFINITY].map(|size| places(size, 4)), [4, 4]);
         assert_eq!(two_digits([0.0489, 0.03207, 0.06]), ["0.049", "0.032", "0.060"]);
+        assert_eq!(two_digits([0.0012, 0.00003, 0.0026]), ["0.00120", "0.00003", "0.00260"]);
     }
 
     #[test]

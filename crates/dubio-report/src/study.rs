@@ -106,6 +106,8 @@ pub struct Check {
 pub struct Cost {
     /// Seconds of training, over all members.
     pub train_secs: f64,
+    /// Processor seconds of training, where they are known.
+    pub train_cpu_secs: Option<f64>,
     /// Seconds for predicting one example with all members.
     pub predict_secs: f64,
     /// Most memory held.

@@ -7,6 +7,7 @@ mod costs;
 mod curves;
 mod data;
 mod dee;
+mod destination;
 mod evaluate;
 mod explain;
 mod first_look;

@@ -15,6 +15,7 @@ use dubio_bench::study::{Study, badness};
 use dubio_data::folder::data_folder;
 use dubio_predictions::write_whole;
 
+use crate::destination;
 use crate::first_look::first_look;
 use crate::on_slurm::{On, SlurmArgs};
 use crate::plan::suite;
@@ -118,6 +119,9 @@ fn like(pattern: &str, text: &str) -> bool {
 
 pub(crate) fn run(args: &RunArgs) -> Result<()> {
     let suite = suite(&args.suite)?;
+    if let Some(path) = &args.report {
+        destination::check(path)?;
+    }
     let (store, data) = (args.places.store(), args.places.data()?);
     let stop = stopper()?;
     let known = |run: &PlannedRun, search: &Search| badness(&store, run, search);

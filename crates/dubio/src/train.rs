@@ -17,6 +17,7 @@ use dubio_metrics::scorecard::Progress;
 use dubio_metrics::stream::Stream;
 use serde_json::{Map, Value, json};
 
+use crate::destination;
 use crate::progress::Bar;
 
 /// Train a network by approximate Bayesian inference and predict with it.
@@ -145,15 +146,10 @@ fn to_predict(args: &Args, halves: Halves, train: &Dataset) -> Result<Vec<(Datas
     let each = sets.into_iter().map(|(name, part, output)| {
         let data = load(args, name, part)?;
         scaling.check(&data).with_context(|| name.set.name)?;
-        let folder = output.parent().unwrap_or(Path::new(""));
-        let shown = output.display();
         match output.extension().and_then(|e| e.to_str()) {
             None => {}
-            Some("npz" | "safetensors") if folder.as_os_str().is_empty() || folder.is_dir() => {}
-            Some("npz" | "safetensors") => {
-                bail!("{shown}: there is no folder {}; make it first", folder.display())
-            }
-            Some(_) => bail!("{shown}: name a .npz or .safetensors file, or a folder"),
+            Some("npz" | "safetensors") => destination::check(&output)?,
+            Some(_) => bail!("{}: name a .npz or .safetensors file, or a folder", output.display()),
         }
         Ok((data, output))
     });
@@ -248,7 +244,7 @@ fn record(args: &Args, recipe: &Recipe, fitted: &Fitted<f32>) -> Value {
         .map(|record| {
             let report: Map<String, Value> =
                 record.report.iter().map(|(name, v)| (name.to_string(), json!(v))).collect();
-            json!({"wall_secs": record.wall_secs, "losses": record.losses, "report": report})
+            json!({"wall_secs": record.seconds.wall, "cpu_secs": record.seconds.cpu(), "losses": record.losses, "report": report})
         })
         .collect();
     json!({
@@ -263,7 +259,7 @@ fn record(args: &Args, recipe: &Recipe, fitted: &Fitted<f32>) -> Value {
 
 fn tell(fitted: &Fitted<f32>) {
     let records = &fitted.posterior.records;
-    let seconds: f64 = records.iter().map(|r| r.wall_secs).sum();
+    let seconds: f64 = records.iter().map(|r| r.seconds.wall).sum();
     let samples = fitted.posterior.samples();
     println!("{samples} samples in {seconds:.1} s, {:.3} s each", seconds / samples as f64);
     for (name, value) in records.iter().flat_map(|r| &r.report) {

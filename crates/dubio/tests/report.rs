@@ -84,7 +84,8 @@ fn every_format_is_written() {
     for (format, name, inside) in [
         ("markdown", "report.md", "| 1 | many |"),
         ("latex", "tables.tex", "\\toprule"),
-        ("csv", "scores.csv", "run,data,network,method,seed,members,split,score,value,lo,hi,n,why"),
+        ("csv", "runs.csv", "run,data,network,method,seed,members,split,score,value,lo,hi,n,why"),
+        ("csv", "methods.csv", "data,network,method,split,score,runs,of,mean,deviation,lo,hi,why"),
         ("svg", "coverage.svg", "<svg"),
         ("pdf", "coverage.pdf", "%PDF-1.4"),
     ] {

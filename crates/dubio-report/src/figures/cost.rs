@@ -15,7 +15,8 @@ pub(crate) struct Kind {
 }
 
 /// Every kind of cost.
-pub(crate) const KINDS: [Kind; 6] = [
+pub(crate) const KINDS: [Kind; 7] = [
+    Kind { label: "processor seconds of training", of: |c, _| c.train_cpu_secs },
     Kind { label: "training seconds", of: |c, _| Some(c.train_secs) },
     Kind { label: "milliseconds per prediction", of: |c, _| Some(1e3 * c.predict_secs) },
     Kind { label: "peak memory (MB)", of: |c, _| c.peak_bytes.map(|b| b as f64 / 1e6) },

@@ -1,11 +1,12 @@
-//! The scores of all runs, long and tidy.
+//! The scores of all runs and of all methods, long and tidy.
 
 use crate::report::Report;
 use crate::study::Outcome;
+use crate::summary::Cell;
 
 /// A line per run, split and score: `run, data, network, method, seed, members, split, score, value, lo,
 /// hi, n, why`. A run that did not finish has one line that says why.
-pub fn csv(report: &Report<'_>) -> String {
+pub fn runs_csv(report: &Report<'_>) -> String {
     let mut out = ::csv::Writer::from_writer(Vec::new());
     let mut write = |fields: [&str; 13]| out.write_record(fields).expect("memory takes it");
     write([
@@ -26,7 +27,6 @@ pub fn csv(report: &Report<'_>) -> String {
             Outcome::Finished(finished) => {
                 for row in &finished.rows {
                     let entry = &row.entry;
-                    let number = |v: Option<f64>| v.map_or(String::new(), |v| v.to_string());
                     let value = number(entry.value.as_ref().ok().copied());
                     let why = entry.value.as_ref().err().map(|why| &why.0[..]);
                     let why = why.or(entry.note.as_deref()).unwrap_or_default();
@@ -40,5 +40,71 @@ pub fn csv(report: &Report<'_>) -> String {
             }
         }
     }
+    text(out)
+}
+
+/// A line per method, split and score: `data, network, method, split, score, runs, of, mean, deviation,
+/// lo, hi, why`. `runs` of so many have a value; the deviation is over runs, and the interval of the
+/// mean over runs and examples.
+pub fn methods_csv(report: &Report<'_>) -> String {
+    let mut out = ::csv::Writer::from_writer(Vec::new());
+    let mut write = |fields: [&str; 12]| out.write_record(fields).expect("memory takes it");
+    write([
+        "data",
+        "network",
+        "method",
+        "split",
+        "score",
+        "runs",
+        "of",
+        "mean",
+        "deviation",
+        "lo",
+        "hi",
+        "why",
+    ]);
+    for chapter in report.parts.iter().map(|part| &part.chapter) {
+        for method in &chapter.methods {
+            let all = method.runs.len().to_string();
+            let head = [chapter.data, chapter.network, method.name];
+            let mut line = |split: &str, score: &str, rest: [&str; 6]| {
+                let [data, network, name] = head;
+                let [runs, mean, deviation, lo, hi, why] = rest;
+                write([
+                    data, network, name, split, score, runs, &all, mean, deviation, lo, hi, why,
+                ]);
+            };
+            if method.finished().next().is_none() {
+                line("", "", ["0", "", "", "", "", "no run finished"]);
+            }
+            for split in chapter.splits() {
+                for score in chapter.scores(split) {
+                    match method.cell(split, score.name) {
+                        None => {}
+                        Some(Cell::Undefined(why)) => {
+                            line(split, score.name, ["0", "", "", "", "", &why]);
+                        }
+                        Some(Cell::Value(summary)) => {
+                            let (lo, hi) = summary.interval.unzip();
+                            let runs = summary.values.len().to_string();
+                            let numbers =
+                                [Some(summary.mean), summary.deviation, lo, hi].map(number);
+                            let [mean, deviation, lo, hi] = &numbers;
+                            let why = summary.note.unwrap_or_default();
+                            line(split, score.name, [&runs, mean, deviation, lo, hi, &why]);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    text(out)
+}
+
+fn number(value: Option<f64>) -> String {
+    value.map_or(String::new(), |value| value.to_string())
+}
+
+fn text(out: ::csv::Writer<Vec<u8>>) -> String {
     String::from_utf8(out.into_inner().expect("memory takes it")).expect("made of texts")
 }

@@ -114,6 +114,7 @@ fn finished(method: usize, seed: u64, size: &Size) -> Finished {
         members: MEMBERS,
         cost: Some(Cost {
             train_secs: 1.5 * (method + 1) as f64,
+            train_cpu_secs: Some(2.5 * (method + 1) as f64),
             predict_secs: 2e-5 * (method + 1) as f64,
             peak_bytes: Some(20_000_000),
             parameters: 3_760,

@@ -15,6 +15,8 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use dubio_report::study::Study;
 
+use crate::destination;
+
 /// Make a report of runs or of predictions from elsewhere: one page that needs nothing else.
 ///
 /// A folder of runs is reported as a study. A predictions file is one model; a folder that holds
@@ -74,6 +76,9 @@ enum Format {
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
+    if let (Format::Html, Some(path)) = (args.format, &args.output) {
+        destination::check(path)?;
+    }
     let mut study = study(args)?;
     if let Some(title) = &args.title {
         study.title.clone_from(title);

@@ -239,6 +239,7 @@ fn cost(record: &Record) -> Cost {
     let spent = &record.spent;
     Cost {
         train_secs: spent.train_wall_secs,
+        train_cpu_secs: spent.train_cpu_secs,
         predict_secs: spent.predict_wall_secs,
         peak_bytes: spent.peak_bytes,
         parameters: spent.parameters as u64,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use dubio_report::render;
 use dubio_report::report::Report;
 use dubio_report::study::Study;
@@ -20,18 +20,15 @@ pub(super) fn write(study: &Study, format: Format, output: Option<&Path>) -> Res
     let files: Vec<(String, Vec<u8>)> = match format {
         Format::Html => {
             let path = output.map_or(PathBuf::from("report.html"), Path::to_path_buf);
-            if path.is_dir() {
-                bail!(
-                    "{} is a folder; name a file, as in -o {}",
-                    path.display(),
-                    path.join("report.html").display()
-                );
-            }
             return put(&path, render::html(&report).as_bytes());
         }
         Format::Markdown => file("report.md", render::markdown(&report)),
         Format::Latex => file("tables.tex", render::latex(&report)),
-        Format::Csv => file("scores.csv", render::csv(&report)),
+        Format::Csv => [
+            file("runs.csv", render::runs_csv(&report)),
+            file("methods.csv", render::methods_csv(&report)),
+        ]
+        .concat(),
         Format::Svg => {
             let drawn = render::svg(&report)?;
             drawn.into_iter().map(|(name, svg)| (format!("{name}.svg"), svg.into_bytes())).collect()
