@@ -6,10 +6,10 @@ globalThis.setTimeout = (task) => void Promise.resolve().then(task);
 globalThis.clearTimeout = () => {};
 globalThis.answer = globalThis.wrong = null;
 
-// The view of `{spec, config}`, texts as wide as they are in Helvetica.
-function viewOf(text) {
+// The view of `{spec, config}`, texts so many times as wide as they are in Helvetica.
+function viewOf(text, times) {
   const { spec, config } = JSON.parse(text);
-  vega.textMetrics.width = (item, line) => textWidth(line ?? item.text, item.fontSize ?? 11, item.fontWeight);
+  vega.textMetrics.width = (item, line) => times * textWidth(line ?? item.text, item.fontSize ?? 11, item.fontWeight);
   const compiled = vegaLite.compile(spec, { config }).spec;
   return new vega.View(vega.parse(compiled), { renderer: "none" });
 }
@@ -22,12 +22,13 @@ function answering(promise) {
   );
 }
 
-globalThis.toSVG = (text) => answering(async () => viewOf(text).toSVG());
+// Who looks at it may have another font, which must find room: DejaVu Sans is a sixth wider.
+globalThis.toSVG = (text) => answering(async () => viewOf(text, 7 / 6).toSVG());
 
 // The size of the page, the opacities that are used, and the operators that draw it.
 globalThis.toPDF = (text) =>
   answering(async () => {
-    const view = viewOf(text);
+    const view = viewOf(text, 1);
     const svg = await view.toSVG();
     const [, width, height] = /viewBox="0 0 ([\d.]+) ([\d.]+)"/.exec(svg).map(Number);
     const canvas = new PdfCanvas(height);

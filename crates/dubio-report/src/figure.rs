@@ -157,6 +157,21 @@ pub(crate) fn dash(chapter: &Chapter<'_>) -> Value {
     by_method(chapter, |style| json!(style.dash()))
 }
 
+/// The same without a place in a legend, where markers have one: a legend of both would be left out.
+pub(crate) fn dash_unexplained(chapter: &Chapter<'_>) -> Value {
+    let mut patterns: Vec<(&[u8], Vec<&str>)> = Vec::new();
+    for method in &chapter.methods {
+        let dash = Style::of(method.style).dash();
+        match patterns.iter_mut().find(|(pattern, _)| *pattern == dash) {
+            Some((_, names)) => names.push(method.name),
+            None => patterns.push((dash, vec![method.name])),
+        }
+    }
+    let condition = |(pattern, names): &(&[u8], Vec<&str>)| json!({"test": format!("indexof({}, datum.method) >= 0", json!(names)), "value": pattern});
+    let conditions: Vec<Value> = patterns.iter().map(condition).collect();
+    json!({"condition": conditions, "value": [1, 0]})
+}
+
 fn by_method(chapter: &Chapter<'_>, of: impl Fn(Style) -> Value) -> Value {
     let names: Vec<&str> = chapter.methods.iter().map(|m| m.name).collect();
     let range: Vec<Value> = chapter.methods.iter().map(|m| of(Style::of(m.style))).collect();

@@ -82,9 +82,12 @@ fn wanted<'n>(chapter: &Chapter<'_>, first: &'n str) -> Vec<&'n str> {
 pub(crate) fn cost(chapter: &Chapter<'_>, first: &str) -> Option<Figure> {
     let scores = wanted(chapter, first);
     let data = points(chapter, &scores).unless_empty()?;
+    let known = KINDS
+        .iter()
+        .filter(|kind| chapter.methods.iter().any(|method| amount(method, kind).is_some()));
     let choices = vec![
         Choice::new("score", "Score", &scores),
-        Choice::new("cost", "Cost", KINDS.iter().map(|kind| kind.label)),
+        Choice::new("cost", "Cost", known.map(|kind| kind.label)),
     ];
     Some(Figure {
         id: "cost",

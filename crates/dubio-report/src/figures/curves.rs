@@ -3,7 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use crate::chapter::{Chapter, Method};
-use crate::figure::{Choice, Data, colour, dash, marker, opacity, parameters, tooltip};
+use crate::figure::{
+    Choice, Data, colour, dash, dash_unexplained, marker, opacity, parameters, tooltip,
+};
 use crate::view::{POINTS, View, share};
 
 /// An axis of a curve.
@@ -103,11 +105,10 @@ impl Lines<'_> {
     }
 
     fn lines(&self) -> Value {
-        let mut dash = dash(self.chapter);
-        if self.points == Points::Marked {
-            // The legend shows the markers, which are not dashed.
-            dash["legend"] = Value::Null;
-        }
+        let dash = match self.points {
+            Points::Marked => dash_unexplained(self.chapter),
+            Points::Plain => dash(self.chapter),
+        };
         json!({
             "mark": {"type": "line", "strokeWidth": 1.75, "clip": true, "strokeJoin": "round"},
             "encoding": {
