@@ -22,9 +22,9 @@ pub fn warnings(chapter: &Chapter<'_>, ranking: Option<&Ranking<'_>>) -> Vec<War
     all
 }
 
-/// Runs that failed or are not there, method by method.
+/// Runs that failed or are not there. Methods of which the same is to be said are named together.
 fn unfinished(chapter: &Chapter<'_>) -> Vec<Warning> {
-    let mut all = Vec::new();
+    let mut all: Vec<(String, String, Vec<&str>)> = Vec::new();
     for method in &chapter.methods {
         let (done, runs) = method.count();
         if done == runs {
@@ -34,17 +34,23 @@ fn unfinished(chapter: &Chapter<'_>) -> Vec<Warning> {
             Outcome::Failed(why) => Some(format!("What happened: {why}")),
             _ => None,
         });
-        let name = method.name;
         let what = match (done, runs) {
-            (0, 1) => format!("{name}: its only run did not finish"),
-            (0, _) => format!("{name}: none of {runs} runs finished"),
-            _ => format!("{name}: {done} of {runs} runs finished"),
+            (0, 1) => "its only run did not finish".to_string(),
+            (0, _) => format!("none of {runs} runs finished"),
+            _ => format!("{done} of {runs} runs finished"),
         };
         let missing = || "What is missing is not there yet; the same command goes on.".to_string();
         let why = failed.unwrap_or_else(missing);
-        all.push(Warning { what, why });
+        match all.iter_mut().find(|(w, y, _)| *w == what && *y == why) {
+            Some((_, _, names)) => names.push(method.name),
+            None => all.push((what, why, vec![method.name])),
+        }
     }
-    all
+    let told = |(what, why, names): (String, String, Vec<&str>)| {
+        let each = if names.len() > 1 { " each" } else { "" };
+        Warning { what: format!("{}: {what}{each}", listed(&names)), why }
+    };
+    all.into_iter().map(told).collect()
 }
 
 /// Likelihoods that are infinite, and for how many rows.

@@ -17,9 +17,10 @@ use crate::runs::duration;
 use crate::study::Places;
 
 /// Suites that are part of the program.
-const SUITES: [(&str, &str); 4] = [
+const SUITES: [(&str, &str); 5] = [
     ("quick", include_str!("../../../suites/quick.toml")),
     ("quick-regression", include_str!("../../../suites/quick-regression.toml")),
+    ("gopal-simulated", include_str!("../../../suites/gopal-simulated.toml")),
     ("ensembles-mnist", include_str!("../../../suites/ensembles-mnist.toml")),
     ("ursabench-small", include_str!("../../../suites/ursabench-small.toml")),
 ];

@@ -1,29 +1,14 @@
 //! What a study evaluates besides the test part: decisions, mixtures, attacks, references, searches.
 
+#[allow(dead_code)] // the other tests use the rest of it
+mod small_study;
+
 use std::path::PathBuf;
-use std::process::{Command, Output};
 
 use serde_json::Value;
-
-struct Study {
-    folder: tempfile::TempDir,
-}
+use small_study::Study;
 
 impl Study {
-    fn new(suite: &str) -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        std::fs::write(folder.path().join("small.toml"), suite).expect("written");
-        Self { folder }
-    }
-
-    fn dubio(&self, arguments: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_dubio"))
-            .args(arguments)
-            .current_dir(self.folder.path())
-            .output()
-            .expect("dubio runs")
-    }
-
     /// What a command that must succeed says.
     fn said(&self, arguments: &[&str]) -> String {
         let output = self.dubio(arguments);
@@ -56,7 +41,7 @@ impl Study {
 
     fn file(&self, run: &Value, name: &str) -> PathBuf {
         let id = run["id"].as_str().expect("an id");
-        self.folder.path().join("runs").join(id).join(name)
+        self.runs().join(id).join(name)
     }
 }
 
