@@ -24,7 +24,7 @@ run() {
 
 all=(samples=100)
 falls=(schedule=cosine:0.5)
-cycles=("${all[@]}" prior_std=0.33 cycle_epochs=22 noise_epochs=5 cycle_samples=4)
+cycles=(samples=40 prior_std=0.33 cycle_epochs=22 noise_epochs=5 cycle_samples=4) # ten cycles, as in the paper's code
 cold=(temperature=1.6666666666666667e-5) # 1 / 60000, what noise divided by N comes to
 plain=(epochs=50 lr=0.05 prior_std=0.2)  # the paper does not give these
 swag=(lr=0.018 schedule=flat-then-linear:0.03333333333 epochs=50 collect_lr=0.0006 collect_epochs=30
