@@ -25,6 +25,7 @@ run() {
 all=(samples=100)
 falls=(schedule=cosine:0.5)
 cycles=(samples=40 prior_std=0.33 cycle_epochs=22 noise_epochs=5 cycle_samples=4) # ten cycles, as in the paper's code
+longer=("${cycles[@]}" samples=100) # 25 cycles, as in its text
 cold=(temperature=1.6666666666666667e-5) # 1 / 60000, what noise divided by N comes to
 plain=(epochs=50 lr=0.05 prior_std=0.2)  # the paper does not give these
 swag=(lr=0.018 schedule=flat-then-linear:0.03333333333 epochs=50 collect_lr=0.0006 collect_epochs=30
@@ -48,9 +49,9 @@ run sghmc-cold sghmc "${all[@]}" lr=0.03 prior_std=0.14 burn_in=50 friction=0.1 
 run csgld-T1 csgld lr=0.06 "${cycles[@]}"
 run csgld-cold csgld lr=0.06 "${cycles[@]}" "${cold[@]}"
 run csgld-fast-T1 csgld lr=0.3 "${cycles[@]}"
-run csgld-fast-cold csgld lr=0.3 "${cycles[@]}" "${cold[@]}"
+run csgld-fast-cold csgld lr=0.3 "${longer[@]}" "${cold[@]}"
 run csghmc-T1 csghmc lr=0.06 "${cycles[@]}" friction=0.21
-run csghmc-cold csghmc lr=0.06 "${cycles[@]}" friction=0.21 "${cold[@]}"
+run csghmc-cold csghmc lr=0.06 "${longer[@]}" friction=0.21 "${cold[@]}"
 run subspace subspace "${subspace[@]}" prior_std=0.2
 run subspace-narrow subspace "${subspace[@]}" prior_std=0.12
 # HMC begins where a chain of SGHMC at the same prior has come to: from random numbers, or from a minimum,
