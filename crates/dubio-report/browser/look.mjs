@@ -85,7 +85,9 @@ for (const [what, path, check] of [
   ["figures are tables too", paths.study, act.figuresAreTables],
   ["a run shows its record", paths.study, act.runsShowRecords],
   ["the theme can be changed", paths.study, act.themesChange],
-  ["the keyboard reaches everything", paths.file, act.keyboardReaches],
+  ["the keyboard reaches everything on the page of a file", paths.file, act.keyboardReaches],
+  ["the keyboard reaches everything on the page of a study", paths.study, act.keyboardReaches],
+  ["the keyboard reaches everything on the page of a study that failed in part", paths.failed, act.keyboardReaches],
   ["paper leaves out what cannot be pressed", paths.study, act.prints],
   ["what failed is said first", paths.failed, act.failureIsSaid],
 ]) {

@@ -1,4 +1,4 @@
-//! Every command of studies, word for word: `study_transcript.txt` is a session at a terminal, and this
+//! Every command of studies, word for word: `study_transcript.txt` is what a terminal shows, and this
 //! test types it. `DUBIO_SNAPSHOTS=write cargo test` writes down what is printed now, to be read and
 //! committed.
 //!
@@ -18,7 +18,7 @@ const WRONG: &str = "data = [\"digts\"]\nnetworks = [\"mlp\"]\n[[methods]]\nmeth
 const ONE: &str =
     "data = [\"digits\"]\nnetworks = [\"mlp-20\"]\n\n[[methods]]\nmethod = \"sgd\"\nepochs = 3\n";
 
-fn session() -> Study {
+fn terminal() -> Study {
     let study = Study::new(SUITE);
     let write = |name: &str, suite: &str| {
         std::fs::write(study.folder.path().join(name), suite).expect("written");
@@ -95,10 +95,10 @@ fn blotted_word(word: &str) -> String {
 }
 
 #[test]
-fn a_session_with_studies_is_as_it_was_written_down() {
+fn what_studies_print_is_as_it_was_written_down() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/study_transcript.txt");
     let transcript = std::fs::read_to_string(&path).expect("the transcript");
-    let study = session();
+    let study = terminal();
     let mut now = String::new();
     let mut first_difference = None;
     for part in format!("\n{transcript}").split("\n$ ").skip(1) {
