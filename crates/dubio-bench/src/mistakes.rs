@@ -76,13 +76,3 @@ impl<'a> Collector<'a> {
         Err(Mistakes { file: file.to_string(), list: list.collect() })
     }
 }
-
-/// The nearest of some names, when one is near enough to have been meant.
-pub(crate) fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // Of names that are as near, the one as long: letters are more often swapped than lost.
-    let ranked = names
-        .into_iter()
-        .map(|known| (strsim::osa_distance(name, known), known.len().abs_diff(name.len()), known));
-    let (distance, _, known) = ranked.min()?;
-    (distance <= 1 + name.chars().count() / 3).then_some(known)
-}

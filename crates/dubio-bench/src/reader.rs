@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
+use dubio_data::names::unknown;
 use serde_json::{Map, Number, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::mistakes::{Collector, nearest};
+use crate::mistakes::Collector;
 
 /// A value with its place in the file.
 #[derive(Clone, Debug, PartialEq)]
@@ -170,21 +171,6 @@ impl<'a> Section<'a> {
             if !self.known.contains(&name) {
                 mistakes.add(key.span(), unknown(what, name, self.known.iter().copied()));
             }
-        }
-    }
-}
-
-/// That there is no such name, and what may have been meant.
-pub(crate) fn unknown<'a>(
-    what: &str,
-    name: &str,
-    known: impl Iterator<Item = &'a str> + Clone,
-) -> String {
-    match nearest(name, known.clone()) {
-        Some(near) => format!("no {what} is called `{name}`; did you mean `{near}`?"),
-        None => {
-            let names: Vec<&str> = known.collect();
-            format!("no {what} is called `{name}`; there are {}", names.join(", "))
         }
     }
 }

@@ -4,6 +4,7 @@
 //! and predicts those. What is tried next depends on the scores of finished trials alone, so a search
 //! goes on where it was stopped, on one machine or on many.
 
+use dubio_data::names::unknown;
 use dubio_infer::recipe::Recipe;
 use dubio_metrics::stream::Stream;
 use rand::RngExt;
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::mistakes::Collector;
-use crate::reader::{Placed, Section, unknown};
+use crate::reader::{Placed, Section};
 
 /// `[search]` of a suite.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use dubio_data::names::unknown;
 use dubio_data::sets;
 use dubio_data::shifts;
 use dubio_infer::attack::{Attack, Rule};
@@ -15,7 +16,7 @@ use toml::de::DeTable;
 
 use crate::decision::Decision;
 use crate::mistakes::{Collector, Mistakes};
-use crate::reader::{Placed, Section, unknown};
+use crate::reader::{Placed, Section};
 use crate::search::{Axis, Search, Space, values};
 
 /// A study as its author wrote it, checked.

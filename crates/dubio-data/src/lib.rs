@@ -3,6 +3,7 @@
 //! [`sets`] knows them by name and loads a part of one as a [`dataset::Dataset`]; [`formats`] reads
 //! the files, believing no size that they claim; [`fetch`] gets them and [`check`] compares them
 //! with what was published, below the folder that [`folder`] names. Loading never downloads.
+//! [`names`] says what may have been meant by a name that there is not.
 
 pub mod check;
 pub mod dataset;
@@ -10,6 +11,7 @@ mod error;
 pub mod fetch;
 pub mod folder;
 pub mod formats;
+pub mod names;
 pub mod sets;
 pub mod shifts;
 pub mod transforms;

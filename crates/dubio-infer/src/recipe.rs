@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use dubio_data::dataset::Dataset;
+use dubio_data::names::unknown;
 use dubio_metrics::stream::Stream;
 use dubio_nn::cpu::{Cpu, Flat};
 use dubio_nn::layers::dropout::Dropout;
@@ -140,7 +141,7 @@ impl Recipe {
             .collect();
         known.extend(shared);
         if let Some(key) = settings.keys().find(|key| !known.contains(key)) {
-            return Err(of(methods::no_such_setting(key, &known)));
+            return Err(of(unknown("setting", key, known.iter().map(String::as_str))));
         }
         let setup: Setup = methods::read(common).map_err(of)?;
         Ok(Self { setup, method: Method::read(name, settings)? })

@@ -212,8 +212,10 @@ fn an_unknown_setting_is_refused_with_the_nearest_known_one() {
             if names.contains_key(right) || right == "members" {
                 assert!(message.contains(&format!("did you mean `{right}`?")), "{message}");
             }
-            assert!(message.contains("prior_std"), "those of every method too: {message}");
         }
+        let message = refused(card.name, json!({ "enthusiasm": 1 }));
+        assert!(message.contains("`enthusiasm`; there are "), "{message}");
+        assert!(message.contains("prior_std"), "those of every method too: {message}");
     }
 }
 

@@ -293,3 +293,22 @@ fn a_sample_that_is_missing_from_a_checkpoint_is_an_error_that_names_it() {
     assert!(message.starts_with(&path.display().to_string()), "{message}");
     assert!(message.ends_with("remove the folder to begin again"), "{message}");
 }
+
+#[test]
+fn seconds_of_a_chain_are_those_of_all_processes_that_worked_on_it() {
+    let settings = json!({"epochs": 1000, "lr": 1e-3});
+    let method = Method::read("sgd", settings.as_object().cloned().expect("a table"));
+    let method = method.expect("settings");
+    let target = || LinearRegression::new(100_000, 1.0);
+    let folder = scratch();
+    // Stopped late, so that the seconds of the rest alone would be fewer.
+    let late = StopAfter::new(980);
+    let first = go(&method, &mut target(), &options(folder.path(), Duration::MAX, &late));
+    let first = first.expect_err("stopped").so_far.records[0].seconds;
+    let rest = go(&method, &mut target(), &options(folder.path(), Duration::MAX, &Unwatched));
+    let all = rest.unwrap_or_else(|e| panic!("{}", e.error)).records[0].seconds;
+    assert!(first.wall > 0.0 && all.wall > first.wall, "{first:?} {all:?}");
+    if let (Some(before), Some(after)) = (first.cpu(), all.cpu()) {
+        assert!(before > 0.0 && after >= before, "{first:?} {all:?}");
+    }
+}

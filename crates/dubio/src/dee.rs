@@ -8,11 +8,12 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::ValueEnum;
+use dubio_data::names::unknown_of_many;
 use dubio_metrics::card::Direction;
 use dubio_metrics::dee::{Falling, Point, Worth, equivalents};
 use serde_json::{Map, Value, json};
 
-use crate::names::{base, known, nearest};
+use crate::names::{base, known};
 use crate::{Outcome, threads};
 
 /// Deep ensemble equivalents: how many independently trained networks a method is worth.
@@ -164,10 +165,10 @@ fn direction(args: &Args, metric: &str) -> Result<Direction> {
     if let Some(score) = names.iter().find(|score| score.name == base(metric)) {
         return Ok(score.card.direction);
     }
-    let near = nearest(metric, &names.into_iter().map(|score| score.name).collect::<Vec<_>>());
+    let names = names.iter().map(|score| &score.name[..]);
     bail!(
-        "no score is called `{metric}`; did you mean {near}? Otherwise say with --better which \
-         values of it are better, or leave it out with --score"
+        "{}. Or say with --better which values of it are better, or leave it out with --score",
+        unknown_of_many("score", metric, names, "dubio list scores")
     )
 }
 

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use anyhow::{Result, bail};
 use clap::ValueEnum;
+use dubio_data::names::unknown_of_many;
 use dubio_data::shifts;
 use dubio_infer::methods;
 use dubio_infer::recipe::Recipe;
@@ -11,7 +12,7 @@ use dubio_metrics::card::Direction;
 use dubio_nn::networks;
 use serde_json::json;
 
-use crate::names::{Known, base, known, nearest};
+use crate::names::{Known, base, known};
 
 /// List what there is.
 #[derive(clap::Args)]
@@ -149,8 +150,8 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<()> {
     if found.is_empty() {
         let mut names: Vec<String> = all.iter().map(|k| k.name.clone()).collect();
         names.extend(methods::CARDS.iter().map(|card| card.name.to_string()));
-        let near = nearest(base(&name), &names);
-        bail!("no score or method is called `{}`; did you mean {near}?", args.name);
+        let names = names.iter().map(String::as_str);
+        bail!(unknown_of_many("score or method", base(&name), names, "dubio list"));
     }
     let mut out = io::stdout().lock();
     if args.json {

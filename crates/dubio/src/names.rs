@@ -1,6 +1,7 @@
 //! Names of scores: which there are, which are wanted, which was meant.
 
 use anyhow::{Result, bail};
+use dubio_data::names::unknown_of_many;
 use dubio_metrics::card::Card;
 use dubio_metrics::curves::mixing;
 use dubio_metrics::detection::{Measure, Signal};
@@ -114,8 +115,8 @@ fn check(asked: &str) -> Result<()> {
             return Ok(());
         }
     }
-    let near = nearest(bare, &names);
-    bail!("no score is called `{asked}`; did you mean {near}? `dubio list scores` shows them all")
+    let names = names.iter().map(String::as_str);
+    bail!(unknown_of_many("score", bare, names, "dubio list scores"))
 }
 
 /// The plain score that a derived one is made of: `calibrated.nll` of `nll`.
@@ -130,22 +131,6 @@ pub(crate) fn base(name: &str) -> &str {
     }
     let group = name.strip_prefix("group.").and_then(|rest| rest.split_once('.'));
     group.map_or(name, |(_, rest)| rest)
-}
-
-/// The closest of some names, by the number of letters to change.
-pub(crate) fn nearest(asked: &str, names: &[String]) -> String {
-    let mut ranked: Vec<(usize, &String)> =
-        names.iter().map(|name| (strsim::levenshtein(asked, name), name)).collect();
-    ranked.sort();
-    ranked.dedup();
-    let best = ranked.first().map_or(0, |(d, _)| *d);
-    let close: Vec<String> = ranked
-        .iter()
-        .take_while(|(d, _)| *d == best)
-        .take(3)
-        .map(|(_, n)| format!("`{n}`"))
-        .collect();
-    close.join(" or ")
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ use dubio_bench::search::Search;
 use dubio_bench::store::State;
 use dubio_bench::study::badness;
 use dubio_bench::suite::Suite;
+use dubio_data::names::unknown;
 
-use crate::names::nearest;
 use crate::runs::duration;
 use crate::study::Places;
 
@@ -54,11 +54,8 @@ pub(crate) fn suite(name: &str) -> Result<Suite> {
     let path = Path::new(name);
     let looks_like_file = path.extension().is_some() || name.contains(['/', '\\']);
     if !looks_like_file && !path.exists() {
-        let names: Vec<String> = SUITES.iter().map(|(known, _)| (*known).to_string()).collect();
-        bail!(
-            "no suite is called `{name}`; did you mean {}? A file's name ends in .toml",
-            nearest(name, &names)
-        );
+        let names = SUITES.iter().map(|(known, _)| *known);
+        bail!("{} (a file's name ends in .toml)", unknown("suite", name, names));
     }
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
     Ok(Suite::parse(name, &text)?)

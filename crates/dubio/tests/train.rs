@@ -104,7 +104,11 @@ fn a_wrong_setting_is_refused_with_what_would_be_right() {
     let folder = folder();
     let file = folder.path().join("preds.npz");
     let try_set = |setting: &str| train("sgd", &file, &[setting], &[]);
-    refused(&try_set("lrr=0.1"), &["sgd:", "`lrr`", "did you mean `lr`?", "weight_decay"]);
+    refused(&try_set("lrr=0.1"), &["sgd:", "`lrr`", "did you mean `lr`?"]);
+    refused(
+        &try_set("friction=0.1"),
+        &["no setting is called `friction`; there are", "weight_decay"],
+    );
     refused(&try_set("lr=fast"), &["sgd:", "`lr`", "fast"]);
     refused(&try_set("epochs=2.5"), &["sgd:", "`epochs`", "2.5"]);
     refused(&try_set("lr=-1"), &["`lr` must be above 0, got -1"]);
@@ -122,7 +126,9 @@ fn a_misspelt_name_is_answered_with_the_nearest() {
     let folder = folder();
     let file = folder.path().join("preds.npz");
     let misspelt = train("sghcm", &file, &[], &[]);
-    refused(&misspelt, &["no method is called `sghcm`; did you mean `sghmc`?", "deep-ensemble"]);
+    refused(&misspelt, &["no method is called `sghcm`; did you mean `sghmc`?"]);
+    let invented = train("variational", &file, &[], &[]);
+    refused(&invented, &["no method is called `variational`; there are sgd, deep-ensemble"]);
     let network = train("sgd", &file, &[], &["--network", "resnet"]);
     refused(&network, &["no network is called `resnet`", "mlp-N-N"]);
     let data = dubio(&["train", "sgd", "--data", "digit", "-o", text(&file)]);

@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::error::Error;
 use crate::formats::uci::Half;
+use crate::names::nearest;
 use crate::sets::{Set, list};
 
 /// A part of a data set.
@@ -141,9 +142,9 @@ pub fn halves(name: &str) -> Result<Halves, Error> {
 /// The set of this name, or an error that says which names are near.
 pub fn find(name: &str) -> Result<&'static Set, Error> {
     list().into_iter().find(|set| set.name == name).ok_or_else(|| {
-        let distance = |set: &&Set| strsim::osa_distance(name, set.name);
-        let near = list().into_iter().min_by_key(distance).map_or("mnist", |set| set.name);
-        let advice = format!("did you mean `{near}`? `dubio data list` shows them all");
+        let near = nearest(name, list().into_iter().map(|set| set.name));
+        let near = near.map_or(String::new(), |near| format!("did you mean {near}? "));
+        let advice = format!("{near}`dubio data list` shows them all");
         Error::new(name, "no data set has this name", advice)
     })
 }

@@ -18,6 +18,7 @@ pub mod swa;
 pub mod swag;
 mod trajectory;
 
+use dubio_data::names::unknown;
 use dubio_nn::cpu::Flat;
 use dubio_nn::engine::Vector;
 use serde::de::DeserializeOwned;
@@ -129,7 +130,8 @@ macro_rules! methods {
                 $(if name == $module::$variant::CARD.name {
                     return typed(name, settings).map(Self::$variant);
                 })+
-                Err(unknown(name))
+                let known = CARDS.iter().map(|card| card.name);
+                Err(Error::Setting(unknown("method", name, known)))
             }
 
             /// What cannot be, in words that say what to do.
@@ -186,7 +188,7 @@ pub(crate) fn read<S: Default + Serialize + DeserializeOwned>(
     let known = names(&S::default());
     for (name, value) in &settings {
         if !known.contains(name) {
-            return Err(no_such_setting(name, &known));
+            return Err(unknown("setting", name, known.iter().map(String::as_str)));
         }
         let alone = Map::from_iter([(name.clone(), value.clone())]);
         serde_json::from_value::<S>(Value::Object(alone))
@@ -199,28 +201,6 @@ pub(crate) fn read<S: Default + Serialize + DeserializeOwned>(
 fn plain(message: &str) -> String {
     let message = message.replace("expected f64", "expected a number");
     message.replace("expected usize", "expected a whole number from 0")
-}
-
-pub(crate) fn no_such_setting(name: &str, known: &[String]) -> String {
-    let nearest = nearest(name, known.iter().map(|known| &known[..]));
-    format!(
-        "no setting is called `{name}`; did you mean `{nearest}`? There are {}",
-        known.join(", ")
-    )
-}
-
-fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> &'a str {
-    let alike = |other: &str| strsim::jaro_winkler(other, name);
-    names.max_by(|a, b| alike(a).total_cmp(&alike(b))).expect("there are names")
-}
-
-fn unknown(name: &str) -> Error {
-    let names: Vec<&str> = CARDS.iter().map(|card| card.name).collect();
-    let nearest = nearest(name, names.iter().copied());
-    Error::Setting(format!(
-        "no method is called `{name}`; did you mean `{nearest}`? There are {}",
-        names.join(", ")
-    ))
 }
 
 /// That a number of settings are positive and finite.

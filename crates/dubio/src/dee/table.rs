@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
+use dubio_data::names::unknown;
 use dubio_metrics::dee::Point;
 
 use super::{Args, Curve};
-use crate::names::nearest;
 
 /// One line of the table.
 struct Line {
@@ -32,8 +32,8 @@ pub(super) fn curves(args: &Args, path: &Path) -> Result<Vec<Curve>> {
         let mut methods: Vec<String> = lines.iter().map(|line| line.curve[2].clone()).collect();
         methods.sort();
         methods.dedup();
-        let near = nearest(&args.baseline, &methods);
-        bail!("{}: there is no method `{}`; did you mean {near}?", path.display(), args.baseline);
+        let methods = methods.iter().map(String::as_str);
+        bail!("{}: {}", path.display(), unknown("method", &args.baseline, methods));
     }
     let wanted = |line: &&Line| args.score.is_empty() || args.score.contains(&line.curve[3]);
     let mut keys: Vec<&[String; 4]> = Vec::new();

@@ -1,0 +1,80 @@
+//! Names that there are not, and what may have been meant by them.
+
+/// The nearest of some names, in backticks, up to three that are as near joined by "or"; none when
+/// none is near enough to have been meant.
+///
+/// Near is by letters changed, lost, added or swapped with their neighbour, at most a third of the
+/// name's and one more. Of names that are as near, those as long: letters are more often swapped
+/// than lost.
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let length = name.chars().count();
+    let mut ranked: Vec<((usize, usize), &str)> = known
+        .into_iter()
+        .map(|known| {
+            let longer = known.chars().count().abs_diff(length);
+            ((strsim::osa_distance(name, known), longer), known)
+        })
+        .filter(|((distance, _), _)| *distance <= 1 + length / 3)
+        .collect();
+    ranked.sort();
+    ranked.dedup();
+    let best = ranked.first()?.0;
+    let near = ranked.iter().take_while(|(rank, _)| *rank == best).take(3);
+    Some(near.map(|(_, known)| format!("`{known}`")).collect::<Vec<_>>().join(" or "))
+}
+
+/// That no `what` has this name, and what may have been meant, or else which there are.
+pub fn unknown<'a>(
+    what: &str,
+    name: &str,
+    known: impl IntoIterator<Item = &'a str> + Clone,
+) -> String {
+    match nearest(name, known.clone()) {
+        Some(near) => format!("no {what} is called `{name}`; did you mean {near}?"),
+        None => {
+            let all: Vec<&str> = known.into_iter().collect();
+            format!("no {what} is called `{name}`; there are {}", all.join(", "))
+        }
+    }
+}
+
+/// The same of names too many to list; `shown_by` is the command that shows them.
+pub fn unknown_of_many<'a>(
+    what: &str,
+    name: &str,
+    known: impl IntoIterator<Item = &'a str>,
+    shown_by: &str,
+) -> String {
+    let near = nearest(name, known).map_or(String::new(), |near| format!("did you mean {near}? "));
+    format!("no {what} is called `{name}`; {near}`{shown_by}` shows them all")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_swapped_letter_is_nearer_than_a_lost_one_and_a_far_name_is_not_guessed() {
+        assert_eq!(nearest("sgdl", ["sgd", "sgld", "sghmc"]).as_deref(), Some("`sgld`"));
+        assert_eq!(nearest("ecf", ["eca", "ecb", "nll"]).as_deref(), Some("`eca` or `ecb`"));
+        assert_eq!(nearest("elsewhere", ["power", "mnist"]), None);
+        assert_eq!(nearest("x", []), None);
+    }
+
+    #[test]
+    fn names_are_listed_when_none_is_near() {
+        assert_eq!(
+            unknown("shift", "rain", ["fog", "snow"]),
+            "no shift is called `rain`; there are fog, snow"
+        );
+        let many = |name| unknown_of_many("score", name, ["nll", "ece"], "dubio list scores");
+        assert_eq!(
+            many("nl"),
+            "no score is called `nl`; did you mean `nll`? `dubio list scores` shows them all"
+        );
+        assert_eq!(
+            many("quality"),
+            "no score is called `quality`; `dubio list scores` shows them all"
+        );
+    }
+}
