@@ -99,6 +99,23 @@ def main(runs, seeds="5"):
                 theirs = published(score, counterpart) if counterpart else None
                 cells += [ours_as_text(ours, theirs, digits, score), theirs_as_text(theirs, digits)]
             print(f"| {method} | {count} | " + " | ".join(cells) + " |")
+    both_sets(found)
+
+
+def both_sets(found):
+    """Table 4 as its code makes it: both columns are means over both foreign sets (see ursabench-trials.md)."""
+    print("\n### Table 4: both sets together, AUROC\n")
+    signals = ("model", "total")
+    print("| method |" + "".join(f" {signal} ↑ | published, Fashion-MNIST | published, KMNIST |" for signal in signals))
+    print("| --- |" + " ---: | ---: | ---: |" * 2)
+    for method, counterpart in COUNTERPART.items():
+        cells = []
+        for signal in signals:
+            scores = [f"ood.{data}-test.auroc.{signal}" for data in ("fashion-mnist", "kmnist")]
+            ours = [found[method, score][0] for score in scores if (method, score) in found]
+            cells.append(f"{statistics.mean(ours):.3f}" if ours else "—")
+            cells += [theirs_as_text(published(score, counterpart) if counterpart else None, 3) for score in scores]
+        print(f"| {method} | " + " | ".join(cells) + " |")
 
 
 def ours_as_text(ours, theirs, digits, score):

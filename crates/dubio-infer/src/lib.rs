@@ -17,6 +17,7 @@ pub mod clock;
 mod draws;
 mod error;
 pub mod fit;
+mod head;
 pub mod layers;
 pub mod methods;
 pub mod optimisers;

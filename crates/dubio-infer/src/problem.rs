@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use dubio_data::dataset::Pictures;
 use dubio_metrics::stream::Stream;
 use dubio_nn::engine::{Batch, Engine, Slice, Vector};
 use dubio_nn::layers::Statistics;
@@ -9,6 +10,7 @@ use dubio_nn::real::Real;
 use rand::Rng;
 use rayon::prelude::*;
 
+use crate::augment::Augmentation;
 use crate::error::Error;
 use crate::target::Target;
 use crate::training::{Gathered, Training, TrainingInputs};
@@ -31,6 +33,8 @@ pub enum Start<V> {
 pub struct Problem<E: Engine> {
     engine: E,
     training: Arc<Training<E::Number>>,
+    /// What stands for the inputs, when it is not they that the network reads.
+    features: Option<Vec<E::Number>>,
     batch: usize,
     prior_precision: f64,
     start: Start<E::Vector>,
@@ -73,6 +77,7 @@ impl<E: Engine<Number: Real>> Problem<E> {
         let mut problem = Self {
             engine,
             training,
+            features: None,
             batch,
             prior_precision,
             start,
@@ -86,6 +91,11 @@ impl<E: Engine<Number: Real>> Problem<E> {
             problem.engine.set_statistics(statistics);
         }
         Ok(problem)
+    }
+
+    /// With what another network gives for the training inputs, one after the other, in their place.
+    pub fn reading(self, features: Vec<E::Number>) -> Self {
+        Self { features: Some(features), ..self }
     }
 
     /// The examples that the engine must have room for at a time.
@@ -110,12 +120,11 @@ impl<E: Engine<Number: Real>> Problem<E> {
     /// Calls `f` with chunks of all examples in the order of the file.
     fn each_chunk(&mut self, view: View, mut f: impl FnMut(&mut E, Batch<'_, E::Number>)) {
         let all: Vec<u32> = (0..self.training.len() as u32).collect();
-        let size = self.training.scaling.shape().size();
         for rows in all.chunks(CHUNK) {
             let answers = self.answers.rows(&self.training.answers, rows);
-            let inputs = match &self.training.inputs {
-                TrainingInputs::Ready(all) => &all[rows[0] as usize * size..][..rows.len() * size],
-                TrainingInputs::Augmented { pictures, augment } => {
+            let inputs = match examples(&self.training, self.features.as_deref()) {
+                Examples::Ready(all, size) => &all[rows[0] as usize * size..][..rows.len() * size],
+                Examples::Augmented(pictures, augment, size) => {
                     self.inputs.resize(rows.len() * size, E::Number::of(0.0));
                     let changes: &[_] = if view == View::AsTrained { augment } else { &[] };
                     let stream = self.stream.child("chunks").nth(rows[0] as usize);
@@ -125,6 +134,23 @@ impl<E: Engine<Number: Real>> Problem<E> {
                 }
             };
             f(&mut self.engine, Batch { inputs, answers });
+        }
+    }
+}
+
+/// What the network reads, and how many numbers of it for an example.
+enum Examples<'a, T> {
+    Ready(&'a [T], usize),
+    Augmented(&'a Pictures, &'a [Augmentation], usize),
+}
+
+fn examples<'a, T: Real>(training: &'a Training<T>, features: Option<&'a [T]>) -> Examples<'a, T> {
+    let size = training.scaling.shape().size();
+    match (features, &training.inputs) {
+        (Some(features), _) => Examples::Ready(features, features.len() / training.len()),
+        (None, TrainingInputs::Ready(all)) => Examples::Ready(all, size),
+        (None, TrainingInputs::Augmented { pictures, augment }) => {
+            Examples::Augmented(pictures, augment, size)
         }
     }
 }
@@ -180,14 +206,13 @@ impl<E: Engine<Number: Real>> Target for Problem<E> {
         self.shuffle(epoch);
         let last = self.training.len().min((batch + 1) * self.batch);
         let rows = &self.order.1[batch * self.batch..last];
-        let size = self.training.scaling.shape().size();
         let noise = self.stream.child("layers").nth(epoch * self.batches() + batch);
-        match &self.training.inputs {
-            TrainingInputs::Ready(all) => {
+        match examples(&self.training, self.features.as_deref()) {
+            Examples::Ready(all, size) => {
                 self.inputs.resize(rows.len() * size, E::Number::of(0.0));
                 gather(all, rows, size, &mut self.inputs);
             }
-            TrainingInputs::Augmented { pictures, augment } => {
+            Examples::Augmented(pictures, augment, size) => {
                 self.inputs.resize(rows.len() * size, E::Number::of(0.0));
                 let (scaling, stream) = (&self.training.scaling, noise.child("augment"));
                 scaling.pictures(pictures, rows, augment, &stream, &mut self.inputs);

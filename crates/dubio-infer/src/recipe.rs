@@ -20,6 +20,7 @@ use serde_json::{Map, Value};
 use crate::augment::Augmentation;
 use crate::error::Error;
 use crate::fit::{Options, Outcome, Unfinished, fit};
+use crate::head::Head;
 use crate::layers::{Layers, Part};
 use crate::methods::hmc::no_potential;
 use crate::methods::{self, LayerNoise, Method};
@@ -302,17 +303,26 @@ impl Recipe {
         let start = start(&tape).map_err(nothing)?;
         let (batch, examples) = (self.setup.batch, training.len());
         let precision = self.setup.prior_precision(examples);
-        let engine = Cpu::new(tape, Problem::<Cpu<T>>::capacity(batch, examples));
-        let mut problem = Problem::new(engine, training.clone(), batch, precision, start, stream)
-            .map_err(nothing)?;
+        let problem = |tape: Tape<T>, start: Start<Flat<T>>| {
+            let engine = Cpu::new(tape, Problem::<Cpu<T>>::capacity(batch, examples));
+            Problem::new(engine, training.clone(), batch, precision, start, stream)
+        };
         let layers = &self.setup.layers;
-        if *layers == Layers::All {
+        let Some(moving) = layers.range(&tape.slices()).map_err(nothing)? else {
+            let mut problem = problem(tape, start).map_err(nothing)?;
             return fit(&self.method, &mut problem, stream, member, options);
+        };
+        let head = Head::new(tape, moving.start, start, training, stream);
+        let Head { tape, start, features, before } = head;
+        let mut problem = problem(tape, start).map_err(nothing)?;
+        if let Some(features) = features {
+            problem = problem.reading(features);
         }
         let part = Part::new(&mut problem, layers).map_err(nothing)?;
         let mut part = part.expect("not all layers");
         let complete = |part: &Part<'_, _>, mut posterior: Posterior<Flat<T>>| {
-            posterior.points = posterior.points.into_iter().map(|p| part.complete(p)).collect();
+            let whole = |point| before.complete(part.complete(point));
+            posterior.points = posterior.points.into_iter().map(whole).collect();
             posterior
         };
         match fit(&self.method, &mut part, stream, member, options) {

@@ -9,6 +9,7 @@ use dubio_data::dataset::{Answers, Dataset, Inputs};
 use dubio_infer::Error;
 use dubio_infer::augment::Augmentation;
 use dubio_infer::fit::{Options, fit};
+use dubio_infer::layers::Part;
 use dubio_infer::methods::sgd::Sgd;
 use dubio_infer::methods::{CARDS, Method};
 use dubio_infer::posterior::Noise;
@@ -371,6 +372,41 @@ fn with_layers_only_those_named_move() {
                     let still = name == "hmc" && stays;
                     assert!(stays != moves.contains(&layer) || still, "{name} {layers} {layer}");
                 }
+            }
+        }
+    }
+}
+
+/// What layers that stay make of the inputs is worked out once; the chain is the same as if it were
+/// worked out at every step.
+#[test]
+fn layers_that_stay_are_as_good_as_never_looked_at_again() {
+    let (seed, network) = (6, "mlp-4-3");
+    for layers in [json!("last"), json!(["fc2"]), json!(["fc2", "fc3"])] {
+        for recipe in quick_recipes(&json!({"members": 1, "layers": layers})) {
+            let name = recipe.method.card().name;
+            let data = digits(80);
+            let root = Stream::root(seed);
+            let fast = recipe.fit::<f64>(network, &data, &root, &Options::default());
+            let fast = fast.unwrap_or_else(|e| panic!("{name}: {}", e.error)).posterior;
+
+            let training = Arc::new(Training::new(&data, &[]).expect("digits"));
+            let tape = recipe.network(network, &training).expect("a network");
+            let precision = recipe.setup.prior_precision(training.len());
+            let (engine, stream) = (Cpu::new(tape, 80), root.child("member").nth(0));
+            let problem = Problem::new(engine, training, 40, precision, Start::Fresh, &stream);
+            let mut problem = problem.expect("a problem");
+            let part = Part::new(&mut problem, &recipe.setup.layers).expect("layers");
+            let mut part = part.expect("not all");
+            let slow = fit(&recipe.method, &mut part, &stream, 0, &Options::default());
+            let slow = slow.unwrap_or_else(|e| panic!("{name}: {}", e.error));
+            assert_eq!(fast.points.len(), slow.points.len(), "{name}");
+            for (fast, slow) in fast.points.into_iter().zip(slow.points) {
+                let slow = part.complete(slow);
+                let pairs = fast.theta.0.iter().zip(&slow.theta.0);
+                let apart =
+                    pairs.fold(0.0, |most: f64, (a, b): (&f64, &f64)| most.max((a - b).abs()));
+                assert!(apart < 1e-9, "{name} {layers}: {apart}");
             }
         }
     }

@@ -124,6 +124,37 @@ impl<T: Real> Tape<T> {
         tape
     }
 
+    /// The first layer of the end of the network that has the parameters from `at` of the flat vector
+    /// on, if what is before it can stand apart: has parameters, is a function of the input alone
+    /// (no noise, no running statistics), and is read at its end only.
+    pub fn seam(&self, at: usize) -> Option<usize> {
+        let mut first = self.nodes.iter().position(|node| node.parameters.contains(&at))?;
+        // Noise in front of it is another at every step, and so belongs to what is stepped.
+        while first > 0 && self.nodes[first - 1].layer.is_noisy() {
+            first -= 1;
+        }
+        let (before, after) = self.nodes.split_at(first);
+        let fixed = |node: &Node<T>| !node.layer.is_noisy() && node.statistics.is_empty();
+        let reads = |from: From| matches!(from, From::Layer(index) if index + 1 >= first);
+        let apart = |node: &Node<T>| reads(node.from) && node.other.is_none_or(reads);
+        let learnt = before.last().is_some_and(|node| node.parameters.end > 0);
+        (learnt && before.iter().all(fixed) && after.iter().all(apart)).then_some(first)
+    }
+
+    /// The network in two at a [seam](Self::seam): what the first gives, the second reads.
+    pub fn split(mut self, seam: usize) -> (Self, Self) {
+        let after = self.nodes.split_off(seam);
+        let mut second = Self::new(self.output());
+        let now = |from: From| match from {
+            From::Layer(index) if index >= seam => From::Layer(index - seam),
+            _ => From::Input,
+        };
+        for Node { name, layer, from, other, .. } in after {
+            second.push(now(from), other.map(now), name, layer);
+        }
+        (self, second)
+    }
+
     fn push(
         &mut self,
         from: From,

@@ -6,6 +6,7 @@ use dubio_nn::engine::{Batch, Engine, Vector};
 use dubio_nn::layers::Statistics;
 use dubio_nn::loss::Answers;
 use dubio_nn::shape::Shape;
+use dubio_nn::tape::Tape;
 use dubio_nn::{networks, weights};
 
 const CIFAR: Shape = Shape { height: 32, width: 32, channels: 3 };
@@ -141,4 +142,38 @@ fn an_unknown_name_is_told_which_networks_there_are() {
     assert!(why.contains("mlp-N-N, lenet5"), "{why}");
     let small = Shape::picture(1, 8, 8);
     assert!(networks::build::<f32>("vgg16", small, 10).err().expect("refused").contains("32x32"));
+}
+
+/// Where a network can be cut, its two halves are the network: what the first gives, the second reads.
+#[test]
+fn the_halves_of_a_network_are_the_network() {
+    for (name, input, seams) in [
+        ("mlp", Shape::vector(784), 2),
+        ("lenet5", Shape::picture(1, 28, 28), 4),
+        ("resnet20-frn", CIFAR, 11), // after the first convolution, then block by block
+        ("preresnet20", CIFAR, 1),   // running statistics follow
+    ] {
+        let build = || networks::build::<f32>(name, input, 10).expect(name);
+        let theta = build().start(&Stream::root(1));
+        let examples = inputs(3 * input.size());
+        let outputs = |tape, theta: &[f32], inputs: &[f32]| {
+            let mut out = Vec::new();
+            Cpu::new(tape, 2).predict(&Flat(theta.to_vec()), inputs, None, &mut out);
+            out
+        };
+        let whole = outputs(build(), &theta, &examples);
+        let mut cuts: Vec<usize> =
+            build().nodes.iter().filter_map(|node| build().seam(node.parameters.start)).collect();
+        cuts.dedup();
+        for &seam in &cuts {
+            let (first, second) = build().split(seam);
+            let names = |tape: &Tape<f32>| tape.slices().into_iter().map(|s| s.name);
+            let both: Vec<String> = names(&first).chain(names(&second)).collect();
+            assert_eq!(both, names(&build()).collect::<Vec<_>>(), "{name} {seam}");
+            let (before, after) = theta.split_at(first.parameters());
+            let features = outputs(first, before, &examples);
+            assert_eq!(outputs(second, after, &features), whole, "{name} {seam}");
+        }
+        assert_eq!(cuts.len(), seams, "{name}: {cuts:?}");
+    }
 }

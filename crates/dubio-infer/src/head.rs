@@ -1,0 +1,72 @@
+//! The end of a network, when what is before it does not move.
+
+use dubio_metrics::stream::Stream;
+use dubio_nn::cpu::{Cpu, Flat};
+use dubio_nn::engine::Engine;
+use dubio_nn::real::Real;
+use dubio_nn::tape::{From, Tape};
+
+use crate::posterior::Point;
+use crate::problem::Start;
+use crate::training::{Training, TrainingInputs};
+
+/// Examples at a time.
+const CHUNK: usize = 1000;
+
+/// A network from the first layer that moves on, and what it reads.
+pub(crate) struct Head<T> {
+    pub(crate) tape: Tape<T>,
+    pub(crate) start: Start<Flat<T>>,
+    /// What the layers before it make of the training inputs, worked out once; none where it has to
+    /// be worked out at every step, and the head is the network itself.
+    pub(crate) features: Option<Vec<T>>,
+    pub(crate) before: Before<T>,
+}
+
+/// The parameters of the layers before it.
+pub(crate) struct Before<T>(Flat<T>);
+
+impl<T: Real> Before<T> {
+    /// A point of the whole network.
+    pub(crate) fn complete(&self, point: Point<Flat<T>>) -> Point<Flat<T>> {
+        Point { theta: Flat([&self.0.0[..], &point.theta.0].concat()), ..point }
+    }
+}
+
+impl<T: Real> Head<T> {
+    /// Of a network whose parameters move from `from` on.
+    pub(crate) fn new(
+        tape: Tape<T>,
+        from: usize,
+        start: Start<Flat<T>>,
+        training: &Training<T>,
+        stream: &Stream,
+    ) -> Self {
+        let (theta, statistics) = match start {
+            Start::Fresh => (Flat(tape.start(&stream.child("start"))), tape.rest()),
+            Start::Warm { theta, statistics } => {
+                (theta, statistics.into_iter().map(T::of).collect())
+            }
+        };
+        let statistics = statistics.iter().map(|value| value.wide()).collect();
+        let whole = |tape, theta| Self {
+            tape,
+            start: Start::Warm { theta, statistics },
+            features: None,
+            before: Before(Flat(Vec::new())),
+        };
+        // Features that are more than the inputs may be more than there is memory for.
+        let seam = tape
+            .seam(from)
+            .filter(|&seam| tape.shape(From::Layer(seam - 1)).size() <= tape.input.size());
+        let (Some(seam), TrainingInputs::Ready(inputs)) = (seam, &training.inputs) else {
+            return whole(tape, theta);
+        };
+        let (body, tape) = tape.split(seam);
+        let (before, moving) = theta.0.split_at(body.parameters());
+        let (before, moving) = (Flat(before.to_vec()), Flat(moving.to_vec()));
+        let mut features = Vec::new();
+        Cpu::new(body, CHUNK.min(training.len())).predict(&before, inputs, None, &mut features);
+        Self { features: Some(features), before: Before(before), ..whole(tape, moving) }
+    }
+}

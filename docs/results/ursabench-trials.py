@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Repeats what the published code of Vadera et al. 2020 did on MNIST and its paper does not say.
+
+    docs/results/ursabench-trials.py FOLDER
+
+Its five trials go on from one another's weights, and its decision task begins with networks that have seen every
+three and seven. Needs `dubio` on the path, numpy, and MNIST, Fashion-MNIST and KMNIST below $DUBIO_DATA. Files go to
+the folder that is named; what is there already is not done again. About an hour of one core.
+"""
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+
+import numpy as np
+
+COLD = "temperature=1.6666666666666667e-5"  # 1 / 60000
+# Settings in the published code, searched for there; five trials of ten cycles, one after another.
+CYCLES = {
+    "csgld": (30, ["lr=0.0586651", "prior_std=0.1795933", "cycle_epochs=21", "noise_epochs=4", "cycle_samples=3"]),
+    "csghmc": (40, ["lr=0.0682536", "prior_std=0.3304300", "cycle_epochs=22", "noise_epochs=5", "cycle_samples=4",
+                    "friction=0.2125676"]),
+}
+PUBLISHED = {
+    "cSGLD": "98.57 ± 0.03 | 0.0476 ± 0.0011 | 0.0223 ± 0.0003 | 0.0056 ± 0.0003 | 0.950 ± 0.005 | 0.954 ± 0.004",
+    "cSGHMC": "98.36 ± 0.09 | 0.0533 ± 0.0016 | 0.0256 ± 0.0010 | 0.0033 ± 0.0003 | 0.931 ± 0.017 | 0.923 ± 0.021",
+}
+SGHMC = ["samples=100", "lr=0.03", "prior_std=0.14", "burn_in=50", "friction=0.1", "schedule=cosine:0.5", COLD]
+SUBSPACE = ["samples=100", "lr=0.04", "schedule=flat-then-linear:0.05", "epochs=50", "collect_lr=0.002",
+            "collect_epochs=50", "collect=20", "rank=20", "momentum=0.54", "temperature=5000", "prior_std=0.2"]
+CSGLD = ["samples=30", *CYCLES["csgld"][1], COLD]
+DECISION = """title = "The decision task from networks that have seen all of the data"
+data = ["mnist"]
+networks = ["mlp"]
+seeds = 1
+[decision]
+critical = [3, 7]
+dropped = 0.99
+miss = 100
+other = 0.1
+"""
+
+
+def train(folder, name, method, settings):
+    """Predictions and the weights of every sample."""
+    if not (folder / f"{name}.json").exists():
+        also = [f"--also={data}:test={folder / name}-{data}.npz" for data in ("fashion-mnist", "kmnist")]
+        subprocess.run(["dubio", "train", method, "--data=mnist", "--network=mlp", *[f"--set={s}" for s in settings],
+                        f"--output={folder / name}.npz", *also, f"--weights={folder / name}-weights",
+                        f"--checkpoints={folder / name}.checkpoints", f"--record={folder / name}.json"],
+                       check=True, stdout=sys.stderr)
+
+
+def trial(folder, name, chosen):
+    """Scores of some of the samples."""
+    parts = {}
+    for data in ("", "-fashion-mnist", "-kmnist"):
+        parts[data] = folder / f"part{data}.npz"
+        arrays = dict(np.load(folder / f"{name}{data}.npz"))
+        np.savez(parts[data], **{key: a[chosen] if a.ndim == 3 else a for key, a in arrays.items()})
+    wanted = "--scores=accuracy,nll,brier,ece,ood.fashion.auroc,ood.kmnist.auroc"
+    done = subprocess.run(["dubio", "evaluate", parts[""], "--json", f"--ood=fashion={parts['-fashion-mnist']}",
+                           f"--ood=kmnist={parts['-kmnist']}", wanted], check=True, capture_output=True)
+    scores = json.loads(done.stdout)
+    value = lambda score: scores[score]["value"]
+    both = lambda signal: (value(f"ood.fashion.auroc.{signal}") + value(f"ood.kmnist.auroc.{signal}")) / 2
+    return [100 * value("accuracy"), value("nll"), value("brier"), value("ece"), both("total"), both("model")]
+
+
+def trials(folder):
+    print("| row | trial | accuracy, % | NLL | Brier | ECE | AUROC, total | AUROC, model |")
+    print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+    digits = [2, 4, 4, 4, 3, 3]
+    for name, (samples, settings) in CYCLES.items():
+        train(folder, name, name, [f"samples={5 * samples}", *settings, COLD])
+        scores = [trial(folder, name, slice(i * samples, (i + 1) * samples)) for i in range(5)]
+        for i, row in enumerate(scores):
+            print(f"| `{name}` | {i + 1} | " + " | ".join(f"{x:.{d}f}" for x, d in zip(row, digits)) + " |")
+        spread = [f"{statistics.mean(x):.{d}f} ± {statistics.stdev(x):.{d}f}" for x, d in zip(zip(*scores), digits)]
+        print(f"| `{name}` | all | " + " | ".join(spread) + " |")
+    for name, row in PUBLISHED.items():
+        print(f"| published {name} | all | {row} |")
+
+
+def decision(folder):
+    train(folder, "sghmc", "sghmc", SGHMC)
+    train(folder, "subspace", "subspace", SUBSPACE)
+    text = DECISION
+    for method, settings, start in [("sghmc", SGHMC, "sghmc"), ("subspace", SUBSPACE, "subspace"),
+                                    ("csgld", CSGLD, "sghmc")]:
+        pairs = [setting.split("=") for setting in settings]
+        quoted = [f"{key} = {json.dumps(value) if key == 'schedule' else value}" for key, value in pairs]
+        last = (folder / f"{start}-weights" / "99.safetensors").resolve()
+        text += "\n".join(["[[methods]]", f'method = "{method}"', f'start = ["{last}"]', *quoted, ""])
+    suite, runs = folder / "decision.toml", folder / "runs"
+    suite.write_text(text)
+    subprocess.run(["dubio", "run", suite, "--runs", runs], check=True, stdout=sys.stderr)
+    subprocess.run(["dubio", "score", runs, "--scores", "decision_cost"], check=True)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    place = pathlib.Path(sys.argv[1])
+    place.mkdir(parents=True, exist_ok=True)
+    trials(place)
+    print()
+    decision(place)
