@@ -1,7 +1,7 @@
-//! Times training steps: `steps NAME THREADS MEMBERS REPEATS`, NAME one of mlp, tiny, resnet.
+//! Times training steps: `steps NAME THREADS MEMBERS REPEATS`, NAME one of mlp, tiny, lenet, resnet.
 //!
 //! Members run side by side, one to a thread of their own pool of THREADS threads. Prints seconds
-//! per epoch of 60,000 examples (mlp), microseconds per step (tiny) or milliseconds per step
+//! per epoch of 60,000 examples (mlp, lenet), microseconds per step (tiny) or milliseconds per step
 //! (resnet), per member: best, median and worst of the repeats. `benches/steps.py` runs the same
 //! work in PyTorch.
 
@@ -45,6 +45,15 @@ fn work(name: &str) -> Work {
             steps: 4_000,
             unit: 1e6 / 4_000.0,
         },
+        "lenet" => Work {
+            network: "lenet5",
+            input: Shape::picture(1, 28, 28),
+            outputs: 10,
+            batch: 128,
+            examples: 60_000,
+            steps: 469,
+            unit: 1.0,
+        },
         "resnet" => Work {
             network: "resnet20-cifar",
             input: Shape::picture(3, 32, 32),
@@ -54,7 +63,7 @@ fn work(name: &str) -> Work {
             steps: 4,
             unit: 1e3 / 4.0,
         },
-        _ => panic!("mlp, tiny or resnet, not {name}"),
+        _ => panic!("mlp, tiny, lenet or resnet, not {name}"),
     }
 }
 

@@ -122,6 +122,38 @@ fn every_layer_has_the_gradient_of_its_function() {
     }
 }
 
+/// Pictures of one channel have a way of their own where they are what the network reads.
+#[test]
+fn a_convolution_of_grey_pictures_has_the_gradient_of_its_function() {
+    for (height, width) in [(6, 5), (5, 9), (1, 40)] {
+        let picture = Shape::picture(1, height, width);
+        for (kernel, padding) in [(3, 1), (5, 2), (5, 4), (2, 1)] {
+            for bias in [Bias::Yes, Bias::No] {
+                let conv = || Conv2d { channels: 3, kernel, stride: 1, padding, bias };
+                let mut tape = Tape::new(picture);
+                tape.then("conv", conv());
+                tape.then("flatten", Flatten);
+                tape.then("after", Linear { outputs: 4 });
+                check(tape, 11, Answers::Labels(&[0, 1, 2, 3, 0, 1, 2, 3, 3, 2, 1]));
+                check_layer(picture, conv());
+            }
+        }
+    }
+}
+
+#[test]
+fn the_first_of_equals_in_a_window_gets_its_gradient() {
+    let mut tape = Tape::new(Shape::picture(1, 2, 6));
+    tape.then("pool", MaxPool { size: 2, stride: 2, padding: 0 });
+    let mut engine = Cpu::new(tape, 1);
+    // All alike; then above on the right and below on the left; then a window of its own.
+    let picture = [7.0, 7.0, 0.0, 5.0, 1.0, 2.0, 7.0, 7.0, 5.0, 0.0, 3.0, 4.0];
+    let mut gradient = [9.0; 12];
+    let mut seed = |_: &[f64], seed: &mut [f64]| seed.copy_from_slice(&[1.0, 2.0, 3.0]);
+    engine.input_gradient(&Flat(Vec::new()), &picture, None, &mut seed, &mut gradient);
+    assert_eq!(gradient, [1.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 3.0]);
+}
+
 /// The gradient with respect to the inputs against differences, in three directions.
 fn check_inputs(tape: Tape<f64>, examples: usize) {
     let size = examples * tape.input.size();

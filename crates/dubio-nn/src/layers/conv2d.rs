@@ -1,8 +1,11 @@
 //! `conv2d`: convolution by products of matrices, a picture at a time.
 //!
 //! The windows of one picture are laid out as rows of a matrix (im2col), which is small enough to
-//! stay in the cache while it is multiplied by the kernels.
+//! stay in the cache while it is multiplied by the kernels. Pictures of one channel have [`grey`].
 
+mod grey;
+
+use grey::Grey;
 use rayon::prelude::*;
 
 use super::{Backward, Forward, Layer, PIECE, Parameter, Start, WORTH_SHARING, each_piece};
@@ -139,11 +142,22 @@ impl Conv2d {
     ) {
         let (size, out, window) =
             (pass.shape.size(), self.out(pass.shape), self.window(pass.shape));
-        let (windows, rest) = scratch.split_at_mut(out.places() * window);
-        let (back, sums) = rest.split_at_mut(out.places() * window);
+        let (room, sums) = scratch.split_at_mut(scratch.len() - (window + 1) * self.channels);
         let (kernels, biases) = sums.split_at_mut(window * self.channels);
+        kernels.fill(T::zero());
         biases.fill(T::zero());
         let first = piece * PIECE;
+        if let (Some(grey), None) = (Grey::new(self, pass.shape), &pictures) {
+            let biases = if self.bias == Bias::Yes { biases } else { &mut [] };
+            let pictures =
+                pass.input.chunks_exact(size).zip(pass.output_gradient.chunks_exact(out.size()));
+            for (x, g) in pictures.skip(first).take(PIECE) {
+                grey.add_gradient(x, g, room, kernels, biases);
+            }
+            return;
+        }
+        let (windows, back) = room.split_at_mut(out.places() * window);
+        let back = &mut back[..out.places() * window];
         for (index, example) in (first..pass.batch.min(first + PIECE)).enumerate() {
             let x = &pass.input[example * size..(example + 1) * size];
             let g = &pass.output_gradient[example * out.size()..(example + 1) * out.size()];
@@ -154,9 +168,8 @@ impl Conv2d {
                 self.windows_of(x, pass.shape, windows);
                 &*windows
             };
-            let into = if index == 0 { Into::Replace } else { Into::Add };
             let x = Matrix::new(x, out.places(), window).transposed();
-            multiply(x, g_matrix, kernels, into);
+            multiply(x, g_matrix, kernels, Into::Add);
             if self.bias == Bias::Yes {
                 for place in g.chunks_exact(self.channels) {
                     for (sum, g) in biases.iter_mut().zip(place) {
@@ -214,7 +227,8 @@ impl<T: Real> Layer<T> for Conv2d {
 
     fn scratch(&self, input: Shape) -> usize {
         let windows = self.out(input).places() * self.window(input);
-        2 * windows + (self.window(input) + 1) * self.channels
+        let grey = Grey::new(self, input).map_or(0, Grey::scratch);
+        grey.max(2 * windows) + (self.window(input) + 1) * self.channels
     }
 
     fn macs(&self, input: Shape) -> u64 {
@@ -225,7 +239,7 @@ impl<T: Real> Layer<T> for Conv2d {
         let (size, out, window) =
             (pass.shape.size(), self.out(pass.shape), self.window(pass.shape));
         let (kernels, bias) = pass.theta.split_at(window * self.channels);
-        let kernels = Matrix::new(kernels, window, self.channels);
+        let grey = Grey::new(self, pass.shape);
         let work = self.work(pass.shape, pass.batch);
         let scratch = Layer::<T>::scratch(self, pass.shape);
         each_piece(
@@ -238,6 +252,10 @@ impl<T: Real> Layer<T> for Conv2d {
                 for (index, y) in y.chunks_exact_mut(out.size()).enumerate() {
                     let example = piece * PIECE + index;
                     let x = &pass.input[example * size..(example + 1) * size];
+                    if let Some(grey) = grey {
+                        grey.forward(x, kernels, bias, room, y);
+                        continue;
+                    }
                     let x = if self.is_plain() {
                         x
                     } else {
@@ -251,6 +269,7 @@ impl<T: Real> Layer<T> for Conv2d {
                             Into::Add
                         }
                     };
+                    let kernels = Matrix::new(kernels, window, self.channels);
                     multiply(Matrix::new(x, out.places(), window), kernels, y, into);
                 }
             },

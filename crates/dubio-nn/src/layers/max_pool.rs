@@ -1,6 +1,10 @@
 //! `max-pool`: the largest number of each window.
 
-use super::{Backward, Forward, Layer};
+use std::ops::Range;
+
+use multiversion::multiversion;
+
+use super::{Backward, Forward, Layer, PIECE, each_piece};
 use crate::real::Real;
 use crate::shape::Shape;
 
@@ -11,7 +15,7 @@ pub struct MaxPool {
     pub size: usize,
     /// Steps between windows.
     pub stride: usize,
-    /// Places around the picture.
+    /// Places around the picture; fewer than the window has.
     pub padding: usize,
 }
 
@@ -20,46 +24,67 @@ impl MaxPool {
         (length + 2 * self.padding - self.size) / self.stride + 1
     }
 
-    /// Index, inside an example, of the largest number of the window of an output.
-    fn winner<T: Real>(
+    fn out(&self, input: Shape) -> Shape {
+        Shape::picture(input.channels, self.side(input.height), self.side(input.width))
+    }
+
+    /// Which of its numbers a window has inside a picture of this length.
+    fn inside(&self, window: usize, length: usize) -> Range<usize> {
+        let start = window * self.stride;
+        self.padding.saturating_sub(start)..self.size.min(length + self.padding - start)
+    }
+
+    /// The largest numbers of one picture, and which of its window each is. First the largest of
+    /// each column of a window, whole lines at a time, then of these; `line` has room for two lines.
+    fn forward_one<T: Real>(
         &self,
         x: &[T],
         input: Shape,
-        row: usize,
-        column: usize,
-        channel: usize,
-    ) -> usize {
-        let mut best: Option<usize> = None;
-        for i in 0..self.size {
-            for j in 0..self.size {
-                let (r, c) = (row * self.stride + i, column * self.stride + j);
-                let inside = r >= self.padding
-                    && c >= self.padding
-                    && r < input.height + self.padding
-                    && c < input.width + self.padding;
-                if inside {
-                    let place = (r - self.padding) * input.width + c - self.padding;
-                    let at = place * input.channels + channel;
-                    if best.is_none_or(|b| x[at] > x[b]) {
-                        best = Some(at);
+        line: &mut [T],
+        y: &mut [T],
+        which: &mut [T],
+    ) {
+        let (out, channels) = (self.out(input), input.channels);
+        let width = input.width * channels;
+        let (best, number) = line.split_at_mut(width);
+        for row in 0..out.height {
+            for (nth, i) in self.inside(row, input.height).enumerate() {
+                let x = &x[(row * self.stride + i - self.padding) * width..][..width];
+                if nth == 0 {
+                    best.copy_from_slice(x);
+                    number.fill(T::of((i * self.size) as f64));
+                } else {
+                    take_larger(x, T::of((i * self.size) as f64), best, number);
+                }
+            }
+            for column in 0..out.width {
+                let to = (row * out.width + column) * channels;
+                let (y, which) = (&mut y[to..][..channels], &mut which[to..][..channels]);
+                for (nth, j) in self.inside(column, input.width).enumerate() {
+                    let from = (column * self.stride + j - self.padding) * channels;
+                    let (best, number) = (&best[from..][..channels], &number[from..][..channels]);
+                    let step = T::of(j as f64);
+                    for ((y, which), (&x, &n)) in
+                        y.iter_mut().zip(which.iter_mut()).zip(best.iter().zip(number))
+                    {
+                        let n = n + step;
+                        let wins = nth == 0 || x > *y || x.is_nan() || (x == *y && n < *which);
+                        *y = if wins { x } else { *y };
+                        *which = if wins { n } else { *which };
                     }
                 }
             }
         }
-        best.unwrap_or(0)
     }
+}
 
-    /// Calls `f(output index, input index of the winner)` for every output of an example.
-    fn winners<T: Real>(&self, x: &[T], input: Shape, mut f: impl FnMut(usize, usize)) {
-        let (height, width) = (self.side(input.height), self.side(input.width));
-        for row in 0..height {
-            for column in 0..width {
-                for channel in 0..input.channels {
-                    let to = (row * width + column) * input.channels + channel;
-                    f(to, self.winner(x, input, row, column, channel));
-                }
-            }
-        }
+/// Replaces what is smaller than `x`, and its number; what is no number stays to be seen.
+#[multiversion(targets = "simd")]
+fn take_larger<T: Real>(x: &[T], from: T, best: &mut [T], number: &mut [T]) {
+    for ((best, number), &x) in best.iter_mut().zip(number).zip(x) {
+        let wins = x > *best || x.is_nan();
+        *best = if wins { x } else { *best };
+        *number = if wins { from } else { *number };
     }
 }
 
@@ -68,20 +93,53 @@ impl<T: Real> Layer<T> for MaxPool {
         "max-pool"
     }
     fn output(&self, input: Shape) -> Shape {
-        Shape::picture(input.channels, self.side(input.height), self.side(input.width))
+        self.out(input)
+    }
+    /// Which number of its window an output is.
+    fn saved(&self, input: Shape, batch: usize) -> usize {
+        batch * self.out(input).size()
     }
     fn forward(&self, pass: Forward<'_, T>) {
-        let (size, out) = (pass.shape.size(), pass.output.len() / pass.batch);
-        for (x, y) in pass.input.chunks_exact(size).zip(pass.output.chunks_exact_mut(out)) {
-            self.winners(x, pass.shape, |to, from| y[to] = x[from]);
-        }
+        let (shape, size, out) = (pass.shape, pass.shape.size(), self.out(pass.shape).size());
+        let piece = PIECE * out;
+        each_piece(pass.input.len(), pass.output, piece, pass.saved, piece, |piece, y, which| {
+            let mut line = vec![T::zero(); 2 * shape.width * shape.channels];
+            let pictures = pass.input.chunks_exact(size).skip(piece * PIECE);
+            let results = y.chunks_exact_mut(out).zip(which.chunks_exact_mut(out));
+            for (x, (y, which)) in pictures.zip(results) {
+                self.forward_one(x, shape, &mut line, y, which);
+            }
+        });
     }
     fn backward(&self, pass: Backward<'_, T>) {
-        let (size, out) = (pass.shape.size(), pass.output_gradient.len() / pass.batch);
-        pass.input_gradient.fill(T::zero());
-        let examples = pass.input.chunks_exact(size).zip(pass.output_gradient.chunks_exact(out));
-        for ((x, g), gradient) in examples.zip(pass.input_gradient.chunks_exact_mut(size)) {
-            self.winners(x, pass.shape, |to, from| gradient[from] = gradient[from] + g[to]);
-        }
+        let (shape, out) = (pass.shape, self.out(pass.shape));
+        let (size, channels) = (shape.size(), shape.channels);
+        let (width, padding) = (shape.width as isize, self.padding as isize);
+        // How far from the first place of its window each number is.
+        let places: Vec<isize> = (0..self.size * self.size)
+            .map(|n| (n / self.size) as isize * width + (n % self.size) as isize)
+            .collect();
+        let work = pass.input.len();
+        each_piece(work, pass.input_gradient, PIECE * size, &mut [], 0, |piece, all, _| {
+            let each = out.size();
+            let results =
+                pass.output_gradient.chunks_exact(each).zip(pass.saved.chunks_exact(each));
+            for (gradient, (g, which)) in
+                all.chunks_exact_mut(size).zip(results.skip(piece * PIECE))
+            {
+                gradient.fill(T::zero());
+                let windows = g.chunks_exact(channels).zip(which.chunks_exact(channels));
+                for (place, (g, which)) in windows.enumerate() {
+                    let (row, column) =
+                        (place / out.width * self.stride, place % out.width * self.stride);
+                    let first = (row as isize - padding) * width + column as isize - padding;
+                    for (channel, (g, which)) in g.iter().zip(which).enumerate() {
+                        let place = first + places[which.wide() as usize];
+                        let sum = &mut gradient[place as usize * channels + channel];
+                        *sum = *sum + *g;
+                    }
+                }
+            }
+        });
     }
 }
