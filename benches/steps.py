@@ -4,7 +4,7 @@
     python steps.py target/release/examples/steps [REPEATS]
 
 Needs torch (`run.sh` installs it). Networks, batches and the update are the same: an MLP
-784-200-200-10 and a ResNet-20 at batch 128, a network of 50 units on 13 features at batch 32, SGD
+784-200-200-10, a LeNet-5 and a ResNet-20 at batch 128, a network of 50 units on 13 features at batch 32, SGD
 with momentum. `members` are several networks at once: ours side by side, one thread each; PyTorch's
 batched by hand into one. Run it on a quiet machine: PyTorch's threads spin.
 """
@@ -72,6 +72,11 @@ def resnet20():
                          *[Block(*w) for w in widths], nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(64, 10))
 
 
+def lenet5():
+    return nn.Sequential(nn.Unflatten(1, (1, 28, 28)), nn.Conv2d(1, 6, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(6, 16, 5),
+                         nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), *mlp(400, 120, 84, 10))
+
+
 def gaussian(out, y):
     return (0.5 * ((y - out[:, 0]) * torch.exp(-out[:, 1])) ** 2 + out[:, 1]).mean()
 
@@ -91,11 +96,12 @@ rows = [
     ("mlp, s/epoch", ours("mlp", cores, 1), torchs(mlp(784, 200, 200, 10), x, y, 128, 469, F.cross_entropy, 1.0, cores)),
     ("mlp, members, s/epoch each", ours("mlp", 1, cores), torchs(Ensemble(members), x, y, 128, 469, ensemble_loss, 1.0 / members, cores)),
     ("50 units, us/step", ours("tiny", 1, 1), min(torchs(mlp(13, 50, 2), tiny_x, tiny_y, 32, 2000, gaussian, 1e6 / 2000, t) for t in {1, cores})),
+    ("lenet-5, s/epoch", ours("lenet", cores, 1), torchs(lenet5(), x, y, 128, 469, F.cross_entropy, 1.0, cores)),
     ("resnet-20, ms/step", ours("resnet", cores, 1), torchs(resnet20(), pictures, classes, 128, 4, F.cross_entropy, 250.0, cores)),
     ("resnet-20, members, ms/step each", ours("resnet", 1, cores), None),
 ]
 print(f"| work | dubio | PyTorch {torch.__version__} | ratio |\n| --- | ---: | ---: | ---: |")
-alone = rows[3][2]
+alone = rows[4][2]
 for name, own, other in rows:
     other = alone if other is None else other
     print(f"| {name} | {own:.4g} | {other:.4g} | {other / own:.2f} |")

@@ -28,13 +28,18 @@ impl MaxPool {
         Shape::picture(input.channels, self.side(input.height), self.side(input.width))
     }
 
+    /// What a piece keeps: for each output which place of its window it is, and room for two lines.
+    fn saved_per_piece(&self, input: Shape) -> usize {
+        PIECE * self.out(input).size() + 2 * input.width * input.channels
+    }
+
     /// Which of its numbers a window has inside a picture of this length.
     fn inside(&self, window: usize, length: usize) -> Range<usize> {
         let start = window * self.stride;
         self.padding.saturating_sub(start)..self.size.min(length + self.padding - start)
     }
 
-    /// The largest numbers of one picture, and which of its window each is. First the largest of
+    /// The largest numbers of one picture, and how far into its window each is. First the largest of
     /// each column of a window, whole lines at a time, then of these; `line` has room for two lines.
     fn forward_one<T: Real>(
         &self,
@@ -46,15 +51,15 @@ impl MaxPool {
     ) {
         let (out, channels) = (self.out(input), input.channels);
         let width = input.width * channels;
-        let (best, number) = line.split_at_mut(width);
+        let (best, place) = line.split_at_mut(width);
         for row in 0..out.height {
             for (nth, i) in self.inside(row, input.height).enumerate() {
                 let x = &x[(row * self.stride + i - self.padding) * width..][..width];
                 if nth == 0 {
                     best.copy_from_slice(x);
-                    number.fill(T::of((i * self.size) as f64));
+                    place.fill(T::of((i * input.width) as f64));
                 } else {
-                    take_larger(x, T::of((i * self.size) as f64), best, number);
+                    take_larger(x, T::of((i * input.width) as f64), best, place);
                 }
             }
             for column in 0..out.width {
@@ -62,10 +67,10 @@ impl MaxPool {
                 let (y, which) = (&mut y[to..][..channels], &mut which[to..][..channels]);
                 for (nth, j) in self.inside(column, input.width).enumerate() {
                     let from = (column * self.stride + j - self.padding) * channels;
-                    let (best, number) = (&best[from..][..channels], &number[from..][..channels]);
+                    let (best, place) = (&best[from..][..channels], &place[from..][..channels]);
                     let step = T::of(j as f64);
                     for ((y, which), (&x, &n)) in
-                        y.iter_mut().zip(which.iter_mut()).zip(best.iter().zip(number))
+                        y.iter_mut().zip(which.iter_mut()).zip(best.iter().zip(place))
                     {
                         let n = n + step;
                         let wins = nth == 0 || x > *y || x.is_nan() || (x == *y && n < *which);
@@ -76,15 +81,33 @@ impl MaxPool {
             }
         }
     }
+
+    /// Hands each gradient of one picture to the number that was the largest.
+    fn backward_one<T: Real>(&self, g: &[T], which: &[T], input: Shape, gradient: &mut [T]) {
+        let (out, channels) = (self.out(input), input.channels);
+        gradient.fill(T::zero());
+        let windows = g.chunks_exact(channels).zip(which.chunks_exact(channels));
+        for (window, (g, which)) in windows.enumerate() {
+            let (row, column) = (window / out.width, window % out.width);
+            // The first place of the window, were the padding part of the picture.
+            let first = row * self.stride * input.width + column * self.stride;
+            let before = self.padding * (input.width + 1);
+            for (channel, (g, which)) in g.iter().zip(which).enumerate() {
+                let place = first + which.wide() as usize - before;
+                let sum = &mut gradient[place * channels + channel];
+                *sum = *sum + *g;
+            }
+        }
+    }
 }
 
-/// Replaces what is smaller than `x`, and its number; what is no number stays to be seen.
+/// Replaces what is smaller than `x`, and its place; what is no number stays to be seen.
 #[multiversion(targets = "simd")]
-fn take_larger<T: Real>(x: &[T], from: T, best: &mut [T], number: &mut [T]) {
-    for ((best, number), &x) in best.iter_mut().zip(number).zip(x) {
+fn take_larger<T: Real>(x: &[T], from: T, best: &mut [T], place: &mut [T]) {
+    for ((best, place), &x) in best.iter_mut().zip(place).zip(x) {
         let wins = x > *best || x.is_nan();
         *best = if wins { x } else { *best };
-        *number = if wins { from } else { *number };
+        *place = if wins { from } else { *place };
     }
 }
 
@@ -95,50 +118,37 @@ impl<T: Real> Layer<T> for MaxPool {
     fn output(&self, input: Shape) -> Shape {
         self.out(input)
     }
-    /// Which number of its window an output is.
     fn saved(&self, input: Shape, batch: usize) -> usize {
-        batch * self.out(input).size()
+        batch.div_ceil(PIECE) * self.saved_per_piece(input)
     }
     fn forward(&self, pass: Forward<'_, T>) {
         let (shape, size, out) = (pass.shape, pass.shape.size(), self.out(pass.shape).size());
-        let piece = PIECE * out;
-        each_piece(pass.input.len(), pass.output, piece, pass.saved, piece, |piece, y, which| {
-            let mut line = vec![T::zero(); 2 * shape.width * shape.channels];
-            let pictures = pass.input.chunks_exact(size).skip(piece * PIECE);
-            let results = y.chunks_exact_mut(out).zip(which.chunks_exact_mut(out));
-            for (x, (y, which)) in pictures.zip(results) {
-                self.forward_one(x, shape, &mut line, y, which);
-            }
-        });
+        let (per_piece, saved) = (PIECE * out, self.saved_per_piece(shape));
+        each_piece(
+            pass.input.len(),
+            pass.output,
+            per_piece,
+            pass.saved,
+            saved,
+            |piece, y, saved| {
+                let (which, line) = saved.split_at_mut(per_piece);
+                let pictures = pass.input.chunks_exact(size).skip(piece * PIECE);
+                let results = y.chunks_exact_mut(out).zip(which.chunks_exact_mut(out));
+                for (x, (y, which)) in pictures.zip(results) {
+                    self.forward_one(x, shape, line, y, which);
+                }
+            },
+        );
     }
     fn backward(&self, pass: Backward<'_, T>) {
-        let (shape, out) = (pass.shape, self.out(pass.shape));
-        let (size, channels) = (shape.size(), shape.channels);
-        let (width, padding) = (shape.width as isize, self.padding as isize);
-        // How far from the first place of its window each number is.
-        let places: Vec<isize> = (0..self.size * self.size)
-            .map(|n| (n / self.size) as isize * width + (n % self.size) as isize)
-            .collect();
-        let work = pass.input.len();
-        each_piece(work, pass.input_gradient, PIECE * size, &mut [], 0, |piece, all, _| {
-            let each = out.size();
-            let results =
-                pass.output_gradient.chunks_exact(each).zip(pass.saved.chunks_exact(each));
-            for (gradient, (g, which)) in
-                all.chunks_exact_mut(size).zip(results.skip(piece * PIECE))
-            {
-                gradient.fill(T::zero());
-                let windows = g.chunks_exact(channels).zip(which.chunks_exact(channels));
-                for (place, (g, which)) in windows.enumerate() {
-                    let (row, column) =
-                        (place / out.width * self.stride, place % out.width * self.stride);
-                    let first = (row as isize - padding) * width + column as isize - padding;
-                    for (channel, (g, which)) in g.iter().zip(which).enumerate() {
-                        let place = first + places[which.wide() as usize];
-                        let sum = &mut gradient[place as usize * channels + channel];
-                        *sum = *sum + *g;
-                    }
-                }
+        let (shape, size, out) = (pass.shape, pass.shape.size(), self.out(pass.shape).size());
+        let saved = self.saved_per_piece(shape);
+        let (work, per_piece) = (pass.input.len(), PIECE * size);
+        each_piece(work, pass.input_gradient, per_piece, &mut [], 0, |piece, gradients, _| {
+            let g = pass.output_gradient[piece * PIECE * out..].chunks_exact(out);
+            let which = pass.saved[piece * saved..].chunks_exact(out);
+            for ((gradient, g), which) in gradients.chunks_exact_mut(size).zip(g).zip(which) {
+                self.backward_one(g, which, shape, gradient);
             }
         });
     }
