@@ -188,6 +188,9 @@ fn files_and_folders_of_files_give_curves_and_equivalents() {
     // Another score, other numbers; the same seed, the same bytes.
     let accuracy = rows(&[&arguments[..], &["--score", "accuracy", "--samples", "2"]].concat());
     assert_eq!(accuracy.len(), 3);
+    let two = rows(&[&arguments[..], &["--samples", "2"]].concat());
+    let twos: Vec<Value> = all.iter().filter(|row| row["n_samples"] == 2).cloned().collect();
+    assert_eq!(two, twos, "asking for fewer numbers changes none");
     let bytes =
         |threads: &str| dee(&[&arguments[..], &["--json", "--threads", threads]].concat()).stdout;
     assert_eq!(bytes("1"), bytes("3"));

@@ -61,8 +61,10 @@ pub(super) fn curves(args: &Args) -> Result<(Vec<Curve>, String)> {
     Selection::new(&scores)?;
     let mut all = Vec::new();
     for score in &scores {
-        for method in &methods {
-            let points = method.curve(args, score, &progress)?;
+        for (index, method) in methods.iter().enumerate() {
+            // Those of the baseline are what others are held against.
+            let whole = index == 0 || args.as_published;
+            let points = method.curve(args, score, |size| whole || args.wants(size), &progress)?;
             let (method, metric) = (method.name.clone(), score.clone());
             all.push(Curve { dataset: None, model: None, method, metric, points });
         }
@@ -126,15 +128,22 @@ impl Method {
         }
     }
 
-    fn curve(&self, args: &Args, score: &str, progress: &dyn Progress) -> Result<Vec<Point>> {
+    /// The score by the number of samples, for the numbers that are wanted.
+    fn curve(
+        &self,
+        args: &Args,
+        score: &str,
+        wants: impl Fn(usize) -> bool,
+        progress: &dyn Progress,
+    ) -> Result<Vec<Point>> {
         let members: Vec<usize> = self.runs.iter().map(Vec::len).collect();
         let largest = members.iter().copied().max().unwrap_or(0);
-        let sizes: Vec<usize> = (1..=largest).collect();
+        let sizes: Vec<usize> = (1..=largest).filter(|&size| wants(size)).collect();
         let subsets = Subsets {
             draws: args.draws.into(),
             stream: Stream::root(args.seed).child("subsets").child(&self.name),
         };
-        progress.start("subsets", members.iter().sum::<usize>() * subsets.draws);
+        progress.start("subsets", members.len() * sizes.len() * subsets.draws);
         let points = curve(&members, &sizes, &subsets, |run, chosen| {
             let chosen: Vec<(usize, usize)> = chosen.iter().map(|&m| self.runs[run][m]).collect();
             let value = self.score(&chosen, score, args.seed);
