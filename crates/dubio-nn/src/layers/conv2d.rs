@@ -1,7 +1,7 @@
 //! `conv2d`: convolution by products of matrices, a picture at a time.
 //!
 //! The windows of one picture are laid out as rows of a matrix (im2col), which is small enough to
-//! stay in the cache while it is multiplied by the kernels. Pictures of one channel have [`grey`].
+//! stay in the cache while it is multiplied by the kernels. Pictures of one channel go another way, in `grey`.
 
 mod grey;
 
