@@ -22,8 +22,12 @@ CYCLES = {
     "csghmc": (40, ["lr=0.0682536", "prior_std=0.3304300", "cycle_epochs=22", "noise_epochs=5", "cycle_samples=4",
                     "friction=0.2125676"]),
 }
+# One run each, from the last weights of the one before.
+PATH = ["samples=100", "lr=0.0439", "schedule=flat-then-linear:0.0387", "epochs=50", "collect_lr=0.0017", "collect_epochs=50",
+        "collect=50", "rank=20", "momentum=0.536", "temperature=5000", "prior_std=0.204"]
 PUBLISHED = {
     "cSGLD": "98.57 ± 0.03 | 0.0476 ± 0.0011 | 0.0223 ± 0.0003 | 0.0056 ± 0.0003 | 0.950 ± 0.005 | 0.954 ± 0.004",
+    "PCA + ESS": "98.40 ± 0.07 | 0.0520 ± 0.0016 | 0.0251 ± 0.0007 | 0.0036 ± 0.0005 | 0.938 ± 0.009 | 0.933 ± 0.006",
     "cSGHMC": "98.36 ± 0.09 | 0.0533 ± 0.0016 | 0.0256 ± 0.0010 | 0.0033 ± 0.0003 | 0.931 ± 0.017 | 0.923 ± 0.021",
 }
 SGHMC = ["samples=100", "lr=0.03", "prior_std=0.14", "burn_in=50", "friction=0.1", "schedule=cosine:0.5", COLD]
@@ -42,12 +46,12 @@ other = 0.1
 """
 
 
-def train(folder, name, method, settings):
+def train(folder, name, method, settings, seed=0):
     """Predictions and the weights of every sample."""
     if not (folder / f"{name}.json").exists():
         also = [f"--also={data}:test={folder / name}-{data}.npz" for data in ("fashion-mnist", "kmnist")]
         subprocess.run(["dubio", "train", method, "--data=mnist", "--network=mlp", *[f"--set={s}" for s in settings],
-                        f"--output={folder / name}.npz", *also, f"--weights={folder / name}-weights",
+                        f"--seed={seed}", f"--output={folder / name}.npz", *also, f"--weights={folder / name}-weights",
                         f"--checkpoints={folder / name}.checkpoints", f"--record={folder / name}.json"],
                        check=True, stdout=sys.stderr)
 
@@ -71,16 +75,25 @@ def trial(folder, name, chosen):
 def trials(folder):
     print("| row | trial | accuracy, % | NLL | Brier | ECE | AUROC, total | AUROC, model |")
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
-    digits = [2, 4, 4, 4, 3, 3]
     for name, (samples, settings) in CYCLES.items():
         train(folder, name, name, [f"samples={5 * samples}", *settings, COLD])
-        scores = [trial(folder, name, slice(i * samples, (i + 1) * samples)) for i in range(5)]
-        for i, row in enumerate(scores):
-            print(f"| `{name}` | {i + 1} | " + " | ".join(f"{x:.{d}f}" for x, d in zip(row, digits)) + " |")
-        spread = [f"{statistics.mean(x):.{d}f} ± {statistics.stdev(x):.{d}f}" for x, d in zip(zip(*scores), digits)]
-        print(f"| `{name}` | all | " + " | ".join(spread) + " |")
+        show(name, [trial(folder, name, slice(i * samples, (i + 1) * samples)) for i in range(5)])
+    scores = []
+    for i in range(5):
+        begin = [f"start={folder / f'path-{i - 1}-weights' / '99.safetensors'}"] if i else []
+        train(folder, f"path-{i}", "subspace", [*PATH, *begin], seed=i)
+        scores.append(trial(folder, f"path-{i}", slice(None)))
+    show("subspace", scores)
     for name, row in PUBLISHED.items():
         print(f"| published {name} | all | {row} |")
+
+
+def show(name, scores):
+    digits = [2, 4, 4, 4, 3, 3]
+    for i, row in enumerate(scores):
+        print(f"| `{name}` | {i + 1} | " + " | ".join(f"{x:.{d}f}" for x, d in zip(row, digits)) + " |")
+    spread = [f"{statistics.mean(x):.{d}f} ± {statistics.stdev(x):.{d}f}" for x, d in zip(zip(*scores), digits)]
+    print(f"| `{name}` | all | " + " | ".join(spread) + " |")
 
 
 def decision(folder):
