@@ -38,14 +38,10 @@ pub fn unknown<'a>(
     }
 }
 
-/// The same of names too many to list; `shown_by` is the command that shows them.
-pub fn unknown_of_many<'a>(
-    what: &str,
-    name: &str,
-    known: impl IntoIterator<Item = &'a str>,
-    shown_by: &str,
-) -> String {
-    let near = nearest(name, known).map_or(String::new(), |near| format!("did you mean {near}? "));
+/// The same of names too many to list: what is near was looked for by the caller, and `shown_by` is the
+/// command that shows all.
+pub fn unknown_of_many(what: &str, name: &str, near: Option<String>, shown_by: &str) -> String {
+    let near = near.map_or(String::new(), |near| format!("did you mean {near}? "));
     format!("no {what} is called `{name}`; {near}`{shown_by}` shows them all")
 }
 
@@ -67,7 +63,8 @@ mod tests {
             unknown("shift", "rain", ["fog", "snow"]),
             "no shift is called `rain`; there are fog, snow"
         );
-        let many = |name| unknown_of_many("score", name, ["nll", "ece"], "dubio list scores");
+        let near = |name| nearest(name, ["nll", "ece"]);
+        let many = |name| unknown_of_many("score", name, near(name), "dubio list scores");
         assert_eq!(
             many("nl"),
             "no score is called `nl`; did you mean `nll`? `dubio list scores` shows them all"

@@ -43,12 +43,12 @@ impl<T: Real> Head<T> {
         stream: &Stream,
     ) -> Self {
         let (theta, statistics) = match start {
-            Start::Fresh => (Flat(tape.start(&stream.child("start"))), tape.rest()),
-            Start::Warm { theta, statistics } => {
-                (theta, statistics.into_iter().map(T::of).collect())
+            Start::Fresh => {
+                let rest = tape.rest().iter().map(|value| value.wide()).collect();
+                (Flat(tape.start(&stream.child("start"))), rest)
             }
+            Start::Warm { theta, statistics } => (theta, statistics),
         };
-        let statistics = statistics.iter().map(|value| value.wide()).collect();
         let whole = |tape, theta| Self {
             tape,
             start: Start::Warm { theta, statistics },
@@ -68,5 +68,36 @@ impl<T: Real> Head<T> {
         let mut features = Vec::new();
         Cpu::new(body, CHUNK.min(training.len())).predict(&before, inputs, None, &mut features);
         Self { features: Some(features), before: Before(before), ..whole(tape, moving) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dubio_data::dataset::Dataset;
+    use dubio_data::sets::{self, Part};
+    use dubio_nn::layers::dropout::Dropout;
+    use dubio_nn::networks;
+
+    use super::*;
+    use crate::augment::Augmentation;
+
+    #[test]
+    fn features_are_kept_where_they_never_change_and_are_no_larger_than_the_inputs() {
+        let digits: Dataset = sets::digits::SET.load("".as_ref(), Part::Train).expect("embedded");
+        let plain = Training::<f32>::new(&digits, &[]).expect("digits");
+        let changed = Training::<f32>::new(&digits, &[Augmentation::Crop]).expect("digits");
+        let features = |network: &str, dropped: bool, training: &Training<f32>| {
+            let tape = networks::build(network, training.scaling().shape(), 10).expect(network);
+            let drop = || Box::new(Dropout { rate: 0.5 }) as Box<_>;
+            let tape = if dropped { tape.in_front_of_linear("dropout", drop) } else { tape };
+            let from = tape.slices()[tape.slices().len() - 2].range.start;
+            let head = Head::new(tape, from, Start::Fresh, training, &Stream::root(0));
+            head.features.map(|features| features.len() / training.len())
+        };
+        assert_eq!(features("mlp-20-30", false, &plain), Some(30));
+        assert_eq!(features("mlp-20", true, &plain), Some(20), "noise behind them is no matter");
+        assert_eq!(features("mlp-20-30", true, &plain), None, "noise in front of them");
+        assert_eq!(features("mlp-20-65", false, &plain), None, "more than the 64 of a picture");
+        assert_eq!(features("mlp-20-30", false, &changed), None, "other pictures at every step");
     }
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::ValueEnum;
-use dubio_data::names::unknown_of_many;
+use dubio_data::names::{nearest, unknown_of_many};
 use dubio_metrics::card::Direction;
 use dubio_metrics::dee::{Falling, Point, Worth, equivalents};
 use serde_json::{Map, Value, json};
@@ -165,10 +165,10 @@ fn direction(args: &Args, metric: &str) -> Result<Direction> {
     if let Some(score) = names.iter().find(|score| score.name == base(metric)) {
         return Ok(score.card.direction);
     }
-    let names = names.iter().map(|score| &score.name[..]);
+    let near = nearest(metric, names.iter().map(|score| &score.name[..]));
     bail!(
         "{}. Or say with --better which values of it are better, or leave it out with --score",
-        unknown_of_many("score", metric, names, "dubio list scores")
+        unknown_of_many("score", metric, near, "dubio list scores")
     )
 }
 

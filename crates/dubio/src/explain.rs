@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anyhow::{Result, bail};
 use clap::ValueEnum;
-use dubio_data::names::unknown_of_many;
+use dubio_data::names::{nearest, unknown_of_many};
 use dubio_data::shifts;
 use dubio_infer::methods;
 use dubio_infer::recipe::Recipe;
@@ -150,8 +150,8 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<()> {
     if found.is_empty() {
         let mut names: Vec<String> = all.iter().map(|k| k.name.clone()).collect();
         names.extend(methods::CARDS.iter().map(|card| card.name.to_string()));
-        let names = names.iter().map(String::as_str);
-        bail!(unknown_of_many("score or method", base(&name), names, "dubio list"));
+        let near = nearest(base(&name), names.iter().map(String::as_str));
+        bail!(unknown_of_many("score or method", &args.name, near, "dubio list"));
     }
     let mut out = io::stdout().lock();
     if args.json {

@@ -1,7 +1,7 @@
 //! Names of scores: which there are, which are wanted, which was meant.
 
 use anyhow::{Result, bail};
-use dubio_data::names::unknown_of_many;
+use dubio_data::names::{nearest, unknown_of_many};
 use dubio_metrics::card::Card;
 use dubio_metrics::curves::mixing;
 use dubio_metrics::detection::{Measure, Signal};
@@ -115,8 +115,8 @@ fn check(asked: &str) -> Result<()> {
             return Ok(());
         }
     }
-    let names = names.iter().map(String::as_str);
-    bail!(unknown_of_many("score", bare, names, "dubio list scores"))
+    let near = nearest(bare, names.iter().map(String::as_str));
+    bail!(unknown_of_many("score", asked, near, "dubio list scores"))
 }
 
 /// The plain score that a derived one is made of: `calibrated.nll` of `nll`.
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn a_misspelt_name_is_told_the_nearest_right_one() {
         let message = check("calibrated.nl").unwrap_err().to_string();
-        assert!(message.contains("did you mean `nll`"), "{message}");
+        assert!(message.contains("called `calibrated.nl`; did you mean `nll`"), "{message}");
         assert!(check("ood.far.auroc.total").is_ok() && check("group.3.ece").is_ok());
         assert!(check("ood.far.auroc.totl").is_err());
     }
