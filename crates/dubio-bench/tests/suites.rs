@@ -36,7 +36,13 @@ fn every_mistake_is_told_with_its_place_and_what_was_meant() {
         ("seeds = \"five\"", &["got the text \"five\""]),
         ("evaluate = 1", &["`evaluate` must be a table"]),
         ("[evaluate]\nshifts = [\"foggy\"]", &["no shift is called `foggy`; did you mean `fog`?"]),
-        ("[evaluate]\nood = [\"nowhere\"]", &["s.toml:2:8:", "did you mean"]),
+        (
+            "[evaluate]\nood = [\"fashion-mnits\", \"nowhere\"]",
+            &[
+                "s.toml:2:8: fashion-mnits: no data set has this name; did you mean `fashion-mnist`?",
+                "s.toml:2:25: nowhere: no data set has this name; `dubio data list`",
+            ],
+        ),
         (
             "[evaluate]\nshifts = [\"fog\"]\nseverities = [0, 6]",
             &["s.toml:3:15: a severity is", "s.toml:3:18"],

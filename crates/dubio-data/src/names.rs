@@ -3,18 +3,23 @@
 /// The nearest of some names, in backticks, up to three that are as near joined by "or"; none when
 /// none is near enough to have been meant.
 ///
-/// Near is by letters changed, lost, added or swapped with their neighbour, at most a third of the
-/// name's and one more. Of names that are as near, those as long: letters are more often swapped
-/// than lost.
+/// Near is by letters changed, lost, added or swapped with their neighbour: at most two, or one in three
+/// of the longer name's, and fewer than the shorter one has; or any number where one name has all of the
+/// other in it. Of names that are as near, those as long: letters are more often swapped than lost.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let length = name.chars().count();
     let mut ranked: Vec<((usize, usize), &str)> = known
         .into_iter()
         .map(|known| {
-            let longer = known.chars().count().abs_diff(length);
-            ((strsim::osa_distance(name, known), longer), known)
+            let own = known.chars().count();
+            ((strsim::osa_distance(name, known), own.abs_diff(length)), known)
         })
-        .filter(|((distance, _), _)| *distance <= 1 + length / 3)
+        .filter(|((distance, _), known)| {
+            let own = known.chars().count();
+            let (shorter, longer) = (own.min(length), own.max(length));
+            let inside = shorter >= 3 && (name.contains(known) || known.contains(name));
+            inside || (*distance <= (longer / 3).max(2) && *distance < shorter)
+        })
         .collect();
     ranked.sort();
     ranked.dedup();
@@ -53,7 +58,12 @@ mod tests {
     fn a_swapped_letter_is_nearer_than_a_lost_one_and_a_far_name_is_not_guessed() {
         assert_eq!(nearest("sgdl", ["sgd", "sgld", "sghmc"]).as_deref(), Some("`sgld`"));
         assert_eq!(nearest("ecf", ["eca", "ecb", "nll"]).as_deref(), Some("`eca` or `ecb`"));
-        assert_eq!(nearest("elsewhere", ["power", "mnist"]), None);
+        assert_eq!(
+            nearest("ensemble", ["deep-ensemble", "sgd"]).as_deref(),
+            Some("`deep-ensemble`")
+        );
+        assert_eq!(nearest("foggy", ["fog", "snow"]).as_deref(), Some("`fog`"));
+        assert_eq!(nearest("nowhere", ["power", "mnist"]), None);
         assert_eq!(nearest("x", []), None);
     }
 

@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::draws::uniform;
 use crate::error::Error;
+use crate::fitted::{Fitted, side_by_side};
 use crate::posterior::{Noise, Point};
 use crate::predict::{Predicted, TestTime};
-use crate::recipe::{Fitted, side_by_side};
 
 /// How pictures are changed. No pixel moves by more than `epsilon`, a share of the brightest pixel of
 /// the set, and none leaves the range from 0 to that.

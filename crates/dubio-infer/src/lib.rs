@@ -17,6 +17,7 @@ pub mod clock;
 mod draws;
 mod error;
 pub mod fit;
+pub mod fitted;
 mod head;
 pub mod layers;
 pub mod methods;

@@ -11,8 +11,8 @@ use dubio_predictions::{Floats, Output, write};
 
 use crate::augment::Augmentation;
 use crate::error::Error;
+use crate::fitted::{Fitted, side_by_side};
 use crate::posterior::Noise;
-use crate::recipe::{Fitted, side_by_side};
 
 /// Test-time augmentation: each sample looks at the pictures so many times, changed at random each
 /// time, and each look is a sample of its own.

@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use dubio_infer::Error;
 use dubio_infer::fit::{Checkpoints, Options, Outcome, Unwatched, Watch, fit};
+use dubio_infer::fitted::Fitted;
 use dubio_infer::methods::Method;
 use dubio_infer::posterior::Posterior;
-use dubio_infer::recipe::{Fitted, Recipe};
+use dubio_infer::recipe::Recipe;
 use dubio_infer::target::Target;
 use dubio_metrics::stream::Stream;
 use dubio_nn::cpu::Flat;

@@ -5,9 +5,10 @@ mod support;
 use std::sync::Arc;
 
 use dubio_infer::fit::Options;
+use dubio_infer::fitted::Fitted;
 use dubio_infer::predict::TestTime;
 use dubio_infer::problem::{Problem, Start};
-use dubio_infer::recipe::{Fitted, Recipe};
+use dubio_infer::recipe::Recipe;
 use dubio_infer::target::{Potential, Target};
 use dubio_infer::training::Training;
 use dubio_metrics::stream::Stream;

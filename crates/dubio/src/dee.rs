@@ -146,6 +146,14 @@ impl Args {
     fn wants(&self, n_samples: usize) -> bool {
         self.samples.is_empty() || self.samples.contains(&n_samples)
     }
+
+    /// That some method has each number of samples that is asked for.
+    fn check_samples(&self, has: impl Fn(usize) -> bool, largest: usize) -> Result<()> {
+        match self.samples.iter().find(|&&n| !has(n)) {
+            Some(n) => bail!("--samples: nothing has {n} samples; the most are {largest}"),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Which values of a score are better.

@@ -111,6 +111,11 @@ fn mistakes_in_a_table_are_told_with_their_place() {
             "no metric `ll`; there are cll",
         ),
         (
+            TABLE.to_string(),
+            &["--baseline", "deep", "--samples", "1,7"],
+            "nothing has 7 samples; the most are 10",
+        ),
+        (
             with("X,net,deep,2,cll,-0.8", "X,net,deep,2,cll,low"),
             &["--baseline", "deep"],
             "line 3: `low` is no value",
@@ -212,6 +217,10 @@ fn files_that_cannot_be_compared_are_refused() {
         (vec!["--baseline", &deep, &empty], "no predictions file in this folder"),
         (vec!["--baseline", &deep], "no method to compare"),
         (vec!["--baseline", &deep, &deep], "tell them apart with --names"),
+        (
+            vec!["--baseline", &deep, &deep, "--names", "own", "--samples", "2,4"],
+            "nothing has 4 samples; the most are 3",
+        ),
     ] {
         let output = dee(&arguments);
         assert_eq!(output.status.code(), Some(2), "{message}");

@@ -53,6 +53,8 @@ pub(super) fn curves(args: &Args) -> Result<(Vec<Curve>, String)> {
         method.check(&truth)?;
         methods.push(method);
     }
+    let largest = methods.iter().map(Method::largest).max().unwrap_or(0);
+    args.check_samples(|n| (1..=largest).contains(&n), largest)?;
     let scores = match (&args.score[..], &truth) {
         ([], Truth::Labels { .. }) => vec!["calibrated.nll".to_string()],
         ([], Truth::Targets { .. }) => vec!["nll".to_string()],
@@ -128,6 +130,11 @@ impl Method {
         }
     }
 
+    /// Samples of the run that has most.
+    fn largest(&self) -> usize {
+        self.runs.iter().map(Vec::len).max().unwrap_or(0)
+    }
+
     /// The score by the number of samples, for the numbers that are wanted.
     fn curve(
         &self,
@@ -137,8 +144,7 @@ impl Method {
         progress: &dyn Progress,
     ) -> Result<Vec<Point>> {
         let members: Vec<usize> = self.runs.iter().map(Vec::len).collect();
-        let largest = members.iter().copied().max().unwrap_or(0);
-        let sizes: Vec<usize> = (1..=largest).filter(|&size| wants(size)).collect();
+        let sizes: Vec<usize> = (1..=self.largest()).filter(|&size| wants(size)).collect();
         let subsets = Subsets {
             draws: args.draws.into(),
             stream: Stream::root(args.seed).child("subsets").child(&self.name),

@@ -35,6 +35,8 @@ pub(super) fn curves(args: &Args, path: &Path) -> Result<Vec<Curve>> {
         let methods = methods.iter().map(String::as_str);
         bail!("{}: {}", path.display(), unknown("method", &args.baseline, methods));
     }
+    let sizes = || lines.iter().map(|line| line.n_samples);
+    args.check_samples(|n| sizes().any(|size| size == n), sizes().max().unwrap_or(0))?;
     let wanted = |line: &&Line| args.score.is_empty() || args.score.contains(&line.curve[3]);
     let mut keys: Vec<&[String; 4]> = Vec::new();
     let mut grouped: Vec<Vec<&Line>> = Vec::new();

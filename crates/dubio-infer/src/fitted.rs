@@ -1,0 +1,222 @@
+//! A recipe carried out: its members side by side, each a chain from its start.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use dubio_data::dataset::Dataset;
+use dubio_metrics::stream::Stream;
+use dubio_nn::cpu::{Cpu, Flat};
+use dubio_nn::real::Real;
+use dubio_nn::tape::Tape;
+use dubio_nn::weights;
+
+use crate::error::Error;
+use crate::fit::{Options, Outcome, Unfinished, fit};
+use crate::head::Head;
+use crate::layers::Part;
+use crate::posterior::Posterior;
+use crate::problem::{Problem, Start};
+use crate::recipe::Recipe;
+use crate::training::Training;
+use crate::warm_up::{Stage, WarmUp};
+
+/// A trained recipe: what it takes to predict.
+pub struct Fitted<T> {
+    pub(crate) recipe: Recipe,
+    pub(crate) network: String,
+    pub(crate) training: Arc<Training<T>>,
+    /// The networks that stand for the posterior.
+    pub posterior: Posterior<Flat<T>>,
+}
+
+impl<T: Real> Fitted<T> {
+    /// The weights of every point, as PyTorch lays them out, each in a file's bytes.
+    pub fn weights(&self) -> Result<Vec<Vec<u8>>, Error> {
+        let tape = self.recipe.network(&self.network, &self.training)?;
+        let points = self.posterior.points.iter().map(|point| {
+            let statistics: Vec<T> = point.statistics.iter().map(|&v| T::of(v)).collect();
+            weights::write(&tape, &point.theta.0, &statistics)
+        });
+        Ok(points.collect())
+    }
+}
+
+impl Recipe {
+    /// Trains on a data set. Members run side by side, each on one thread; a single one on all.
+    pub fn fit<T: Real>(
+        &self,
+        network: &str,
+        data: &Dataset,
+        stream: &Stream,
+        options: &Options<'_>,
+    ) -> Outcome<Fitted<T>, Option<Fitted<T>>> {
+        let nothing = |error: Error| Box::new(Unfinished { error, so_far: None });
+        self.check().map_err(nothing)?;
+        let training = Arc::new(Training::new(data, &self.setup.augment).map_err(nothing)?);
+        let members = self.members();
+        let one = |member: usize| {
+            let stream = stream.child("member").nth(member);
+            self.member(network, &training, &stream, member, options)
+        };
+        let posteriors = if members == 1 {
+            // On one of the pool's own threads: work is handed over much faster from there.
+            vec![rayon::scope(|_| one(0))]
+        } else {
+            side_by_side(members, one)
+        };
+        let mut all = self.nothing();
+        let mut failed = None;
+        for posterior in posteriors {
+            let part = posterior.unwrap_or_else(|unfinished| {
+                let Unfinished { error, so_far } = *unfinished;
+                failed.get_or_insert(error);
+                so_far
+            });
+            all.points.extend(part.points);
+            all.records.extend(part.records);
+        }
+        let (recipe, network) = (self.clone(), network.to_string());
+        let fitted = Fitted { recipe, network, training, posterior: all };
+        match failed {
+            Some(error) => Err(Box::new(Unfinished { error, so_far: Some(fitted) })),
+            None => Ok(fitted),
+        }
+    }
+
+    fn nothing<T: Real>(&self) -> Posterior<Flat<T>> {
+        Posterior { points: Vec::new(), noise: self.method.noise(), records: Vec::new() }
+    }
+
+    fn member<T: Real>(
+        &self,
+        network: &str,
+        training: &Arc<Training<T>>,
+        stream: &Stream,
+        member: usize,
+        options: &Options<'_>,
+    ) -> Outcome<Posterior<Flat<T>>, Posterior<Flat<T>>> {
+        let Some(WarmUp(first)) = &self.setup.warm_up else {
+            let start = |tape: &Tape<T>| self.start(tape, member);
+            return self.chain(network, training, stream, member, options, start);
+        };
+        let own = self.method.passes();
+        let share = first.passes() / (first.passes() + own);
+        let watch = Stage { watch: options.watch, before: 0.0, share };
+        let checkpoints = options.checkpoints.clone().map(|mut kept| {
+            kept.folder.push("warm-up");
+            kept.identity += " warm-up";
+            kept
+        });
+        let before = Options { watch: &watch, checkpoints };
+        let warmed = first.member(network, training, &stream.child("warm-up"), member, &before);
+        let nothing = |error: Error| Box::new(Unfinished { error, so_far: self.nothing() });
+        let mut warmed = warmed.map_err(|unfinished| nothing(unfinished.error))?;
+        let last = warmed.points.pop().expect("every method leaves a sample");
+        let watch = Stage { watch: options.watch, before: share, share: 1.0 - share };
+        let after = Options { watch: &watch, checkpoints: options.checkpoints.clone() };
+        let start =
+            |_: &Tape<T>| Ok(Start::Warm { theta: last.theta, statistics: last.statistics });
+        let mut outcome = self.chain(network, training, stream, member, &after, start);
+        let all = match &mut outcome {
+            Ok(posterior) => posterior,
+            Err(unfinished) => &mut unfinished.so_far,
+        };
+        for (record, first) in all.records.iter_mut().zip(&warmed.records) {
+            record.seconds += first.seconds;
+            record.losses.splice(0..0, first.losses.iter().copied());
+        }
+        outcome
+    }
+
+    fn chain<T: Real>(
+        &self,
+        network: &str,
+        training: &Arc<Training<T>>,
+        stream: &Stream,
+        member: usize,
+        options: &Options<'_>,
+        start: impl FnOnce(&Tape<T>) -> Result<Start<Flat<T>>, Error>,
+    ) -> Outcome<Posterior<Flat<T>>, Posterior<Flat<T>>> {
+        let nothing = |error: Error| Box::new(Unfinished { error, so_far: self.nothing() });
+        let tape = self.network(network, training).map_err(nothing)?;
+        let start = start(&tape).map_err(nothing)?;
+        let (batch, examples) = (self.setup.batch, training.len());
+        let precision = self.setup.prior_precision(examples);
+        let problem = |tape: Tape<T>, start: Start<Flat<T>>| {
+            let engine = Cpu::new(tape, Problem::<Cpu<T>>::capacity(batch, examples));
+            Problem::new(engine, training.clone(), batch, precision, start, stream)
+        };
+        let layers = &self.setup.layers;
+        let Some(moving) = layers.range(&tape.slices()).map_err(nothing)? else {
+            let mut problem = problem(tape, start).map_err(nothing)?;
+            return fit(&self.method, &mut problem, stream, member, options);
+        };
+        let head = Head::new(tape, moving.start, start, training, stream);
+        let Head { tape, start, features, before } = head;
+        let mut problem = problem(tape, start).map_err(nothing)?;
+        if let Some(features) = features {
+            problem = problem.reading(features);
+        }
+        let part = Part::new(&mut problem, layers).map_err(nothing)?;
+        let mut part = part.expect("not all layers");
+        let complete = |part: &Part<'_, _>, mut posterior: Posterior<Flat<T>>| {
+            let whole = |point| before.complete(part.complete(point));
+            posterior.points = posterior.points.into_iter().map(whole).collect();
+            posterior
+        };
+        match fit(&self.method, &mut part, stream, member, options) {
+            Ok(posterior) => Ok(complete(&part, posterior)),
+            Err(mut unfinished) => {
+                unfinished.so_far = complete(&part, unfinished.so_far);
+                Err(unfinished)
+            }
+        }
+    }
+
+    fn start<T: Real>(&self, tape: &Tape<T>, member: usize) -> Result<Start<Flat<T>>, Error> {
+        let files = &self.setup.start;
+        let path = match files.len() {
+            0 => return Ok(Start::Fresh),
+            1 => &files[0],
+            count if count == self.members() => &files[member],
+            count => {
+                return Err(Error::Setting(format!(
+                    "`start` names {count} files for {} members; give one, or one for each",
+                    self.members()
+                )));
+            }
+        };
+        warm(tape, path)
+    }
+}
+
+fn warm<T: Real>(tape: &Tape<T>, path: &Path) -> Result<Start<Flat<T>>, Error> {
+    let advice = "name a .safetensors file of this network's weights";
+    let bytes = std::fs::read(path).map_err(|e| Error::file(path, e, advice))?;
+    let (theta, statistics) =
+        weights::read(tape, &bytes).map_err(|e| Error::file(path, e, advice))?;
+    let statistics = statistics.iter().map(|v| v.wide()).collect();
+    Ok(Start::Warm { theta: Flat(theta), statistics })
+}
+
+/// Runs pieces of work side by side, each on one thread of its own from beginning to end: what a
+/// member does inside never waits for another's.
+pub(crate) fn side_by_side<R: Send>(count: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
+    let threads = rayon::current_num_threads().min(count);
+    let next = AtomicUsize::new(0);
+    let results: Vec<Mutex<Option<R>>> = (0..count).map(|_| Mutex::new(None)).collect();
+    let worker = || {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+        pool.install(|| {
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                let Some(place) = results.get(index) else { return };
+                *place.lock().expect("written once") = Some(work(index));
+            }
+        });
+    };
+    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(worker))));
+    let taken = results.into_iter().map(|r| r.into_inner().expect("written once"));
+    taken.map(|result| result.expect("every piece was done")).collect()
+}
