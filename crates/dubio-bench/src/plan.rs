@@ -230,6 +230,11 @@ impl Place<'_> {
 }
 
 impl PlannedRun {
+    /// From JSON, as it is handed to the process that does the work.
+    pub fn read(text: &[u8]) -> serde_json::Result<Self> {
+        serde_json::from_slice(text)
+    }
+
     /// Whether it is part of a search.
     pub fn is_trial(&self) -> bool {
         self.settings.predict.contains(&Evaluation::Validation)

@@ -56,6 +56,7 @@ const CHUNK: usize = 250;
 
 impl<T: Real> Fitted<T> {
     /// Predicts a set of pictures after an attack on each.
+    #[inline(never)]
     pub fn predict_attacked(
         &self,
         data: &Dataset,

@@ -11,11 +11,13 @@ use dubio_nn::real::Real;
 use dubio_nn::tape::Tape;
 use dubio_nn::weights;
 
+use crate::attack::Attack;
 use crate::error::Error;
 use crate::fit::{Options, Outcome, Unfinished, fit};
 use crate::head::Head;
 use crate::layers::Part;
 use crate::posterior::Posterior;
+use crate::predict::{Predicted, TestTime};
 use crate::problem::{Problem, Start};
 use crate::recipe::Recipe;
 use crate::training::Training;
@@ -32,6 +34,7 @@ pub struct Fitted<T> {
 
 impl<T: Real> Fitted<T> {
     /// The weights of every point, as PyTorch lays them out, each in a file's bytes.
+    #[inline(never)]
     pub fn weights(&self) -> Result<Vec<Vec<u8>>, Error> {
         let tape = self.recipe.network(&self.network, &self.training)?;
         let points = self.posterior.points.iter().map(|point| {
@@ -44,6 +47,7 @@ impl<T: Real> Fitted<T> {
 
 impl Recipe {
     /// Trains on a data set. Members run side by side, each on one thread; a single one on all.
+    #[inline(never)]
     pub fn fit<T: Real>(
         &self,
         network: &str,
@@ -220,3 +224,16 @@ pub(crate) fn side_by_side<R: Send>(count: usize, work: impl Fn(usize) -> R + Sy
     let taken = results.into_iter().map(|r| r.into_inner().expect("written once"));
     taken.map(|result| result.expect("every piece was done")).collect()
 }
+
+/// Single precision, of which crates that train would each build all of it once more: what is generic and
+/// never inlined is shared with them, if it is used here.
+type Single = Fitted<f32>;
+type Predict<How> = fn(&Single, &Dataset, &How, &Stream) -> Result<Predicted, Error>;
+type Fit = fn(&Recipe, &str, &Dataset, &Stream, &Options<'_>) -> Outcome<Single, Option<Single>>;
+#[used]
+static SINGLE: (
+    Fit,
+    Predict<TestTime>,
+    Predict<Attack>,
+    fn(&Single) -> Result<Vec<Vec<u8>>, Error>,
+) = (Recipe::fit, Fitted::predict, Fitted::predict_attacked, Fitted::weights);

@@ -47,6 +47,7 @@ const CHUNK: usize = 1000;
 impl<T: Real> Fitted<T> {
     /// Predicts a set, sample after sample; samples side by side. The noise of dropout and of
     /// augmentation comes from `stream`.
+    #[inline(never)]
     pub fn predict(
         &self,
         data: &Dataset,

@@ -37,7 +37,7 @@ pub(crate) fn do_work(args: &WorkArgs) -> Result<ExitCode> {
     let stop = stopper()?;
     let mut text = Vec::new();
     io::stdin().lock().read_to_end(&mut text)?;
-    let run: PlannedRun = serde_json::from_slice(&text).context("a planned run, as JSON")?;
+    let run = PlannedRun::read(&text).context("a planned run, as JSON")?;
     let store = args.places.store();
     let Some(_claim) = store.claim(&run.id)? else { return code(exit::TAKEN) };
     if store.is_finished(&run.id) {

@@ -115,6 +115,7 @@ pub trait Shift: Sync {
 }
 
 /// Every shift: the nineteen of CIFAR-10-C in the published order, then those of geometry.
+#[inline(never)] // or every crate that asks for one would build all of them again
 pub fn list() -> &'static [&'static dyn Shift] {
     &[
         &gaussian_noise::GaussianNoise,

@@ -39,6 +39,7 @@ pub const CARDS: [&Card; 8] = [
 /// Builds a network by name: `mlp` or `mlp-50-50`, `lenet5`, `vgg16`, `resnet20-cifar`,
 /// `preresnet20`, `resnet20-frn`, `resnet18`, `wideresnet28x10`. A name ending in `/4` has a
 /// quarter of the channels.
+#[inline(never)]
 pub fn build<T: Real>(name: &str, input: Shape, outputs: usize) -> Result<Tape<T>, String> {
     let (plain, thin) = match name.split_once('/') {
         None => (name, 1),
@@ -65,6 +66,10 @@ pub fn build<T: Real>(name: &str, input: Shape, outputs: usize) -> Result<Tape<T
     let names: Vec<&str> = CARDS.iter().map(|card| card.name).collect();
     Err(format!("no network is called `{name}`; there are {}", names.join(", ")))
 }
+
+/// What is generic and never inlined is shared with the crates that use it, if it is used here.
+#[used]
+static SINGLE: fn(&str, Shape, usize) -> Result<Tape<f32>, String> = build;
 
 /// `None` when a name is not of the family; an error when the network cannot take such inputs.
 type Built<T> = Option<Result<Tape<T>, String>>;
