@@ -14,6 +14,10 @@ pub mod exit {
     pub const TAKEN: i32 = 4;
 }
 
+/// What a worker reads, after the planned run, when it should stop. Signals reach it only where they are
+/// sent to all processes of a terminal.
+pub const STOP: &str = "stop\n";
+
 /// What came of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {

@@ -5,15 +5,18 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use crate::executor::{Ended, Listener, exit};
+use crate::executor::{Ended, Listener, STOP, exit};
 use crate::memory;
 use crate::plan::PlannedRun;
 use crate::store::{Cause, Failure, Store};
 
 /// Runs on this machine, each by a process of `program work`, which reads the planned run from its
-/// standard input and writes shares of progress, a line each, to its standard output.
+/// standard input, and perhaps [`STOP`] after it, and writes shares of progress, a line each, to its
+/// standard output.
 pub struct Local<'a> {
     /// Where results go.
     pub store: &'a Store,
@@ -27,6 +30,9 @@ pub struct Local<'a> {
     pub room: Option<u64>,
 }
 
+/// How often it is looked whether to stop.
+const LOOK: Duration = Duration::from_millis(100);
+
 /// Which runs are to do, and what those under way take.
 struct Queue {
     waiting: VecDeque<usize>,
@@ -35,7 +41,7 @@ struct Queue {
 }
 
 impl Local<'_> {
-    /// Does all runs; those not begun when `stop` is raised stay so.
+    /// Does all runs; when `stop` is raised, those under way stop and those not begun stay so.
     pub fn run_all(
         &self,
         runs: &[&PlannedRun],
@@ -54,7 +60,7 @@ impl Local<'_> {
                     while let Some(index) = self.next(&queue, &ended_one, &bytes, stop) {
                         let run = runs[index];
                         listener.began(run);
-                        match self.one(run, listener) {
+                        match self.one(run, stop, listener) {
                             Ok(how) => {
                                 listener.ended(run, &how);
                                 lock(&results)[index] = how;
@@ -103,7 +109,13 @@ impl Local<'_> {
         }
     }
 
-    fn one(&self, run: &PlannedRun, listener: &dyn Listener) -> io::Result<Ended> {
+    fn one(
+        &self,
+        run: &PlannedRun,
+        stop: &AtomicBool,
+        listener: &dyn Listener,
+    ) -> io::Result<Ended> {
+        let planned = serde_json::to_vec(run)?;
         let mut child = Command::new(self.program)
             .arg("work")
             .args(self.arguments)
@@ -112,23 +124,32 @@ impl Local<'_> {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()?;
-        if let Some(mut input) = child.stdin.take() {
-            // A worker that dies at once is told by its exit status.
-            let _ = input.write_all(&serde_json::to_vec(run)?);
-        }
-        let complaints = child.stderr.take().map(|errors| {
-            std::thread::spawn(move || io::read_to_string(errors).unwrap_or_default())
-        });
-        for line in
-            BufReader::new(child.stdout.take().ok_or_else(|| io::Error::other("no output"))?)
-                .lines()
-        {
-            if let Ok(share) = line?.trim().parse() {
-                listener.progressed(run, share);
+        let none = || io::Error::other("a worker has no input or output");
+        let mut input = child.stdin.take().ok_or_else(none)?;
+        let mut errors = child.stderr.take().ok_or_else(none)?;
+        let output = child.stdout.take().ok_or_else(none)?;
+        let complaints = std::thread::scope(|scope| -> io::Result<String> {
+            let (silence, ended) = mpsc::channel::<()>();
+            scope.spawn(move || {
+                // A worker that has died is told by its exit status, not by what it does not read.
+                let _ = input.write_all(&planned);
+                while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+                    if stop.load(Ordering::Relaxed) {
+                        let _ = input.write_all(STOP.as_bytes());
+                        return;
+                    }
+                }
+            });
+            let complaints = scope.spawn(move || io::read_to_string(&mut errors));
+            for line in BufReader::new(output).lines() {
+                if let Ok(share) = line?.trim().parse() {
+                    listener.progressed(run, share);
+                }
             }
-        }
+            drop(silence);
+            Ok(complaints.join().ok().and_then(Result::ok).unwrap_or_default())
+        })?;
         let status = child.wait()?;
-        let complaints = complaints.and_then(|thread| thread.join().ok()).unwrap_or_default();
         let how = ended(run, self.store, status, &complaints)?;
         if how == Ended::Finished && !complaints.trim().is_empty() {
             listener.noted(complaints.trim());

@@ -1,5 +1,6 @@
 //! A plan: every run of a suite with all defaults written out.
 
+use std::io;
 use std::path::Path;
 
 use dubio_data::dataset::{Answers, Dataset, Inputs};
@@ -230,9 +231,9 @@ impl Place<'_> {
 }
 
 impl PlannedRun {
-    /// From JSON, as it is handed to the process that does the work.
-    pub fn read(text: &[u8]) -> serde_json::Result<Self> {
-        serde_json::from_slice(text)
+    /// From JSON, as it is handed to the process that does the work; nothing after it is read.
+    pub fn read(from: &mut dyn io::Read) -> serde_json::Result<Self> {
+        Self::deserialize(&mut serde_json::Deserializer::from_reader(from))
     }
 
     /// Whether it is part of a search.

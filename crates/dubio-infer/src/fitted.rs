@@ -11,13 +11,11 @@ use dubio_nn::real::Real;
 use dubio_nn::tape::Tape;
 use dubio_nn::weights;
 
-use crate::attack::Attack;
 use crate::error::Error;
 use crate::fit::{Options, Outcome, Unfinished, fit};
 use crate::head::Head;
 use crate::layers::Part;
 use crate::posterior::Posterior;
-use crate::predict::{Predicted, TestTime};
 use crate::problem::{Problem, Start};
 use crate::recipe::Recipe;
 use crate::training::Training;
@@ -227,13 +225,18 @@ pub(crate) fn side_by_side<R: Send>(count: usize, work: impl Fn(usize) -> R + Sy
 
 /// Single precision, of which crates that train would each build all of it once more: what is generic and
 /// never inlined is shared with them, if it is used here.
-type Single = Fitted<f32>;
-type Predict<How> = fn(&Single, &Dataset, &How, &Stream) -> Result<Predicted, Error>;
-type Fit = fn(&Recipe, &str, &Dataset, &Stream, &Options<'_>) -> Outcome<Single, Option<Single>>;
-#[used]
-static SINGLE: (
-    Fit,
-    Predict<TestTime>,
-    Predict<Attack>,
-    fn(&Single) -> Result<Vec<Vec<u8>>, Error>,
-) = (Recipe::fit, Fitted::predict, Fitted::predict_attacked, Fitted::weights);
+mod single {
+    use super::*;
+    use crate::attack::Attack;
+    use crate::predict::{Predicted, TestTime};
+
+    type Single = Fitted<f32>;
+    type Fit =
+        fn(&Recipe, &str, &Dataset, &Stream, &Options<'_>) -> Outcome<Single, Option<Single>>;
+    type Predict<How> = fn(&Single, &Dataset, &How, &Stream) -> Result<Predicted, Error>;
+    type Weights = fn(&Single) -> Result<Vec<Vec<u8>>, Error>;
+
+    #[used]
+    static BUILT: (Fit, Predict<TestTime>, Predict<Attack>, Weights) =
+        (Recipe::fit, Fitted::predict, Fitted::predict_attacked, Fitted::weights);
+}

@@ -1,12 +1,12 @@
 //! `dubio work`: one planned run, in a process of its own.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
-use dubio_bench::executor::exit;
+use dubio_bench::executor::{self, exit};
 use dubio_bench::plan::PlannedRun;
 use dubio_bench::store::Failure;
 use dubio_bench::work;
@@ -35,9 +35,14 @@ pub(crate) fn stopper() -> Result<&'static AtomicBool> {
 pub(crate) fn do_work(args: &WorkArgs) -> Result<ExitCode> {
     let code = |code: i32| Ok(ExitCode::from(code as u8));
     let stop = stopper()?;
-    let mut text = Vec::new();
-    io::stdin().lock().read_to_end(&mut text)?;
-    let run = PlannedRun::read(&text).context("a planned run, as JSON")?;
+    let run = PlannedRun::read(&mut io::stdin()).context("a planned run, as JSON")?;
+    std::thread::spawn(|| {
+        let stopped =
+            |line: io::Result<String>| line.is_ok_and(|line| line == executor::STOP.trim());
+        if io::stdin().lines().any(stopped) {
+            stop.store(true, Ordering::Relaxed);
+        }
+    });
     let store = args.places.store();
     let Some(_claim) = store.claim(&run.id)? else { return code(exit::TAKEN) };
     if store.is_finished(&run.id) {

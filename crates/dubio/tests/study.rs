@@ -161,6 +161,13 @@ fn a_run_that_fails_is_told_and_the_others_are_kept() {
 #[cfg(unix)]
 #[test]
 fn an_interrupted_study_stops_cleanly_and_says_how_to_go_on() {
+    interrupted("-INT", |id| format!("-{id}")); // Ctrl-C reaches the workers as well
+    interrupted("-INT", |id| id.to_string());
+    interrupted("-TERM", |id| id.to_string());
+}
+
+#[cfg(unix)]
+fn interrupted(signal: &str, whom: impl Fn(u32) -> String) {
     use std::os::unix::process::CommandExt;
     let suite = SUITE.replace("burn_in = 60", "burn_in = 100000");
     let study = Study::new(&suite);
@@ -173,8 +180,7 @@ fn an_interrupted_study_stops_cleanly_and_says_how_to_go_on() {
         std::thread::sleep(Duration::from_millis(20));
     }
     std::thread::sleep(Duration::from_millis(300));
-    let group = format!("-{}", child.id());
-    Command::new("kill").args(["-INT", "--", &group]).status().expect("kill runs");
+    Command::new("kill").args([signal, "--", &whom(child.id())]).status().expect("kill runs");
     let output = child.wait_with_output().expect("ended");
     assert_eq!(output.status.code(), Some(2));
     let said = text(&output.stderr);
