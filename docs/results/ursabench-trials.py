@@ -6,7 +6,7 @@
 Its five trials go on from one another's weights, its subspaces have a mean that counts one point too many, its HMC
 is colder than it says, and its decision task begins with networks that have seen every three and seven. Needs `dubio`
 on the path, numpy and safetensors, and MNIST, Fashion-MNIST and KMNIST below $DUBIO_DATA. Files go to the folder that
-is named; what is there already is not done again. About two and a half hours of one core, most of them HMC.
+is named; what is there already is not done again. About two hours of one core.
 """
 import json
 import pathlib
@@ -36,7 +36,7 @@ PUBLISHED = {
 }
 # Momenta are drawn with the mass for a deviation, where its root is right: a temperature of as much. Steps in units of
 # a mass of one; the start is a chain at the same temperature instead of 200 trajectories.
-HMC = ["samples=100", "burn_in=20", "leapfrog=40", "step=0.000209", "target_acceptance=0", "prior_std=0.1", "temperature=0.1919",
+HMC = ["samples=40", "burn_in=20", "leapfrog=40", "step=0.000209", "target_acceptance=0", "prior_std=0.1", "temperature=0.1919",
        'warm_up={"method":"sghmc","samples":1,"lr":0.03,"prior_std":0.1,"burn_in":100,"friction":0.1,'
        '"schedule":"cosine:0.5","temperature":0.1919}']
 SGHMC = ["samples=100", "lr=0.03", "prior_std=0.14", "burn_in=50", "friction=0.1", "schedule=cosine:0.5", COLD]
