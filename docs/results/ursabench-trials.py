@@ -34,8 +34,8 @@ PUBLISHED = {
     "HMC": "98.19 ± 0.10 | 0.0593 ± 0.0016 | 0.0280 ± 0.0008 | 0.0079 ± 0.0008 | 0.946 ± 0.017 | 0.966 ± 0.013",
     "cSGHMC": "98.36 ± 0.09 | 0.0533 ± 0.0016 | 0.0256 ± 0.0010 | 0.0033 ± 0.0003 | 0.931 ± 0.017 | 0.923 ± 0.021",
 }
-# Momenta are drawn with the mass for a deviation, where its root is right: a temperature of as much. Steps in units of
-# a mass of one; the start is a chain at the same temperature instead of 200 trajectories.
+# Momenta are drawn with the mass for a deviation, where its root is right: a temperature of as much. A step is
+# that for a mass of one times the root of the temperature; the start is a chain at the same temperature instead of 200 trajectories.
 HMC = ["samples=40", "burn_in=20", "leapfrog=40", "step=0.000209", "target_acceptance=0", "prior_std=0.1", "temperature=0.1919",
        'warm_up={"method":"sghmc","samples":1,"lr":0.03,"prior_std":0.1,"burn_in":100,"friction":0.1,'
        '"schedule":"cosine:0.5","temperature":0.1919}']
