@@ -78,8 +78,13 @@ export async function scoresAreChosen(page) {
 
 export async function pointingShows(page) {
   const figure = await drawn(page, "scores");
-  await figure.locator(".mark-symbol path").first().hover({ force: true });
   const tip = page.locator("#tip");
+  // A figure that is drawn once more under the pointer says nothing until the pointer comes again.
+  for (let times = 0; times < 20 && !(await tip.isVisible()); times++) {
+    await page.mouse.move(0, 0);
+    await figure.locator(".mark-symbol path").first().hover({ force: true });
+    await page.waitForTimeout(200);
+  }
   await tip.waitFor({ state: "visible" });
   assert.match(await tip.textContent(), /method .*value/s);
 }
