@@ -92,7 +92,7 @@ export async function pointingShows(page) {
 export async function figuresAreTables(page) {
   const figure = await drawn(page, "reliability");
   await figure.locator("details.data summary").click();
-  assert.ok((await figure.locator("details.data tbody tr").count()) > 5);
+  await figure.locator("details.data tbody tr").nth(5).waitFor(); // the table is filled when it is opened
   const heads = await figure.locator("details.data th").allTextContents();
   assert.deepEqual(heads.slice(0, 2), ["method", "confidence above"]);
 }
