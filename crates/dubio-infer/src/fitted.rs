@@ -57,9 +57,9 @@ impl Recipe {
         self.check().map_err(nothing)?;
         let training = Arc::new(Training::new(data, &self.setup.augment).map_err(nothing)?);
         let members = self.members();
-        let one = |member: usize| {
-            let stream = stream.child("member").nth(member);
-            self.member(network, &training, &stream, member, options)
+        let one = |number: usize| {
+            let stream = stream.child("member").nth(number);
+            Member { recipe: self, network, training: &training, stream, number }.run(options)
         };
         let posteriors = if members == 1 {
             // On one of the pool's own threads: work is handed over much faster from there.
@@ -89,21 +89,34 @@ impl Recipe {
     fn nothing<T: Real>(&self) -> Posterior<Flat<T>> {
         Posterior { points: Vec::new(), noise: self.method.noise(), records: Vec::new() }
     }
+}
 
-    fn member<T: Real>(
-        &self,
-        network: &str,
-        training: &Arc<Training<T>>,
-        stream: &Stream,
-        member: usize,
-        options: &Options<'_>,
-    ) -> Outcome<Posterior<Flat<T>>, Posterior<Flat<T>>> {
-        let Some(WarmUp(first)) = &self.setup.warm_up else {
-            let start = |tape: &Tape<T>| self.start(tape, member);
-            return self.chain(network, training, stream, member, options, start);
-        };
-        let own = self.method.passes();
-        let share = first.passes() / (first.passes() + own);
+/// One member of a recipe.
+#[derive(Clone)]
+struct Member<'a, T> {
+    recipe: &'a Recipe,
+    network: &'a str,
+    training: &'a Arc<Training<T>>,
+    stream: Stream,
+    number: usize,
+}
+
+type Ended<T> = Outcome<Posterior<Flat<T>>, Posterior<Flat<T>>>;
+
+impl<T: Real> Member<'_, T> {
+    fn run(&self, options: &Options<'_>) -> Ended<T> {
+        match &self.recipe.setup.warm_up {
+            Some(first) => self.warmed_up(first, options),
+            None => self.chain(options, |tape| self.start(tape)),
+        }
+    }
+
+    fn nothing(&self, error: Error) -> Box<Unfinished<Posterior<Flat<T>>>> {
+        Box::new(Unfinished { error, so_far: self.recipe.nothing() })
+    }
+
+    fn warmed_up(&self, WarmUp(first): &WarmUp, options: &Options<'_>) -> Ended<T> {
+        let share = first.passes() / (first.passes() + self.recipe.method.passes());
         let watch = Stage { watch: options.watch, before: 0.0, share };
         let checkpoints = options.checkpoints.clone().map(|mut kept| {
             kept.folder.push("warm-up");
@@ -111,15 +124,14 @@ impl Recipe {
             kept
         });
         let before = Options { watch: &watch, checkpoints };
-        let warmed = first.member(network, training, &stream.child("warm-up"), member, &before);
-        let nothing = |error: Error| Box::new(Unfinished { error, so_far: self.nothing() });
-        let mut warmed = warmed.map_err(|unfinished| nothing(unfinished.error))?;
+        let stream = self.stream.child("warm-up");
+        let warmed = Member { recipe: first, stream, ..self.clone() }.run(&before);
+        let mut warmed = warmed.map_err(|unfinished| self.nothing(unfinished.error))?;
         let last = warmed.points.pop().expect("every method leaves a sample");
         let watch = Stage { watch: options.watch, before: share, share: 1.0 - share };
         let after = Options { watch: &watch, checkpoints: options.checkpoints.clone() };
-        let start =
-            |_: &Tape<T>| Ok(Start::Warm { theta: last.theta, statistics: last.statistics });
-        let mut outcome = self.chain(network, training, stream, member, &after, start);
+        let start = Start::Warm { theta: last.theta, statistics: last.statistics };
+        let mut outcome = self.chain(&after, |_| Ok(start));
         let all = match &mut outcome {
             Ok(posterior) => posterior,
             Err(unfinished) => &mut unfinished.so_far,
@@ -131,28 +143,24 @@ impl Recipe {
         outcome
     }
 
-    fn chain<T: Real>(
+    fn chain(
         &self,
-        network: &str,
-        training: &Arc<Training<T>>,
-        stream: &Stream,
-        member: usize,
         options: &Options<'_>,
         start: impl FnOnce(&Tape<T>) -> Result<Start<Flat<T>>, Error>,
-    ) -> Outcome<Posterior<Flat<T>>, Posterior<Flat<T>>> {
-        let nothing = |error: Error| Box::new(Unfinished { error, so_far: self.nothing() });
-        let tape = self.network(network, training).map_err(nothing)?;
+    ) -> Ended<T> {
+        let Self { recipe: Recipe { setup, method }, training, stream, number, .. } = self;
+        let nothing = |error| self.nothing(error);
+        let tape = self.recipe.network(self.network, training).map_err(nothing)?;
         let start = start(&tape).map_err(nothing)?;
-        let (batch, examples) = (self.setup.batch, training.len());
-        let precision = self.setup.prior_precision(examples);
+        let (batch, examples) = (setup.batch, training.len());
+        let precision = setup.prior_precision(examples);
         let problem = |tape: Tape<T>, start: Start<Flat<T>>| {
             let engine = Cpu::new(tape, Problem::<Cpu<T>>::capacity(batch, examples));
-            Problem::new(engine, training.clone(), batch, precision, start, stream)
+            Problem::new(engine, Arc::clone(training), batch, precision, start, stream)
         };
-        let layers = &self.setup.layers;
-        let Some(moving) = layers.range(&tape.slices()).map_err(nothing)? else {
+        let Some(moving) = setup.layers.range(&tape.slices()).map_err(nothing)? else {
             let mut problem = problem(tape, start).map_err(nothing)?;
-            return fit(&self.method, &mut problem, stream, member, options);
+            return fit(method, &mut problem, stream, *number, options);
         };
         let head = Head::new(tape, moving.start, start, training, stream);
         let Head { tape, start, features, before } = head;
@@ -160,14 +168,14 @@ impl Recipe {
         if let Some(features) = features {
             problem = problem.reading(features);
         }
-        let part = Part::new(&mut problem, layers).map_err(nothing)?;
+        let part = Part::new(&mut problem, &setup.layers).map_err(nothing)?;
         let mut part = part.expect("not all layers");
         let complete = |part: &Part<'_, _>, mut posterior: Posterior<Flat<T>>| {
             let whole = |point| before.complete(part.complete(point));
             posterior.points = posterior.points.into_iter().map(whole).collect();
             posterior
         };
-        match fit(&self.method, &mut part, stream, member, options) {
+        match fit(method, &mut part, stream, *number, options) {
             Ok(posterior) => Ok(complete(&part, posterior)),
             Err(mut unfinished) => {
                 unfinished.so_far = complete(&part, unfinished.so_far);
@@ -176,16 +184,15 @@ impl Recipe {
         }
     }
 
-    fn start<T: Real>(&self, tape: &Tape<T>, member: usize) -> Result<Start<Flat<T>>, Error> {
-        let files = &self.setup.start;
+    fn start(&self, tape: &Tape<T>) -> Result<Start<Flat<T>>, Error> {
+        let (files, members) = (&self.recipe.setup.start, self.recipe.members());
         let path = match files.len() {
             0 => return Ok(Start::Fresh),
             1 => &files[0],
-            count if count == self.members() => &files[member],
+            count if count == members => &files[self.number],
             count => {
                 return Err(Error::Setting(format!(
-                    "`start` names {count} files for {} members; give one, or one for each",
-                    self.members()
+                    "`start` names {count} files for {members} members; give one, or one for each",
                 )));
             }
         };

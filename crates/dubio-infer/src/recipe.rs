@@ -198,21 +198,6 @@ impl Recipe {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::methods::CARDS;
-
-    #[test]
-    fn no_setting_of_a_method_is_called_like_one_that_all_have() {
-        let Ok(Value::Object(common)) = serde_json::to_value(Setup::default()) else {
-            unreachable!("settings are a table")
-        };
-        for card in CARDS {
-            let recipe = Recipe::named(card.name).unwrap();
-            let settings = serde_json::to_value(&recipe.method).unwrap();
-            for name in settings.as_object().unwrap().keys() {
-                assert!(!common.contains_key(name), "{}: {name}", card.name);
-            }
-        }
-    }
 
     #[test]
     fn a_prior_is_said_as_its_deviation_or_as_weight_decay() {
