@@ -13,6 +13,7 @@ mod explain;
 mod first_look;
 #[cfg(target_os = "linux")]
 mod huge_pages;
+mod interrupt;
 mod loading;
 mod names;
 mod on_slurm;

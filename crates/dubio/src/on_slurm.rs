@@ -9,7 +9,7 @@ use dubio_bench::plan::PlannedRun;
 use dubio_bench::slurm::{self, Options, Submitted, Worker};
 use dubio_bench::store::Store;
 
-use crate::study::same_command;
+use crate::interrupt::same_command;
 
 /// Where runs are done, if not on this machine.
 #[derive(Clone, Copy, clap::ValueEnum)]

@@ -17,11 +17,11 @@ use dubio_predictions::write_whole;
 
 use crate::destination;
 use crate::first_look::first_look;
+use crate::interrupt::{same_command, stopper};
 use crate::on_slurm::{On, SlurmArgs};
 use crate::plan::suite;
 use crate::report::{page, study_of_plan};
 use crate::study_bars::Bars;
-use crate::worker::stopper;
 
 /// Resamples behind the intervals of the report.
 const RESAMPLES: usize = 1000;
@@ -243,16 +243,6 @@ fn execute(
     local
         .run_all(to_do, stop, &bars)
         .map_err(|e| anyhow!("cannot run in {}: {e}; {ROOM}", args.places.runs.display()))
-}
-
-/// The command that is running, to be typed again.
-pub(crate) fn same_command() -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@".contains(c);
-    let words = std::env::args().skip(1).map(|word| match word.chars().all(plain) {
-        true => word,
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    });
-    words.fold("dubio".to_string(), |line, word| line + " " + &word)
 }
 
 fn path_text(path: &Path) -> Result<&str> {

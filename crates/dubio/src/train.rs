@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use dubio_data::dataset::{Answers, Dataset, Inputs};
 use dubio_data::folder::data_folder;
 use dubio_data::sets::{self, Halves, Name, Part};
+use dubio_infer::Error;
 use dubio_infer::augment::Augmentation;
 use dubio_infer::fit::{Checkpoints, Now, Options, Unfinished, Watch};
 use dubio_infer::fitted::Fitted;
@@ -19,6 +21,7 @@ use dubio_metrics::stream::Stream;
 use serde_json::{Map, Value, json};
 
 use crate::destination;
+use crate::interrupt::{no_more_stops, same_command, stopper};
 use crate::progress::Bar;
 
 /// Train a network by approximate Bayesian inference and predict with it.
@@ -34,7 +37,8 @@ use crate::progress::Bar;
   dubio train swag --data cifar-10 --network preresnet20 --set augment='[\"crop\",\"flip\"]' \\
       --also svhn:test=ood.npz --checkpoints swag.ckpt -o swag.npz
 
-With --checkpoints the same command goes on after a kill, and ends with the same bytes.
+With --checkpoints the same command goes on after Ctrl-C or a kill, and ends with the same bytes;
+without, Ctrl-C keeps the samples so far. A second Ctrl-C ends at once.
 Settings of every method: batch, prior_std or weight_decay, members, layers, augment, start.")]
 pub(crate) struct Args {
     /// Name of the method; `dubio list methods` shows them all.
@@ -86,7 +90,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let halves = sets::halves(&args.data)?;
     let train = load(args, halves.name, halves.train)?;
     let sets = to_predict(args, halves, &train)?;
-    let bar = TrainingBar::new(recipe.members());
+    let bar = TrainingBar::new(recipe.members(), stopper()?);
     let checkpoints = args.checkpoints.as_ref().map(|folder| Checkpoints {
         folder: folder.clone(),
         every: Duration::from_secs(args.checkpoint_secs),
@@ -97,11 +101,17 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let result = recipe.fit::<f32>(&args.network, &train, &stream.child("fit"), &options);
     drop(options);
     drop(bar);
+    no_more_stops();
     let (fitted, error) = match result {
         Ok(fitted) => (fitted, None),
         Err(unfinished) => {
             let Unfinished { error, so_far } = *unfinished;
+            let stopped = matches!(error, Error::Stopped);
+            if stopped && args.checkpoints.is_some() {
+                bail!("stopped; go on with: {}", same_command());
+            }
             match so_far.filter(|fitted| fitted.posterior.samples() > 0) {
+                None if stopped => bail!("stopped before the first sample; nothing was kept"),
                 None => return Err(error.into()),
                 Some(fitted) => (fitted, Some(error)),
             }
@@ -273,11 +283,12 @@ struct TrainingBar {
     bar: Bar,
     /// Epochs and draws done by each member.
     done: Mutex<Vec<usize>>,
+    stop: &'static AtomicBool,
 }
 
 impl TrainingBar {
-    fn new(members: usize) -> Self {
-        Self { bar: Bar::new(), done: Mutex::new(vec![0; members]) }
+    fn new(members: usize, stop: &'static AtomicBool) -> Self {
+        Self { bar: Bar::new(), done: Mutex::new(vec![0; members]), stop }
     }
 }
 
@@ -289,5 +300,8 @@ impl Watch for TrainingBar {
         }
         let before = std::mem::replace(&mut done[now.member], now.done);
         self.bar.advance(now.done.saturating_sub(before));
+    }
+    fn stops(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
     }
 }

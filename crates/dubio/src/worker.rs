@@ -12,6 +12,7 @@ use dubio_bench::store::Failure;
 use dubio_bench::work;
 use dubio_infer::fit::{Now, Watch};
 
+use crate::interrupt::stopper;
 use crate::study::Places;
 
 /// Do one planned run, read from standard input.
@@ -19,17 +20,6 @@ use crate::study::Places;
 pub(crate) struct WorkArgs {
     #[command(flatten)]
     places: Places,
-}
-
-/// A flag that Ctrl-C raises. A second one ends the program at once.
-pub(crate) fn stopper() -> Result<&'static AtomicBool> {
-    static STOP: AtomicBool = AtomicBool::new(false);
-    ctrlc::set_handler(|| {
-        if STOP.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-    })?;
-    Ok(&STOP)
 }
 
 pub(crate) fn do_work(args: &WorkArgs) -> Result<ExitCode> {

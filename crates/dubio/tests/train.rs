@@ -251,6 +251,25 @@ fn the_same_command_after_a_kill_ends_with_the_same_bytes() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn an_interrupted_training_says_how_to_go_on() {
+    let folder = folder();
+    let (file, checkpoints) = (folder.path().join("preds.npz"), folder.path().join("checkpoints"));
+    let child = Command::new(env!("CARGO_BIN_EXE_dubio"))
+        .args(["train", "sghmc", "--data", "digits", "--set", "burn_in=1000000", "-o", text(&file)])
+        .args(["--checkpoints", text(&checkpoints), "--checkpoint-secs", "0"])
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("dubio runs");
+    assert!(wait_for(&checkpoints.join("member-0/state.safetensors")), "a checkpoint");
+    let pid = child.id().to_string();
+    Command::new("kill").args(["-INT", &pid]).status().expect("kill runs");
+    let output = child.wait_with_output().expect("ended");
+    refused(&output, &["stopped; go on with: dubio train sghmc --data digits", "--checkpoints"]);
+    assert!(!file.exists());
+}
+
 #[test]
 fn weights_that_were_changed_meanwhile_are_not_mixed_with_a_checkpoint() {
     let folder = folder();

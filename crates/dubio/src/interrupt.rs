@@ -1,0 +1,33 @@
+//! Long work that is told to stop, and how to go on with it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::Result;
+
+static STOP: AtomicBool = AtomicBool::new(false);
+static AT_ONCE: AtomicBool = AtomicBool::new(false);
+
+/// A flag that Ctrl-C raises. A second one ends the program at once.
+pub(crate) fn stopper() -> Result<&'static AtomicBool> {
+    ctrlc::set_handler(|| {
+        if STOP.swap(true, Ordering::Relaxed) || AT_ONCE.load(Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    })?;
+    Ok(&STOP)
+}
+
+/// From here on nobody looks at the flag: Ctrl-C ends the program at once.
+pub(crate) fn no_more_stops() {
+    AT_ONCE.store(true, Ordering::Relaxed);
+}
+
+/// The command that is running, to be typed again.
+pub(crate) fn same_command() -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@".contains(c);
+    let words = std::env::args().skip(1).map(|word| match word.chars().all(plain) {
+        true => word,
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    });
+    words.fold("dubio".to_string(), |line, word| line + " " + &word)
+}
