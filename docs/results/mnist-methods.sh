@@ -57,7 +57,7 @@ run subspace-narrow subspace "${subspace[@]}" prior_std=0.12
 run hmc hmc "${all[@]}" burn_in=10 leapfrog=30 step=0.001 prior_std=0.1 \
   'warm_up={"method":"sghmc","samples":1,"lr":0.03,"prior_std":0.1,"burn_in":100,"friction":0.1,"schedule":"cosine:0.5"}'
 # The temperature that the code's momenta come to; its trajectories.
-run hmc-cold hmc samples=40 burn_in=20 leapfrog=40 step=0.000209 target_acceptance=0 prior_std=0.1 temperature=0.1919 \
+run hmc-cold hmc "${all[@]}" burn_in=20 leapfrog=40 step=0.000209 target_acceptance=0 prior_std=0.1 temperature=0.1919 \
   'warm_up={"method":"sghmc","samples":1,"lr":0.03,"prior_std":0.1,"burn_in":100,"friction":0.1,"schedule":"cosine:0.5","temperature":0.1919}'
 run nuts-last nuts "${all[@]}" layers=last prior_std=0.2 \
   'warm_up={"method":"sgd","epochs":50,"lr":0.05,"prior_std":0.2}'

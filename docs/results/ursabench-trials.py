@@ -41,7 +41,7 @@ PUBLISHED = {
 }
 # Momenta are drawn with the mass for a deviation, where its root is right: a temperature of as much. A step is
 # that for a mass of one times the root of the temperature; the start is a chain at the same temperature instead of 200 trajectories.
-HMC = ["samples=40", "burn_in=20", "leapfrog=40", "step=0.000209", "target_acceptance=0", "prior_std=0.1", "temperature=0.1919",
+HMC = ["samples=100", "burn_in=20", "leapfrog=40", "step=0.000209", "target_acceptance=0", "prior_std=0.1", "temperature=0.1919",
        'warm_up={"method":"sghmc","samples":1,"lr":0.03,"prior_std":0.1,"burn_in":100,"friction":0.1,'
        '"schedule":"cosine:0.5","temperature":0.1919}']
 # The share that is dropped is that of the paper, the rest is in the code.
