@@ -2,10 +2,11 @@
 //!
 //! A folder holds `state.safetensors`, the chain's state after some step, and `point-N.safetensors`,
 //! the samples so far. Each is written beside its place and then renamed; the state says how many
-//! points belong to it, so a kill at any instant leaves a state and at least its points.
+//! points belong to it, so a kill at any instant leaves a state and at least its points. One process at a
+//! time works in it, the one that has `lock`.
 
 use std::collections::HashMap;
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -44,13 +45,20 @@ pub(crate) struct Folder {
     path: PathBuf,
     /// What is being done; a checkpoint of something else is refused.
     identity: String,
+    _lock: File,
 }
 
 impl Folder {
     pub(crate) fn new(path: &Path, identity: String) -> Result<Self, Error> {
-        fs::create_dir_all(path)
-            .map_err(|e| Error::file(path, e, "name a folder that can be written"))?;
-        Ok(Self { path: path.to_path_buf(), identity })
+        let cannot = |e| Error::file(path, e, "name a folder that can be written");
+        fs::create_dir_all(path).map_err(cannot)?;
+        let lock = File::create(path.join("lock")).map_err(cannot)?;
+        // Any other error is of a file system that has no locks, where nobody can be kept out.
+        if let Err(TryLockError::WouldBlock) = lock.try_lock() {
+            let advice = "wait for it, or name another folder";
+            return Err(Error::file(path, "another process is at work here", advice));
+        }
+        Ok(Self { path: path.to_path_buf(), identity, _lock: lock })
     }
 
     fn point(&self, index: usize) -> PathBuf {

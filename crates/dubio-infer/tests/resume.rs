@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use dubio_infer::Error;
-use dubio_infer::fit::{Checkpoints, Options, Outcome, Unwatched, Watch, fit};
+use dubio_infer::fit::{Checkpoints, Now, Options, Outcome, Unwatched, Watch, fit};
 use dubio_infer::fitted::Fitted;
 use dubio_infer::methods::Method;
 use dubio_infer::posterior::Posterior;
@@ -242,6 +242,23 @@ fn refused(method: &Method, options: &Options<'_>) -> String {
         error @ Error::Checkpoint { .. } => error.to_string(),
         other => panic!("{other}"),
     }
+}
+
+#[test]
+fn two_chains_do_not_work_in_one_folder_at_a_time() {
+    struct Second<'a>(&'a Path, &'a Method);
+    impl Watch for Second<'_> {
+        fn seen(&self, _: &Now) {
+            let second = go(self.1, &mut small(), &options(self.0, Duration::ZERO, &Unwatched));
+            let message = second.expect_err("the first is at work").error.to_string();
+            assert!(message.contains("another process is at work here; wait for it"), "{message}");
+        }
+    }
+    let (folder, method) = half_way();
+    let watch = Second(folder.path(), &method);
+    assert!(go(&method, &mut small(), &options(folder.path(), Duration::ZERO, &watch)).is_ok());
+    let after = go(&method, &mut small(), &options(folder.path(), Duration::ZERO, &Unwatched));
+    assert!(after.is_ok(), "the first has gone");
 }
 
 #[test]
