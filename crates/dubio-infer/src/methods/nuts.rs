@@ -1,6 +1,8 @@
 //! `nuts`: the no-U-turn sampler, by the nuts-rs library.
 
 use std::collections::HashMap;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
 
 use dubio_metrics::stream::Stream;
 use dubio_nn::engine::Vector;
@@ -8,6 +10,7 @@ use nuts_rs::{
     Chain as _, CpuLogpFunc, CpuMath, CpuMathError, DiagNutsSettings, HasDims, LogpError,
     Settings as _,
 };
+use rand::Rng as _;
 use serde::{Deserialize, Serialize};
 
 use super::hmc::first_potential;
@@ -55,8 +58,16 @@ impl Settings for Nuts {
         share("target_acceptance", self.target_acceptance)
     }
 
-    fn rule<V: Vector>(&self, _: &V) -> Box<dyn Rule<V>> {
-        Box::new(Turns { settings: self.clone(), report: Vec::new() })
+    fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>> {
+        Box::new(Turns {
+            settings: self.clone(),
+            begin: Vec::new(),
+            seed: Vec::new(),
+            tally: vec![0.0; 4],
+            library: None,
+            position: like.clone(),
+            gradient: like.clone(),
+        })
     }
 
     /// At half the greatest depth.
@@ -65,20 +76,76 @@ impl Settings for Nuts {
     }
 }
 
-/// The library keeps the chain's state to itself, so the whole chain is one draw: a run that is
-/// killed in the middle of it begins it again.
-struct Turns {
+/// The library keeps the chain's state to itself. A chain that goes on after a kill is therefore run
+/// through again from where it began, with the same numbers, to where it was.
+struct Turns<V> {
     settings: Nuts,
-    /// Divergent draws, mean leapfrog steps, step size.
-    report: Vec<f64>,
+    /// Where the chain began; none before it has.
+    begin: Vec<V>,
+    /// The seed of its numbers, in two halves.
+    seed: Vec<f64>,
+    /// Of the samples so far: how many, divergent ones, leapfrog steps, and the last step size.
+    tally: Vec<f64>,
+    /// The library at work, and the draws that it has made.
+    library: Option<(Library, usize)>,
+    position: V,
+    gradient: V,
 }
 
-impl<V: Vector> Rule<V> for Turns {
+impl<V: Vector> Turns<V> {
+    fn start(
+        &mut self,
+        theta: &V,
+        target: &mut dyn Target<Vector = V>,
+        stream: &Stream,
+    ) -> Result<Library, Error> {
+        if self.begin.is_empty() {
+            first_potential("nuts", theta, target)?;
+            self.begin.push(theta.clone());
+            let mut generator = stream.generator();
+            self.seed = [(); 2].map(|()| f64::from(generator.next_u32())).to_vec();
+        }
+        self.tally.fill(0.0);
+        let begin = self.begin[0].read(0..theta.len());
+        let seed = self.seed.iter().fold(0, |seed, &half| seed << 32 | half as u64);
+        Library::start(&self.settings, begin, Stream::root(seed))
+    }
+
+    /// The library's next draw; it asks for potentials on the way.
+    fn next(
+        &mut self,
+        library: &Library,
+        target: &mut dyn Target<Vector = V>,
+    ) -> Result<Turn, Error> {
+        let failed = |what: &str| Error::Chain(format!("nuts: {what}"));
+        loop {
+            match library.said.recv() {
+                Ok(Said::At(place)) => {
+                    self.position.write(0, &place);
+                    let potential = Potential::at(target, &self.position, &mut self.gradient);
+                    let sum = potential.likelihood + potential.prior;
+                    let temperature = self.settings.temperature;
+                    let answer = sum.is_finite().then(|| {
+                        let mut slope = self.gradient.read(0..place.len());
+                        slope.iter_mut().for_each(|g| *g = -*g / temperature);
+                        (-sum / temperature, slope)
+                    });
+                    library.answers.send(answer).map_err(|e| failed(&e.to_string()))?;
+                }
+                Ok(Said::Drawn(turn)) => return Ok(turn),
+                Ok(Said::Failed(what)) => return Err(failed(&what)),
+                Err(ended) => return Err(failed(&ended.to_string())),
+            }
+        }
+    }
+}
+
+impl<V: Vector> Rule<V> for Turns<V> {
     fn epochs(&self) -> usize {
         0
     }
     fn draws(&self) -> usize {
-        1
+        self.settings.burn_in + self.settings.samples
     }
     fn rate(&self, _: &Step<'_>) -> f64 {
         0.0
@@ -93,11 +160,78 @@ impl<V: Vector> Rule<V> for Turns {
         &mut self,
         theta: &mut V,
         target: &mut dyn Target<Vector = V>,
-        _: usize,
+        index: usize,
         stream: &Stream,
     ) -> Result<Vec<V>, Error> {
-        first_potential("nuts", theta, target)?;
-        let Nuts { burn_in, samples, max_depth, target_acceptance, temperature } = self.settings;
+        let (library, made) = match self.library.take() {
+            Some(at_work) => at_work,
+            None => (self.start(theta, target, stream)?, 0),
+        };
+        for draw in made..=index {
+            let turn = self.next(&library, target)?;
+            theta.write(0, &turn.place);
+            if draw >= self.settings.burn_in {
+                let [samples, divergent, leaps, step] = &mut self.tally[..] else {
+                    unreachable!("four numbers")
+                };
+                *samples += 1.0;
+                *divergent += f64::from(u8::from(turn.diverging));
+                *leaps += turn.leaps as f64;
+                *step = turn.step;
+            }
+        }
+        self.library = Some((library, index + 1));
+        let burning_in = index < self.settings.burn_in;
+        Ok(if burning_in { Vec::new() } else { vec![theta.clone()] })
+    }
+    fn memory(&mut self) -> Memory<'_, V> {
+        Memory::none()
+            .vectors("begin", &mut self.begin)
+            .numbers("seed", &mut self.seed)
+            .numbers("tally", &mut self.tally)
+    }
+    fn report(&self) -> Vec<(&'static str, f64)> {
+        match self.tally[..] {
+            [samples, divergent, leaps, step] if samples > 0.0 => vec![
+                ("divergent_draws", divergent),
+                ("leapfrog_steps", leaps / samples),
+                ("step", step),
+            ],
+            _ => Vec::new(), // before the first sample there is nothing to tell
+        }
+    }
+}
+
+/// A draw.
+struct Turn {
+    place: Vec<f64>,
+    diverging: bool,
+    leaps: u64,
+    step: f64,
+}
+
+/// What the library's thread says.
+enum Said {
+    /// It wants to know the potential at a place.
+    At(Vec<f64>),
+    Drawn(Turn),
+    Failed(String),
+}
+
+/// `-U / T` and its gradient; `None` where it is no number.
+type Answer = Option<(f64, Vec<f64>)>;
+
+/// The library in a thread of its own, for it calls the target, and here the target is lent for a draw at
+/// a time. Asking costs some thirty microseconds a leapfrog step. The thread ends with its last draw, or when
+/// nobody answers any more.
+struct Library {
+    said: Receiver<Said>,
+    answers: Sender<Answer>,
+}
+
+impl Library {
+    fn start(settings: &Nuts, begin: Vec<f64>, stream: Stream) -> Result<Self, Error> {
+        let Nuts { burn_in, samples, max_depth, target_acceptance, .. } = *settings;
         let mut settings = DiagNutsSettings {
             num_tune: burn_in as u64,
             num_draws: samples as u64,
@@ -105,83 +239,81 @@ impl<V: Vector> Rule<V> for Turns {
             ..DiagNutsSettings::default()
         };
         settings.adapt_options.step_size_settings.target_accept = target_acceptance;
-        let begin = theta.read(0..theta.len());
-        let (position, gradient) = (theta.clone(), theta.clone());
-        let density = Density { target, position, gradient, temperature };
-        let failed = |e: &dyn std::fmt::Display| Error::Chain(format!("nuts: {e}"));
-        let mut chain = settings
-            .new_chain(0, CpuMath::new(density), &mut stream.generator())
-            .map_err(|e| failed(&e))?;
-        chain.set_position(&begin).map_err(|e| failed(&e))?;
-        let mut drawn = Vec::with_capacity(samples);
-        let (mut divergent, mut leaps, mut step) = (0.0, 0.0, 0.0);
-        for index in 0..burn_in + samples {
-            let (place, progress) = chain.draw().map_err(|e| failed(&e))?;
-            if index >= burn_in {
-                theta.write(0, &place);
-                drawn.push(theta.clone());
-                divergent += f64::from(u8::from(progress.diverging));
-                leaps += progress.num_steps as f64 / samples as f64;
-                step = progress.step_size;
+        let ((says, said), (answers, answered)) = (channel(), channel());
+        let density = Density { says: says.clone(), answered, dimension: begin.len() };
+        let tells = says.clone();
+        let work = move || -> Result<(), String> {
+            let failed = |e: &dyn std::fmt::Display| e.to_string();
+            let mut chain = settings
+                .new_chain(0, CpuMath::new(density), &mut stream.generator())
+                .map_err(|e| failed(&e))?;
+            chain.set_position(&begin).map_err(|e| failed(&e))?;
+            for _ in 0..burn_in + samples {
+                let (place, progress) = chain.draw().map_err(|e| failed(&e))?;
+                let turn = Turn {
+                    place: place.to_vec(),
+                    diverging: progress.diverging,
+                    leaps: progress.num_steps,
+                    step: progress.step_size,
+                };
+                tells.send(Said::Drawn(turn)).map_err(|e| failed(&e))?;
             }
-        }
-        self.report = vec![divergent, leaps, step];
-        Ok(drawn)
-    }
-    fn memory(&mut self) -> Memory<'_, V> {
-        Memory::none().numbers("report", &mut self.report)
-    }
-    fn report(&self) -> Vec<(&'static str, f64)> {
-        ["divergent_draws", "leapfrog_steps", "step"]
-            .into_iter()
-            .zip(self.report.iter().copied())
-            .collect()
+            Ok(())
+        };
+        let all = move || {
+            if let Err(what) = work() {
+                // Nobody hears it when the chain was stopped.
+                let _ = says.send(Said::Failed(what));
+            }
+        };
+        let spawned = thread::Builder::new().name("nuts".to_string()).spawn(all);
+        spawned.map_err(|e| Error::Chain(format!("nuts: no thread: {e}")))?;
+        Ok(Self { said, answers })
     }
 }
 
-/// `-U / T` and its gradient, as the library asks for them.
-struct Density<'a, V: Vector> {
-    target: &'a mut dyn Target<Vector = V>,
-    position: V,
-    gradient: V,
-    temperature: f64,
+/// The potential as the library asks for it.
+struct Density {
+    says: Sender<Said>,
+    answered: Receiver<Answer>,
+    dimension: usize,
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("the potential is no number here")]
-struct NoNumber;
+enum NoValue {
+    #[error("the potential is no number here")]
+    NoNumber,
+    #[error("the chain was stopped")]
+    Stopped,
+}
 
-impl LogpError for NoNumber {
+impl LogpError for NoValue {
     fn is_recoverable(&self) -> bool {
-        true
+        matches!(self, Self::NoNumber)
     }
 }
 
-impl<V: Vector> HasDims for Density<'_, V> {
+impl HasDims for Density {
     fn dim_sizes(&self) -> HashMap<String, u64> {
-        HashMap::from([("unconstrained_parameter".to_string(), self.position.len() as u64)])
+        HashMap::from([("unconstrained_parameter".to_string(), self.dimension as u64)])
     }
 }
 
-impl<V: Vector> CpuLogpFunc for Density<'_, V> {
-    type LogpError = NoNumber;
+impl CpuLogpFunc for Density {
+    type LogpError = NoValue;
     type FlowParameters = ();
     type ExpandedVector = Vec<f64>;
 
     fn dim(&self) -> usize {
-        self.position.len()
+        self.dimension
     }
 
-    fn logp(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<f64, NoNumber> {
-        self.position.write(0, position);
-        let potential = Potential::at(self.target, &self.position, &mut self.gradient);
-        let sum = potential.likelihood + potential.prior;
-        if !sum.is_finite() {
-            return Err(NoNumber);
-        }
-        let values = self.gradient.read(0..gradient.len());
-        gradient.iter_mut().zip(values).for_each(|(g, v)| *g = -v / self.temperature);
-        Ok(-sum / self.temperature)
+    fn logp(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<f64, NoValue> {
+        self.says.send(Said::At(position.to_vec())).map_err(|_| NoValue::Stopped)?;
+        let answer = self.answered.recv().map_err(|_| NoValue::Stopped)?;
+        let (value, slope) = answer.ok_or(NoValue::NoNumber)?;
+        gradient.copy_from_slice(&slope);
+        Ok(value)
     }
 
     fn expand_vector<R: rand::Rng + ?Sized>(
