@@ -15,7 +15,6 @@ use dubio_infer::recipe::Recipe;
 use dubio_infer::target::Target;
 use dubio_metrics::stream::Stream;
 use dubio_nn::cpu::Flat;
-use dubio_nn::engine::Slice;
 use serde_json::{Value, json};
 use support::*;
 
@@ -38,23 +37,8 @@ struct Diverges {
 }
 
 impl Target for Diverges {
-    type Vector = Flat<f64>;
+    around!(inner);
 
-    fn examples(&self) -> usize {
-        self.inner.examples()
-    }
-    fn prior_precision(&self) -> f64 {
-        self.inner.prior_precision()
-    }
-    fn batches(&self) -> usize {
-        self.inner.batches()
-    }
-    fn start(&self) -> Flat<f64> {
-        self.inner.start()
-    }
-    fn slices(&self) -> Vec<Slice> {
-        self.inner.slices()
-    }
     fn batch(&mut self, theta: &Flat<f64>, epoch: usize, batch: usize, out: &mut Flat<f64>) -> f64 {
         let loss = self.inner.batch(theta, epoch, batch, out);
         if (epoch, batch) == self.at { self.becomes } else { loss }

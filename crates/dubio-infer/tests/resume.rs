@@ -16,7 +16,6 @@ use dubio_infer::recipe::Recipe;
 use dubio_infer::target::Target;
 use dubio_metrics::stream::Stream;
 use dubio_nn::cpu::Flat;
-use dubio_nn::engine::Slice;
 use serde_json::json;
 use support::*;
 
@@ -120,23 +119,8 @@ impl Mortal {
 }
 
 impl Target for Mortal {
-    type Vector = Flat<f64>;
+    around!(inner);
 
-    fn examples(&self) -> usize {
-        self.inner.examples()
-    }
-    fn prior_precision(&self) -> f64 {
-        self.inner.prior_precision()
-    }
-    fn batches(&self) -> usize {
-        self.inner.batches()
-    }
-    fn start(&self) -> Flat<f64> {
-        self.inner.start()
-    }
-    fn slices(&self) -> Vec<Slice> {
-        self.inner.slices()
-    }
     fn batch(&mut self, theta: &Flat<f64>, epoch: usize, batch: usize, out: &mut Flat<f64>) -> f64 {
         self.call();
         self.inner.batch(theta, epoch, batch, out)

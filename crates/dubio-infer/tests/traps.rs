@@ -319,23 +319,8 @@ fn a_refused_move_stays_where_the_chain_is_and_the_acceptance_rate_is_of_the_sam
 struct Wall(LinearRegression, f64);
 
 impl Target for Wall {
-    type Vector = Flat<f64>;
+    around!(0);
 
-    fn examples(&self) -> usize {
-        self.0.examples()
-    }
-    fn prior_precision(&self) -> f64 {
-        self.0.prior_precision()
-    }
-    fn batches(&self) -> usize {
-        1
-    }
-    fn start(&self) -> Flat<f64> {
-        self.0.start()
-    }
-    fn slices(&self) -> Vec<Slice> {
-        self.0.slices()
-    }
     fn batch(&mut self, theta: &Flat<f64>, _: usize, _: usize, out: &mut Flat<f64>) -> f64 {
         self.whole(theta, out)
     }
@@ -422,23 +407,8 @@ fn in_a_subspace_the_prior_is_around_the_mean_of_the_path_in_units_of_its_deviat
 struct Remembers(LinearRegression, Vec<[u64; 2]>);
 
 impl Target for Remembers {
-    type Vector = Flat<f64>;
+    around!(0);
 
-    fn examples(&self) -> usize {
-        self.0.examples()
-    }
-    fn prior_precision(&self) -> f64 {
-        self.0.prior_precision()
-    }
-    fn batches(&self) -> usize {
-        1
-    }
-    fn start(&self) -> Flat<f64> {
-        self.0.start()
-    }
-    fn slices(&self) -> Vec<Slice> {
-        self.0.slices()
-    }
     fn batch(&mut self, theta: &Flat<f64>, epoch: usize, b: usize, out: &mut Flat<f64>) -> f64 {
         self.0.batch(theta, epoch, b, out)
     }

@@ -1,6 +1,6 @@
 //! Targets whose posterior is known in closed form, and what it takes to compare with it.
 
-#![allow(dead_code, unreachable_pub)] // each test uses a part
+#![allow(dead_code, unreachable_pub, unused_imports, unused_macros)] // each test uses a part
 
 use dubio_data::dataset::Dataset;
 use dubio_data::sets::{self, Part};
@@ -105,6 +105,30 @@ impl Target for LinearRegression {
         self.loss(0..self.x.len(), &theta.0).0
     }
 }
+
+/// What a target that stands around another, in the field that is named, has from it.
+macro_rules! around {
+    ($inner:tt) => {
+        type Vector = Flat<f64>;
+
+        fn examples(&self) -> usize {
+            self.$inner.examples()
+        }
+        fn prior_precision(&self) -> f64 {
+            self.$inner.prior_precision()
+        }
+        fn batches(&self) -> usize {
+            self.$inner.batches()
+        }
+        fn start(&self) -> Flat<f64> {
+            self.$inner.start()
+        }
+        fn slices(&self) -> Vec<dubio_nn::engine::Slice> {
+            self.$inner.slices()
+        }
+    };
+}
+pub(crate) use around;
 
 pub fn inverse([[a, b], [c, d]]: [[f64; 2]; 2]) -> [[f64; 2]; 2] {
     let det = a * d - b * c;
