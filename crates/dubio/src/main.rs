@@ -28,6 +28,7 @@ mod study;
 mod study_bars;
 mod threads;
 mod train;
+mod training_bar;
 mod worker;
 
 use std::process::ExitCode;

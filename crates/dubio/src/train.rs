@@ -1,8 +1,6 @@
 //! `dubio train`: approximate inference on a data set, predictions out.
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -11,18 +9,17 @@ use dubio_data::folder::data_folder;
 use dubio_data::sets::{self, Halves, Name, Part};
 use dubio_infer::Error;
 use dubio_infer::augment::Augmentation;
-use dubio_infer::fit::{Checkpoints, Now, Options, Unfinished, Watch};
+use dubio_infer::fit::{Checkpoints, Options, Unfinished};
 use dubio_infer::fitted::Fitted;
 use dubio_infer::predict::TestTime;
 use dubio_infer::recipe::Recipe;
 use dubio_infer::training::Scaling;
-use dubio_metrics::scorecard::Progress;
 use dubio_metrics::stream::Stream;
 use serde_json::{Map, Value, json};
 
 use crate::destination;
 use crate::interrupt::{no_more_stops, same_command, stopper};
-use crate::progress::Bar;
+use crate::training_bar::TrainingBar;
 
 /// Train a network by approximate Bayesian inference and predict with it.
 ///
@@ -275,33 +272,5 @@ fn tell(fitted: &Fitted<f32>) {
     println!("{samples} samples in {seconds:.1} s, {:.3} s each", seconds / samples as f64);
     for (name, value) in records.iter().flat_map(|r| &r.report) {
         println!("{name}: {value:.4}");
-    }
-}
-
-/// Progress of all members together.
-struct TrainingBar {
-    bar: Bar,
-    /// Epochs and draws done by each member.
-    done: Mutex<Vec<usize>>,
-    stop: &'static AtomicBool,
-}
-
-impl TrainingBar {
-    fn new(members: usize, stop: &'static AtomicBool) -> Self {
-        Self { bar: Bar::new(), done: Mutex::new(vec![0; members]), stop }
-    }
-}
-
-impl Watch for TrainingBar {
-    fn seen(&self, now: &Now) {
-        let Ok(mut done) = self.done.lock() else { return };
-        if done.iter().all(|&d| d == 0) {
-            self.bar.start("training", now.total * done.len());
-        }
-        let before = std::mem::replace(&mut done[now.member], now.done);
-        self.bar.advance(now.done.saturating_sub(before));
-    }
-    fn stops(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
     }
 }

@@ -8,6 +8,7 @@ pub mod fge;
 pub mod gaussian_dropout;
 pub mod hmc;
 pub mod mc_dropout;
+mod no_u_turn;
 pub mod nuts;
 pub mod sgd;
 pub mod sghmc;

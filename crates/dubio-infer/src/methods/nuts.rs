@@ -1,19 +1,12 @@
 //! `nuts`: the no-U-turn sampler, by the nuts-rs library.
 
-use std::collections::HashMap;
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread;
-
 use dubio_metrics::stream::Stream;
 use dubio_nn::engine::Vector;
-use nuts_rs::{
-    Chain as _, CpuLogpFunc, CpuMath, CpuMathError, DiagNutsSettings, HasDims, LogpError,
-    Settings as _,
-};
 use rand::Rng as _;
 use serde::{Deserialize, Serialize};
 
 use super::hmc::first_potential;
+use super::no_u_turn::{Answer, Library};
 use super::{Card, Settings, at_least_one, positive, share};
 use crate::error::Error;
 use crate::rule::{Keep, Memory, Rule, Step};
@@ -111,32 +104,17 @@ impl<V: Vector> Turns<V> {
         Library::start(&self.settings, begin, Stream::root(seed))
     }
 
-    /// The library's next draw; it asks for potentials on the way.
-    fn next(
-        &mut self,
-        library: &Library,
-        target: &mut dyn Target<Vector = V>,
-    ) -> Result<Turn, Error> {
-        let failed = |what: &str| Error::Chain(format!("nuts: {what}"));
-        loop {
-            match library.said.recv() {
-                Ok(Said::At(place)) => {
-                    self.position.write(0, &place);
-                    let potential = Potential::at(target, &self.position, &mut self.gradient);
-                    let sum = potential.likelihood + potential.prior;
-                    let temperature = self.settings.temperature;
-                    let answer = sum.is_finite().then(|| {
-                        let mut slope = self.gradient.read(0..place.len());
-                        slope.iter_mut().for_each(|g| *g = -*g / temperature);
-                        (-sum / temperature, slope)
-                    });
-                    library.answers.send(answer).map_err(|e| failed(&e.to_string()))?;
-                }
-                Ok(Said::Drawn(turn)) => return Ok(turn),
-                Ok(Said::Failed(what)) => return Err(failed(&what)),
-                Err(ended) => return Err(failed(&ended.to_string())),
-            }
-        }
+    /// `-U / T` at a place, as the library wants it.
+    fn answer(&mut self, target: &mut dyn Target<Vector = V>, place: &[f64]) -> Answer {
+        self.position.write(0, place);
+        let potential = Potential::at(target, &self.position, &mut self.gradient);
+        let sum = potential.likelihood + potential.prior;
+        let temperature = self.settings.temperature;
+        sum.is_finite().then(|| {
+            let mut slope = self.gradient.read(0..place.len());
+            slope.iter_mut().for_each(|g| *g = -*g / temperature);
+            (-sum / temperature, slope)
+        })
     }
 }
 
@@ -168,7 +146,7 @@ impl<V: Vector> Rule<V> for Turns<V> {
             None => (self.start(theta, target, stream)?, 0),
         };
         for draw in made..=index {
-            let turn = self.next(&library, target)?;
+            let turn = library.next(|place| self.answer(target, place))?;
             theta.write(0, &turn.place);
             if draw >= self.settings.burn_in {
                 let [samples, divergent, leaps, step] = &mut self.tally[..] else {
@@ -199,128 +177,5 @@ impl<V: Vector> Rule<V> for Turns<V> {
             ],
             _ => Vec::new(), // before the first sample there is nothing to tell
         }
-    }
-}
-
-/// A draw.
-struct Turn {
-    place: Vec<f64>,
-    diverging: bool,
-    leaps: u64,
-    step: f64,
-}
-
-/// What the library's thread says.
-enum Said {
-    /// It wants to know the potential at a place.
-    At(Vec<f64>),
-    Drawn(Turn),
-    Failed(String),
-}
-
-/// `-U / T` and its gradient; `None` where it is no number.
-type Answer = Option<(f64, Vec<f64>)>;
-
-/// The library in a thread of its own, for it calls the target, and here the target is lent for a draw at
-/// a time. Asking costs some thirty microseconds a leapfrog step. The thread ends with its last draw, or when
-/// nobody answers any more.
-struct Library {
-    said: Receiver<Said>,
-    answers: Sender<Answer>,
-}
-
-impl Library {
-    fn start(settings: &Nuts, begin: Vec<f64>, stream: Stream) -> Result<Self, Error> {
-        let Nuts { burn_in, samples, max_depth, target_acceptance, .. } = *settings;
-        let mut settings = DiagNutsSettings {
-            num_tune: burn_in as u64,
-            num_draws: samples as u64,
-            maxdepth: max_depth as u64,
-            ..DiagNutsSettings::default()
-        };
-        settings.adapt_options.step_size_settings.target_accept = target_acceptance;
-        let ((says, said), (answers, answered)) = (channel(), channel());
-        let density = Density { says: says.clone(), answered, dimension: begin.len() };
-        let tells = says.clone();
-        let work = move || -> Result<(), String> {
-            let failed = |e: &dyn std::fmt::Display| e.to_string();
-            let mut chain = settings
-                .new_chain(0, CpuMath::new(density), &mut stream.generator())
-                .map_err(|e| failed(&e))?;
-            chain.set_position(&begin).map_err(|e| failed(&e))?;
-            for _ in 0..burn_in + samples {
-                let (place, progress) = chain.draw().map_err(|e| failed(&e))?;
-                let turn = Turn {
-                    place: place.to_vec(),
-                    diverging: progress.diverging,
-                    leaps: progress.num_steps,
-                    step: progress.step_size,
-                };
-                tells.send(Said::Drawn(turn)).map_err(|e| failed(&e))?;
-            }
-            Ok(())
-        };
-        let all = move || {
-            if let Err(what) = work() {
-                // Nobody hears it when the chain was stopped.
-                let _ = says.send(Said::Failed(what));
-            }
-        };
-        let spawned = thread::Builder::new().name("nuts".to_string()).spawn(all);
-        spawned.map_err(|e| Error::Chain(format!("nuts: no thread: {e}")))?;
-        Ok(Self { said, answers })
-    }
-}
-
-/// The potential as the library asks for it.
-struct Density {
-    says: Sender<Said>,
-    answered: Receiver<Answer>,
-    dimension: usize,
-}
-
-#[derive(Debug, thiserror::Error)]
-enum NoValue {
-    #[error("the potential is no number here")]
-    NoNumber,
-    #[error("the chain was stopped")]
-    Stopped,
-}
-
-impl LogpError for NoValue {
-    fn is_recoverable(&self) -> bool {
-        matches!(self, Self::NoNumber)
-    }
-}
-
-impl HasDims for Density {
-    fn dim_sizes(&self) -> HashMap<String, u64> {
-        HashMap::from([("unconstrained_parameter".to_string(), self.dimension as u64)])
-    }
-}
-
-impl CpuLogpFunc for Density {
-    type LogpError = NoValue;
-    type FlowParameters = ();
-    type ExpandedVector = Vec<f64>;
-
-    fn dim(&self) -> usize {
-        self.dimension
-    }
-
-    fn logp(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<f64, NoValue> {
-        self.says.send(Said::At(position.to_vec())).map_err(|_| NoValue::Stopped)?;
-        let answer = self.answered.recv().map_err(|_| NoValue::Stopped)?;
-        let (value, slope) = answer.ok_or(NoValue::NoNumber)?;
-        gradient.copy_from_slice(&slope);
-        Ok(value)
-    }
-
-    fn expand_vector<R: rand::Rng + ?Sized>(
-        &mut self,
-        _: &mut R,
-        array: &[f64],
-    ) -> Result<Vec<f64>, CpuMathError> {
-        Ok(array.to_vec())
     }
 }

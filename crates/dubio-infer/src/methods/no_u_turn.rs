@@ -1,0 +1,150 @@
+//! The no-U-turn sampler of nuts-rs, in a thread that asks for potentials and hands over draws.
+
+use std::collections::HashMap;
+use std::fmt::Display;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+use dubio_metrics::stream::Stream;
+use nuts_rs::{
+    Chain as _, CpuLogpFunc, CpuMath, CpuMathError, DiagNutsSettings, HasDims, LogpError,
+    Settings as _,
+};
+
+use super::nuts::Nuts;
+use crate::error::Error;
+
+/// A draw.
+pub(super) struct Turn {
+    pub(super) place: Vec<f64>,
+    pub(super) diverging: bool,
+    pub(super) leaps: u64,
+    pub(super) step: f64,
+}
+
+/// What the library's thread says.
+enum Said {
+    /// It wants to know the potential at a place.
+    At(Vec<f64>),
+    Drawn(Turn),
+    Failed(String),
+}
+
+/// `-U / T` and its gradient; `None` where it is no number.
+pub(super) type Answer = Option<(f64, Vec<f64>)>;
+
+/// The library in a thread of its own, for it calls the target, and here the target is lent for a draw at
+/// a time. Asking costs some thirty microseconds a leapfrog step. The thread ends with its last draw, or when
+/// nobody answers any more.
+pub(super) struct Library {
+    said: Receiver<Said>,
+    answers: Sender<Answer>,
+}
+
+impl Library {
+    /// The next draw; `at` answers what it asks on the way.
+    pub(super) fn next(&self, mut at: impl FnMut(&[f64]) -> Answer) -> Result<Turn, Error> {
+        let failed = |what: &dyn Display| Error::Chain(format!("nuts: {what}"));
+        loop {
+            match self.said.recv().map_err(|e| failed(&e))? {
+                Said::At(place) => self.answers.send(at(&place)).map_err(|e| failed(&e))?,
+                Said::Drawn(turn) => return Ok(turn),
+                Said::Failed(what) => return Err(failed(&what)),
+            }
+        }
+    }
+
+    pub(super) fn start(settings: &Nuts, begin: Vec<f64>, stream: Stream) -> Result<Self, Error> {
+        let Nuts { burn_in, samples, max_depth, target_acceptance, .. } = *settings;
+        let mut settings = DiagNutsSettings {
+            num_tune: burn_in as u64,
+            num_draws: samples as u64,
+            maxdepth: max_depth as u64,
+            ..DiagNutsSettings::default()
+        };
+        settings.adapt_options.step_size_settings.target_accept = target_acceptance;
+        let ((says, said), (answers, answered)) = (channel(), channel());
+        let density = Density { says: says.clone(), answered, dimension: begin.len() };
+        let tells = says.clone();
+        let work = move || -> Result<(), String> {
+            let failed = |e: &dyn Display| e.to_string();
+            let mut chain = settings
+                .new_chain(0, CpuMath::new(density), &mut stream.generator())
+                .map_err(|e| failed(&e))?;
+            chain.set_position(&begin).map_err(|e| failed(&e))?;
+            for _ in 0..burn_in + samples {
+                let (place, progress) = chain.draw().map_err(|e| failed(&e))?;
+                let turn = Turn {
+                    place: place.to_vec(),
+                    diverging: progress.diverging,
+                    leaps: progress.num_steps,
+                    step: progress.step_size,
+                };
+                tells.send(Said::Drawn(turn)).map_err(|e| failed(&e))?;
+            }
+            Ok(())
+        };
+        let all = move || {
+            if let Err(what) = work() {
+                // Nobody hears it when the chain was stopped.
+                let _ = says.send(Said::Failed(what));
+            }
+        };
+        let spawned = thread::Builder::new().name("nuts".to_string()).spawn(all);
+        spawned.map_err(|e| Error::Chain(format!("nuts: no thread: {e}")))?;
+        Ok(Self { said, answers })
+    }
+}
+
+/// The potential as the library asks for it.
+struct Density {
+    says: Sender<Said>,
+    answered: Receiver<Answer>,
+    dimension: usize,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum NoValue {
+    #[error("the potential is no number here")]
+    NoNumber,
+    #[error("the chain was stopped")]
+    Stopped,
+}
+
+impl LogpError for NoValue {
+    fn is_recoverable(&self) -> bool {
+        matches!(self, Self::NoNumber)
+    }
+}
+
+impl HasDims for Density {
+    fn dim_sizes(&self) -> HashMap<String, u64> {
+        HashMap::from([("unconstrained_parameter".to_string(), self.dimension as u64)])
+    }
+}
+
+impl CpuLogpFunc for Density {
+    type LogpError = NoValue;
+    type FlowParameters = ();
+    type ExpandedVector = Vec<f64>;
+
+    fn dim(&self) -> usize {
+        self.dimension
+    }
+
+    fn logp(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<f64, NoValue> {
+        self.says.send(Said::At(position.to_vec())).map_err(|_| NoValue::Stopped)?;
+        let answer = self.answered.recv().map_err(|_| NoValue::Stopped)?;
+        let (value, slope) = answer.ok_or(NoValue::NoNumber)?;
+        gradient.copy_from_slice(&slope);
+        Ok(value)
+    }
+
+    fn expand_vector<R: rand::Rng + ?Sized>(
+        &mut self,
+        _: &mut R,
+        array: &[f64],
+    ) -> Result<Vec<f64>, CpuMathError> {
+        Ok(array.to_vec())
+    }
+}
