@@ -36,7 +36,7 @@ use crate::training_bar::TrainingBar;
 
 With --checkpoints the same command goes on after Ctrl-C or a kill, and ends with the same bytes;
 without, Ctrl-C keeps the samples so far. A second Ctrl-C ends at once.
-Settings of every method: batch, prior_std or weight_decay, members, layers, augment, start.")]
+Settings of every method: batch, prior_std or weight_decay, members, layers, augment, start, warm_up.")]
 pub(crate) struct Args {
     /// Name of the method; `dubio list methods` shows them all.
     method: String,
