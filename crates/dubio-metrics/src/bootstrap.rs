@@ -1,7 +1,5 @@
 //! The percentile bootstrap over examples: how much a score could have come out otherwise.
 
-use std::sync::Arc;
-
 use rayon::prelude::*;
 
 use crate::resample::draw;
@@ -20,7 +18,8 @@ pub struct Bootstrap {
 }
 
 impl Bootstrap {
-    /// The resamples' values of several statistics, `[statistic][resample]`.
+    /// The resamples' values of several statistics, `[statistic][resample]`; as many blocks of
+    /// resamples at a time as fit 64 MiB, and enough for every thread.
     ///
     /// `strata` are sizes of sets that are resampled each on its own; the statistics see them one
     /// after the other.
@@ -30,35 +29,21 @@ impl Bootstrap {
         statistics: &[&(dyn Prepared + 'a)],
         progress: &(dyn Fn(usize) + Sync),
     ) -> Vec<Vec<f64>> {
-        self.map_blocks(strata, |blocks| replicates(statistics, blocks, progress))
-    }
-
-    /// The same, where `values` works out the statistics' values for some blocks of weights,
-    /// `[block][statistic]`: as many as fit 64 MiB, and enough for every thread.
-    pub(crate) fn map_blocks(
-        &self,
-        strata: &[usize],
-        values: impl Fn(Vec<Weights<'_, LANES>>) -> Vec<Vec<[f64; LANES]>>,
-    ) -> Vec<Vec<f64>> {
         let count = self.resamples.div_ceil(LANES);
         let size = strata.iter().sum::<usize>();
         let batch = ((1 << 26) / (LANES * size).max(1)).max(rayon::current_num_threads());
         let mut memory: Vec<Vec<[Count; LANES]>> = vec![vec![[0; LANES]; size]; batch.min(count)];
-        let spare = Arc::default();
         let mut blocks: Vec<Vec<[f64; LANES]>> = Vec::with_capacity(count);
         while blocks.len() < count {
             let first = blocks.len();
             memory.truncate(count - first);
             let numbered = memory.par_iter_mut().enumerate();
             numbered.for_each(|(place, block)| self.fill(block, first + place, strata));
-            blocks.extend(values(memory.iter().map(|c| Weights::sharing(c, &spare)).collect()));
+            let weights = memory.iter().map(|counts| Weights::new(counts)).collect();
+            blocks.extend(replicates(statistics, weights, progress));
         }
-        let statistics = blocks.first().map_or(0, Vec::len);
-        (0..statistics)
-            .map(|s| {
-                let all = blocks.iter().flat_map(|block| block[s]);
-                all.take(self.resamples).collect()
-            })
+        (0..statistics.len())
+            .map(|s| blocks.iter().flat_map(|block| block[s]).take(self.resamples).collect())
             .collect()
     }
 
@@ -81,9 +66,15 @@ pub(crate) fn replicates<'a>(
     progress: &(dyn Fn(usize) + Sync),
 ) -> Vec<Vec<[f64; LANES]>> {
     statistics.iter().for_each(|statistic| statistic.before_replicates(&blocks));
-    let terms: Vec<&[f64]> = statistics.iter().flat_map(|statistic| statistic.terms()).collect();
+    let mut terms: Vec<&[f64]> = Vec::new();
+    for term in statistics.iter().flat_map(|statistic| statistic.terms()) {
+        if !terms.iter().any(|known| std::ptr::eq(*known, term)) {
+            terms.push(term);
+        }
+    }
+    let passes: Vec<_> = statistics.iter().flat_map(|statistic| statistic.passes()).collect();
     let of_block = |weights: Weights<'_, LANES>| {
-        let weights = weights.with_sums(&terms);
+        let weights = weights.with_sums(&terms).with_passes(&passes);
         let values = statistics.iter().map(|statistic| statistic.replicates(&weights)).collect();
         progress(1);
         values

@@ -30,6 +30,22 @@ pub(crate) struct Scale {
     pub one_by_z: f64,
 }
 
+/// An example at a temperature: its scale, and some numbers besides.
+#[derive(Clone, Copy)]
+struct Tempered<const K: usize> {
+    scale: Scale,
+    numbers: [f64; K],
+}
+
+impl<const K: usize> Default for Tempered<K> {
+    fn default() -> Self {
+        Self { scale: Scale::default(), numbers: [0.0; K] }
+    }
+}
+
+/// Probabilities of which all columns are worked on together, 32 MiB.
+const TOGETHER: usize = 1 << 22;
+
 impl Columns {
     pub(crate) fn plain(all: Distributions) -> Self {
         Self { all: Arc::new(all), rows: None, tempered: None, turned: None }
@@ -63,30 +79,39 @@ impl Columns {
     }
 
     /// The same examples at inverse temperature `beta`. `row(example, log p, row)` puts an example's
-    /// probabilities there into the row and gives their scale and a number or several besides.
-    pub(crate) fn at<T: Clone + Default + Send>(
+    /// probabilities there into the row and gives their scale and some numbers besides.
+    pub(crate) fn at<const K: usize>(
         &self,
         beta: f64,
-        row: impl Fn(usize, &[f64], &mut [f64]) -> (Scale, T) + Sync,
-    ) -> (Self, Vec<T>) {
+        row: impl Fn(usize, &[f64], &mut [f64]) -> (Scale, [f64; K]) + Sync,
+    ) -> (Self, [Vec<f64>; K]) {
         let classes = self.classes();
         let prepare = |examples| self.rows(Kind::LogP, examples);
-        let read = |rows: &Rows<'_>, i: usize, out: &mut (Scale, T), p: &mut [f64]| {
-            *out = row(i, rows.get(i), p);
+        let read = |rows: &Rows<'_>, i: usize, out: &mut Tempered<K>, p: &mut [f64]| {
+            (out.scale, out.numbers) = row(i, rows.get(i), p);
         };
-        let (of_rows, turned) = if self.in_memory() && self.groups().count() == 1 {
-            let mut of_rows = vec![Default::default(); self.len()];
-            let turned = Turned::new(&self.all, classes, &mut of_rows, prepare, read);
-            (of_rows, Some(Arc::new(turned)))
+        let mut scales = Vec::with_capacity(self.len());
+        let mut numbers: [Vec<f64>; K] = std::array::from_fn(|_| Vec::with_capacity(self.len()));
+        let mut keep = |rows: &[Tempered<K>]| {
+            scales.extend(rows.iter().map(|row| row.scale));
+            for (k, numbers) in numbers.iter_mut().enumerate() {
+                numbers.extend(rows.iter().map(|row| row.numbers[k]));
+            }
+        };
+        let turned = if self.in_memory() && classes * self.len() <= TOGETHER {
+            let mut rows = vec![Tempered::default(); self.len()];
+            let turned = Turned::new(&self.all, classes, &mut rows, prepare, read);
+            keep(&rows);
+            Some(Arc::new(turned))
         } else {
-            let of_rows = self.map_stretches(|examples, out| {
+            let fill = |examples: Range<usize>, out: &mut [Tempered<K>]| {
                 let rows = prepare(examples.clone());
                 let mut p = vec![0.0; classes];
                 examples.zip(out).for_each(|(i, out)| read(&rows, i, out, &mut p));
-            });
-            (of_rows, None)
+            };
+            self.each_part(fill, keep);
+            None
         };
-        let (scales, numbers) = of_rows.into_iter().unzip();
         (Self { tempered: Some((beta, Arc::new(scales))), turned, ..self.clone() }, numbers)
     }
 
@@ -159,13 +184,38 @@ impl Columns {
         &self,
         fill: impl Fn(Range<usize>, &mut [T]) + Sync,
     ) -> Vec<T> {
-        let size = ((1 << 16) / self.classes()).clamp(1, 256);
+        let size = self.stretch();
         let mut all = vec![T::default(); self.len()];
         all.par_chunks_mut(size).enumerate().for_each(|(stretch, out)| {
             let start = stretch * size;
             fill(start..start + out.len(), out);
         });
         all
+    }
+
+    /// The same, handed over a part at a time, so that what is made of each example need not be held
+    /// for all of them.
+    pub(crate) fn each_part<T: Clone + Default + Send>(
+        &self,
+        fill: impl Fn(Range<usize>, &mut [T]) + Sync,
+        mut take: impl FnMut(&[T]),
+    ) {
+        const PART: usize = 1 << 16;
+        let size = self.stretch();
+        let mut part = vec![T::default(); PART.min(self.len())];
+        for first in (0..self.len()).step_by(PART) {
+            let part = &mut part[..PART.min(self.len() - first)];
+            part.par_chunks_mut(size).enumerate().for_each(|(stretch, out)| {
+                let start = first + stretch * size;
+                fill(start..start + out.len(), out);
+            });
+            take(part);
+        }
+    }
+
+    /// Examples whose rows fit the cache.
+    fn stretch(&self) -> usize {
+        ((1 << 16) / self.classes()).clamp(1, 256)
     }
 
     /// Calls `f(example, row)` with the probabilities of every example, before any temperature.
@@ -182,7 +232,7 @@ impl Columns {
     pub(crate) fn groups(&self) -> impl Iterator<Item = Range<usize>> + use<> {
         let classes = self.classes();
         let width = if self.in_memory() {
-            let groups = (classes * self.len()).div_ceil(1 << 22).max(classes.div_ceil(128));
+            let groups = (classes * self.len()).div_ceil(TOGETHER).max(classes.div_ceil(128));
             classes.div_ceil(groups.max(1)).next_multiple_of(8)
         } else {
             self.all.tile()

@@ -1,15 +1,16 @@
 //! Classified examples: what the scores know of predictions and labels, a row per example.
 
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use crate::columns::Columns;
+use crate::columns::{Columns, Scale};
 use crate::costs::Costs;
 use crate::distributions::Kind;
 use crate::known::{OfLabels, OfPredictions};
 use crate::pool::Pooled;
-use crate::ranking::Ranking;
+use crate::ranking::{Ranking, entropy_tolerance, information_tolerance};
 use crate::remember::remember;
-use crate::softmax;
+use crate::softmax::{self, brier_from_square};
 
 /// Examples with their labels and everything that a score may ask of a row.
 #[derive(Clone, Debug)]
@@ -59,7 +60,8 @@ impl MemberUncertainty {
 
     /// The examples from largest to smallest mutual information.
     pub fn ranking(&self) -> &Arc<Ranking> {
-        self.ranking.get_or_init(|| Arc::new(Ranking::by_information(&self.knowledge)))
+        let rank = || Arc::new(Ranking::within(&self.knowledge, information_tolerance));
+        remember(&self.ranking, rank)
     }
 }
 
@@ -81,19 +83,27 @@ impl Examples {
             .zip(pooled.data)
             .map(|(knowledge, data)| MemberUncertainty::new(data, knowledge));
         let columns = Columns::plain(pooled.distributions);
-        let rows: Vec<(f64, f64, u32)> = columns.map_stretches(|examples, out| {
+        let n = labels.len();
+        let (mut log_likelihood, mut brier) = (Vec::with_capacity(n), Vec::with_capacity(n));
+        let mut ranks = Vec::new();
+        let fill = |examples: Range<usize>, out: &mut [(f64, f64, u32)]| {
             let all_p = columns.rows(Kind::P, examples.clone());
             let all_log_p = columns.rows(Kind::LogP, examples.clone());
             for (i, out) in examples.zip(out) {
                 let (p, log_p, label) = (all_p.get(i), all_log_p.get(i), labels[i] as usize);
                 *out = (log_p[label], softmax::brier(p, label), rank(p, log_p, label));
             }
+        };
+        columns.each_part(fill, |rows| {
+            log_likelihood.extend(rows.iter().map(|row| row.0));
+            brier.extend(rows.iter().map(|row| row.1));
+            ranks.extend(rows.iter().map(|row| row.2));
         });
         Self {
             classes,
             labels,
-            log_likelihood: rows.iter().map(|row| row.0).collect(),
-            brier: rows.iter().map(|row| row.1).collect(),
+            log_likelihood,
+            brier,
             predicted: pooled.predicted,
             confidence: pooled.confidence,
             total: pooled.total,
@@ -103,7 +113,7 @@ impl Examples {
             reference: None,
             columns,
             of_predictions: OfPredictions::default(),
-            of_labels: OfLabels::ranked(rows.iter().map(|row| row.2).collect()),
+            of_labels: OfLabels::ranked(ranks),
         }
     }
 
@@ -129,10 +139,74 @@ impl Examples {
         self
     }
 
-    /// A copy that has not yet worked anything out.
-    pub(crate) fn without_caches(&self) -> Self {
-        let of_labels = OfLabels { rank: self.of_labels.rank.clone(), ..OfLabels::default() };
-        Self { of_predictions: OfPredictions::default(), of_labels, ..self.clone() }
+    /// Lets go of what the plain scores have worked out, but for what calibrated ones use again.
+    pub fn forget(&mut self) {
+        let likely = self.of_predictions.by_doubt.get().map(|ranking| ranking.order.clone());
+        self.of_predictions = OfPredictions { likely, ..OfPredictions::default() };
+        let OfLabels { rank, fit, .. } = std::mem::take(&mut self.of_labels);
+        self.of_labels = OfLabels { rank, fit, ..OfLabels::default() };
+    }
+
+    /// All examples, or those with these indices, at `T = 1/beta`. The order of the classes does not
+    /// change with the temperature, so predictions and ranks are kept and cannot change by rounding.
+    /// Nothing is known of members: the temperature belongs to their mean.
+    pub fn tempered(&self, rows: Option<&[u32]>, beta: f64) -> Self {
+        let chosen =
+            |values: &[u32]| rows.map_or_else(|| values.to_vec(), |rows| take(values, rows));
+        let (labels, predicted) = (chosen(&self.labels), chosen(&self.predicted));
+        let columns = rows.map_or_else(|| self.columns.clone(), |rows| self.columns.subset(rows));
+        let (columns, numbers) = columns.at(beta, |i, log_p, p| {
+            let label = labels[i] as usize;
+            let top = log_p[predicted[i] as usize];
+            let row = softmax::temper(beta, log_p, top, p);
+            softmax::scale(p, row.one_by_z);
+            let log_label = beta * (log_p[label] - top) - row.log_z;
+            let numbers = [
+                log_label,
+                (-row.log_z).exp(),
+                (row.log_z - beta * row.mean).max(0.0),
+                brier_from_square(row.square, log_label.exp()),
+                self.costs.as_ref().map_or(0.0, |costs| costs.paid(p, label)),
+            ];
+            (Scale { top, one_by_z: row.one_by_z }, numbers)
+        });
+        let [log_likelihood, confidence, total, brier, cost] = numbers;
+        let ranks = self.of_labels.rank.get().map(|ranks| OfLabels::ranked(chosen(ranks)));
+        Self {
+            classes: self.classes,
+            of_predictions: self.likely_order(rows),
+            of_labels: ranks.unwrap_or_default(),
+            labels,
+            predicted,
+            confidence,
+            log_likelihood,
+            brier,
+            total,
+            members: None,
+            costs: self.costs.clone(),
+            cost: self.cost.as_ref().map(|_| cost),
+            reference: None,
+            columns,
+        }
+    }
+
+    /// What the order of the confidences is likely to be at another temperature: with two classes the
+    /// same.
+    fn likely_order(&self, rows: Option<&[u32]>) -> OfPredictions {
+        if self.classes != 2 {
+            return OfPredictions::default();
+        }
+        let order = &self.by_doubt().order;
+        let likely = match rows {
+            None => order.clone(),
+            Some(rows) => {
+                let mut index = vec![u32::MAX; self.len()];
+                rows.iter().enumerate().for_each(|(i, &row)| index[row as usize] = i as u32);
+                let chosen = order.iter().map(|&row| index[row as usize]);
+                Arc::new(chosen.filter(|&index| index != u32::MAX).collect())
+            }
+        };
+        OfPredictions { likely: Some(likely), ..OfPredictions::default() }
     }
 
     /// Number of examples.
@@ -167,6 +241,14 @@ impl Examples {
     /// Whether the example's predicted class is its label: 1 or 0.
     pub fn correct(&self, example: usize) -> f64 {
         f64::from(u8::from(self.predicted[example] == self.labels[example]))
+    }
+
+    /// Which predictions are wrong.
+    pub(crate) fn wrong(&self) -> &Arc<Vec<bool>> {
+        let wrong = |(predicted, label): (&u32, &u32)| predicted != label;
+        remember(&self.of_labels.wrong_rows, || {
+            Arc::new(self.predicted.iter().zip(&self.labels).map(wrong).collect())
+        })
     }
 
     /// Number of examples whose true class has probability 0.
@@ -206,14 +288,26 @@ impl Examples {
 
     /// The examples from least to most confident.
     pub fn by_doubt(&self) -> &Arc<Ranking> {
-        // Minus the confidence orders as 1 minus it does, and rounds nothing away.
-        let doubt = || self.confidence.iter().map(|c| -c).collect::<Vec<f64>>();
-        self.of_predictions.by_doubt.get_or_init(|| Arc::new(Ranking::descending(&doubt())))
+        let OfPredictions { by_doubt, likely, .. } = &self.of_predictions;
+        remember(by_doubt, || {
+            // Minus the confidence orders as 1 minus it does, and rounds nothing away.
+            let doubt: Vec<f64> = self.confidence.iter().map(|c| -c).collect();
+            Arc::new(Ranking::likely(likely.as_ref(), &doubt, |_| 0.0))
+        })
     }
 
-    /// The examples from largest to smallest total uncertainty.
+    /// The examples from largest to smallest total uncertainty: with two classes, the same as from
+    /// least to most confident.
     pub fn by_total(&self) -> &Arc<Ranking> {
-        self.of_predictions.by_total.get_or_init(|| Arc::new(Ranking::by_entropy(&self.total)))
+        remember(&self.of_predictions.by_total, || {
+            let by_doubt = self.by_doubt();
+            let ranking = Ranking::likely(Some(&by_doubt.order), &self.total, entropy_tolerance);
+            let same = Arc::ptr_eq(&ranking.order, &by_doubt.order);
+            match same && ranking.closes == by_doubt.closes {
+                true => by_doubt.clone(),
+                false => Arc::new(ranking),
+            }
+        })
     }
 }
 

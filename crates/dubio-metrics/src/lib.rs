@@ -23,6 +23,7 @@ pub mod generators;
 mod known;
 pub mod members;
 pub mod numeric;
+mod passes;
 pub mod pool;
 pub mod ranking;
 pub mod regression;

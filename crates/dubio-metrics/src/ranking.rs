@@ -1,13 +1,21 @@
 //! Examples in order.
 
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
 /// Examples in the order of a number, with the runs of equal numbers known.
 #[derive(Clone, Debug)]
 pub struct Ranking {
-    /// Example indices, largest number first.
-    pub order: Vec<u32>,
-    /// `ends[r]` is where run `r` of equal numbers ends in `order`.
-    pub ends: Vec<u32>,
+    /// Example indices, largest number first. Rankings that agree in it share it.
+    pub order: Arc<Vec<u32>>,
+    /// Whether a run of equal numbers ends at each place of the order.
+    pub closes: Vec<bool>,
 }
+
+/// Two computed numbers that ought to be equal, or in the order of two others, can be out of order by
+/// this much, relatively.
+const ROUNDING: f64 = 1e-15;
 
 impl Ranking {
     /// Ranks by a number that is not NaN; equal numbers keep the order of their indices.
@@ -16,7 +24,7 @@ impl Ranking {
     }
 
     /// The same, where neighbours that differ by no more than `tolerance(larger)` are equal.
-    pub fn within(values: &[f64], tolerance: impl Fn(f64) -> f64) -> Self {
+    pub fn within(values: &[f64], tolerance: impl Fn(f64) -> f64 + Sync) -> Self {
         // Keys whose integer order is the descending order of the numbers.
         let key = |v: f64| {
             let bits = (v + 0.0).to_bits();
@@ -25,39 +33,74 @@ impl Ranking {
         };
         let mut keyed: Vec<(u64, u32)> =
             values.iter().enumerate().map(|(i, &v)| (key(v), i as u32)).collect();
-        keyed.sort_unstable();
-        let mut ends: Vec<u32> = (1..keyed.len())
-            .filter(|&i| {
-                let (above, below) = (keyed[i - 1], keyed[i]);
-                let value = |(_, index): (u64, u32)| values[index as usize];
-                above.0 != below.0 && value(above) - value(below) > tolerance(value(above))
+        keyed.par_sort_unstable();
+        let order = Arc::new(keyed.into_iter().map(|(_, index)| index).collect());
+        Self::along(order, values, tolerance)
+    }
+
+    /// The same, by an order that is likely to be right: it is kept if it is, up to rounding. One
+    /// sort then serves all numbers that rise and fall together.
+    pub(crate) fn likely(
+        guess: Option<&Arc<Vec<u32>>>,
+        values: &[f64],
+        tolerance: impl Fn(f64) -> f64 + Sync,
+    ) -> Self {
+        let falls = |order: &&Arc<Vec<u32>>| {
+            order.par_windows(2).all(|pair| {
+                let (above, below) = (values[pair[0] as usize], values[pair[1] as usize]);
+                above >= below - ROUNDING * below.abs()
             })
-            .map(|i| i as u32)
-            .collect();
-        ends.push(keyed.len() as u32);
-        Self { order: keyed.into_iter().map(|(_, index)| index).collect(), ends }
+        };
+        match guess.filter(falls) {
+            Some(order) => Self::along(order.clone(), values, tolerance),
+            None => Self::within(values, tolerance),
+        }
     }
 
-    /// By the entropy of a distribution. Two entropies of equal distributions can come out apart by
-    /// this much, relatively, when their terms are summed in another order; such rows are tied.
-    pub(crate) fn by_entropy(values: &[f64]) -> Self {
-        Self::within(values, |entropy| 1e-13 * entropy)
+    /// From an order in which the numbers fall.
+    fn along(order: Arc<Vec<u32>>, values: &[f64], tolerance: impl Fn(f64) -> f64 + Sync) -> Self {
+        let value = |place: usize| values[order[place] as usize];
+        let last = order.len().saturating_sub(1);
+        let closes = |place: usize| {
+            place == last || {
+                let (above, below) = (value(place), value(place + 1));
+                above != below && above - below > tolerance(above)
+            }
+        };
+        let closes = (0..order.len()).into_par_iter().map(closes).collect();
+        Self { order, closes }
     }
 
-    /// By the mutual information, whose error is that of the entropies that it is a difference of.
-    pub(crate) fn by_information(values: &[f64]) -> Self {
-        Self::within(values, |_| 1e-14)
+    /// The places of the runs of equal numbers, largest first.
+    pub(crate) fn run_places(&self) -> impl Iterator<Item = std::ops::Range<usize>> {
+        let ends = self.closes.iter().enumerate().filter(|(_, closes)| **closes);
+        ends.scan(0, |start, (place, _)| {
+            let run = *start..place + 1;
+            *start = run.end;
+            Some(run)
+        })
     }
 
     /// The runs of equal numbers, largest first.
     pub fn runs(&self) -> impl Iterator<Item = &[u32]> {
-        let mut start = 0;
-        self.ends.iter().map(move |&end| {
-            let run = &self.order[start..end as usize];
-            start = end as usize;
-            run
-        })
+        self.run_places().map(|run| &self.order[run])
     }
+
+    /// Something of each example, in the order.
+    pub(crate) fn collect<T: Send>(&self, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
+        self.order.par_iter().map(|&example| of(example as usize)).collect()
+    }
+}
+
+/// Two entropies of equal distributions can come out apart by this much, relatively, when their
+/// terms are summed in another order; such rows are tied.
+pub(crate) fn entropy_tolerance(entropy: f64) -> f64 {
+    1e-13 * entropy
+}
+
+/// The error of a mutual information is that of the entropies that it is a difference of.
+pub(crate) fn information_tolerance(_: f64) -> f64 {
+    1e-14
 }
 
 #[cfg(test)]
@@ -69,5 +112,16 @@ mod tests {
         let ranking = Ranking::descending(&[0.5, -1.0, 0.5, 2.0, 0.0, -0.0]);
         let runs: Vec<&[u32]> = ranking.runs().collect();
         assert_eq!(runs, [&[3][..], &[0, 2], &[4, 5], &[1]]);
+        assert_eq!(Ranking::descending(&[]).runs().count(), 0);
+    }
+
+    #[test]
+    fn an_order_is_taken_over_only_where_it_is_right() {
+        let values = [0.3, 0.1, 0.2];
+        let right = Ranking::descending(&values).order;
+        let same = Ranking::likely(Some(&right), &values.map(f64::exp), |_| 0.0);
+        assert!(Arc::ptr_eq(&same.order, &right));
+        let other = Ranking::likely(Some(&right), &values.map(|v: f64| -v), |_| 0.0);
+        assert_eq!(other.order[..], [1, 2, 0]);
     }
 }

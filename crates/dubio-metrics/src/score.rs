@@ -7,8 +7,10 @@
 //! score and its interval are one piece of code, and no prediction is looked at twice.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use crate::card::Card;
+use crate::passes::AnyPass;
 use crate::weights::{LANES, Weights};
 
 /// A score as a function of how often each example counts.
@@ -18,6 +20,11 @@ pub trait Statistic: Send + Sync {
     /// Numbers of each example whose `Weights::sum` it asks for, so that those of all statistics
     /// can be worked out together.
     fn terms(&self) -> Vec<&[f64]> {
+        Vec::new()
+    }
+    /// Passes along a ranking that it asks for by `Weights::along`, so that those of all statistics
+    /// can be made together.
+    fn passes(&self) -> Vec<Arc<dyn AnyPass>> {
         Vec::new()
     }
 }
@@ -30,6 +37,10 @@ pub trait Prepared: Send + Sync {
     fn replicates(&self, weights: &Weights<'_, LANES>) -> [f64; LANES];
     /// See [`Statistic::terms`].
     fn terms(&self) -> Vec<&[f64]> {
+        Vec::new()
+    }
+    /// See [`Statistic::passes`].
+    fn passes(&self) -> Vec<Arc<dyn AnyPass>> {
         Vec::new()
     }
     /// Called with several blocks of resamples before any of them: a statistic that has to go
@@ -46,6 +57,9 @@ impl<S: Statistic> Prepared for S {
     }
     fn terms(&self) -> Vec<&[f64]> {
         Statistic::terms(self)
+    }
+    fn passes(&self) -> Vec<Arc<dyn AnyPass>> {
+        Statistic::passes(self)
     }
 }
 
@@ -197,6 +211,19 @@ impl<S: Statistic, F: Fn(f64) -> f64 + Send + Sync> Statistic for Mapped<S, F> {
     }
     fn terms(&self) -> Vec<&[f64]> {
         self.0.terms()
+    }
+    fn passes(&self) -> Vec<Arc<dyn AnyPass>> {
+        self.0.passes()
+    }
+}
+
+/// The weighted fraction of the examples that are marked.
+pub(crate) struct Fraction(pub Arc<Vec<bool>>);
+
+impl Statistic for Fraction {
+    fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
+        let (marked, whole) = (weights.of_marked(&self.0), weights.total());
+        std::array::from_fn(|l| marked[l] / whole[l])
     }
 }
 

@@ -1,13 +1,9 @@
 //! How often each example counts, and what several statistics make of that.
 
 use std::any::Any;
-use std::mem::take;
-use std::ops::{Deref, Range};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use multiversion::multiversion;
-
-use crate::ranking::Ranking;
 
 /// Resamples that are worked on side by side.
 pub const LANES: usize = 16;
@@ -34,27 +30,12 @@ pub struct Weights<'a, const L: usize> {
     /// What was prepared of the examples, and what was made of that and these weights. The first
     /// is kept as well: as long as it is, nothing else can lie in its place.
     known: Mutex<Vec<[Arc<dyn Any + Send + Sync>; 2]>>,
-    spare: Arc<Spare<L>>,
 }
-
-/// Memory for counts in some order, handed on from weights to weights.
-type Spare<const L: usize> = Mutex<Vec<Vec<[Count; L]>>>;
 
 impl<'a, const L: usize> Weights<'a, L> {
     /// Those of these counts.
     pub fn new(counts: &'a [[Count; L]]) -> Self {
-        Self::sharing(counts, &Arc::default())
-    }
-
-    /// The same, with memory from others and for others.
-    pub(crate) fn sharing(counts: &'a [[Count; L]], spare: &Arc<Spare<L>>) -> Self {
-        let (total, sums, known) = (OnceLock::new(), Vec::new(), Mutex::default());
-        Self { counts, total, sums, known, spare: spare.clone() }
-    }
-
-    /// Those of some of the examples.
-    pub(crate) fn part(&self, examples: Range<usize>) -> Self {
-        Self::sharing(&self.counts[examples], &self.spare)
+        Self { counts, total: OnceLock::new(), sums: Vec::new(), known: Mutex::default() }
     }
 
     /// Of every example, in their own order.
@@ -91,14 +72,9 @@ impl<'a, const L: usize> Weights<'a, L> {
         known.map_or_else(|| weighted_sums(&[term], self.counts)[0], |(_, sum)| *sum)
     }
 
-    /// The counts in the order of a ranking.
-    pub(crate) fn in_order(&self, ranking: &Arc<Ranking>) -> Arc<Ordered<L>> {
-        self.shared(ranking, || {
-            let mut counts = locked(&self.spare).pop().unwrap_or_default();
-            counts.clear();
-            counts.extend(ranking.order.iter().map(|&i| self.counts[i as usize]));
-            Ordered { counts, spare: self.spare.clone() }
-        })
+    /// The weight of the examples that are marked, in each lane.
+    pub(crate) fn of_marked(&self, marked: &Arc<Vec<bool>>) -> [f64; L] {
+        *self.shared(marked, || marked_weight(marked, self.counts))
     }
 
     /// What `work` makes of these weights and `prepared`, worked out once.
@@ -135,25 +111,6 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Counts in some order of the examples.
-pub(crate) struct Ordered<const L: usize> {
-    counts: Vec<[Count; L]>,
-    spare: Arc<Spare<L>>,
-}
-
-impl<const L: usize> Deref for Ordered<L> {
-    type Target = [[Count; L]];
-    fn deref(&self) -> &Self::Target {
-        &self.counts
-    }
-}
-
-impl<const L: usize> Drop for Ordered<L> {
-    fn drop(&mut self) {
-        locked(&self.spare).push(take(&mut self.counts));
-    }
-}
-
 #[multiversion(targets = "simd")]
 fn total<const L: usize>(weights: &[[Count; L]]) -> [f64; L] {
     let mut totals = [0_u32; L];
@@ -163,6 +120,19 @@ fn total<const L: usize>(weights: &[[Count; L]]) -> [f64; L] {
         }
     }
     totals.map(f64::from)
+}
+
+/// The weight of the examples that are marked, in each lane.
+#[multiversion(targets = "simd")]
+fn marked_weight<const L: usize>(marked: &[bool], counts: &[[Count; L]]) -> [f64; L] {
+    let mut sums = [0_u32; L];
+    for (&marked, count) in marked.iter().zip(counts) {
+        let mask = u32::from(marked).wrapping_neg();
+        for l in 0..L {
+            sums[l] += u32::from(count[l]) & mask;
+        }
+    }
+    sums.map(f64::from)
 }
 
 /// Several at a time, because counts take longer to be made floating than to be multiplied.
@@ -199,17 +169,5 @@ mod tests {
         assert_eq!(*weights.shared(&b, || 3), 3);
         assert_eq!(*weights.shared(&a, || "of another type"), "of another type");
         assert_eq!(weights.find::<_, u8>(&a), None);
-    }
-
-    #[test]
-    fn counts_follow_a_ranking_in_memory_that_is_handed_on() {
-        let (counts, spare) = ([[5], [6], [7]], Arc::default());
-        let ranking = Arc::new(Ranking::descending(&[0.1, 0.3, 0.2]));
-        let weights = Weights::sharing(&counts, &spare);
-        let place = weights.in_order(&ranking).as_ptr();
-        assert_eq!(weights.in_order(&ranking)[..], [[6], [7], [5]]);
-        drop(weights);
-        let weights = Weights::sharing(&counts, &spare);
-        assert_eq!(weights.in_order(&ranking).as_ptr(), place);
     }
 }

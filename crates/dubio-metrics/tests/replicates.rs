@@ -6,7 +6,7 @@ mod support;
 use std::sync::{Arc, Mutex};
 
 use dubio_metrics::bootstrap::Bootstrap;
-use dubio_metrics::calibrate::cross_validation::{split, tempered};
+use dubio_metrics::calibrate::cross_validation::Split;
 use dubio_metrics::calibrate::temperature;
 use dubio_metrics::card::{Card, Direction};
 use dubio_metrics::classification;
@@ -211,7 +211,7 @@ fn debiased(examples: &Examples, counts: &[Count]) -> f64 {
 fn a_replicate_is_the_score_of_the_rows_that_were_drawn() {
     for data in [drawn(600, 11, 3, 1.3), tied_data(600)] {
         check_plain(&data.examples(), classification::scores);
-        check_plain(&tempered(&data.examples(), 0.7), classification::scores);
+        check_plain(&data.examples().tempered(None, 0.7), classification::scores);
     }
     let targets = |n: usize| {
         let data = drawn(2, n, 3, 1.0);
@@ -234,7 +234,7 @@ fn bins_of_equal_mass_stay_at_the_cuts_of_the_file() {
     ];
     for (data, beta) in sets {
         let plain = data.examples();
-        let examples = beta.map_or_else(|| plain.clone(), |beta| tempered(&plain, beta));
+        let examples = beta.map_or_else(|| plain.clone(), |beta| plain.tempered(None, beta));
         let p = probabilities(&data, beta);
         let (entries, witness) = resampled(&examples, classification::scores(), scorecard::plain);
         for (resample, counts) in witness.drawn(0).iter().enumerate().step_by(6) {
@@ -259,17 +259,17 @@ fn a_calibrated_replicate_is_that_of_both_halves_moved_to_the_mean_of_all_splits
     let (entries, witness) = resampled(&examples, classification::scores(), scorecard::calibrated);
     let splits = scoring(&defaults(), 0).splits;
     let fit = temperature::fit(&examples).unwrap();
-    let folds = split(&examples, fit, &splits, 0).unwrap();
+    let split = Split::new(&examples, fit, &splits, 0).unwrap();
+    let halves = [0, 1].map(|half| split.half(&examples, half));
     // The blocks of the first half, then those of the second.
     let drawn = [witness.drawn(0), witness.drawn(RESAMPLES.div_ceil(LANES))];
     let mean = |of: &dyn Fn(usize) -> Vec<Entry>, name: &str| {
         let value = |half: usize| value_in(&of(half), base(name));
         0.5 * (value(0) + value(1))
     };
-    let once =
-        |half: usize| scorecard::plain(&folds[half].examples, &scores, &scoring(&defaults(), 0));
+    let once = |half: usize| scorecard::plain(&halves[half], &scores, &scoring(&defaults(), 0));
     for resample in [0, LANES - 1, RESAMPLES - 1] {
-        let again = |half: usize| repeated(&folds[half].examples, &scores, &drawn[half][resample]);
+        let again = |half: usize| repeated(&halves[half], &scores, &drawn[half][resample]);
         let (once, again) = ([once(0), once(1)], [again(0), again(1)]);
         for entry in entries.iter().filter(|e| e.value.is_ok() && !stays_behind(&e.name)) {
             let shift =

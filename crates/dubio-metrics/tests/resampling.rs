@@ -6,7 +6,6 @@ use std::io;
 use std::sync::Mutex;
 
 use dubio_metrics::bootstrap::{Bootstrap, interval, paired_interval};
-use dubio_metrics::calibrate::cross_validation::tempered;
 use dubio_metrics::classification;
 use dubio_metrics::distributions::{Aside, Kind};
 use dubio_metrics::members::Form;
@@ -172,7 +171,7 @@ fn predictions_do_not_change_with_the_temperature() {
         }
         let examples = data.examples();
         for beta in [1e-9, 0.1, 1.0, 10.0, 1e4] {
-            let at = tempered(&examples, beta);
+            let at = examples.tempered(None, beta);
             assert_eq!(at.predicted, examples.predicted);
             for i in 0..data.n() {
                 assert!(at.log_likelihood[i] <= at.confidence[i].ln() + 1e-12);

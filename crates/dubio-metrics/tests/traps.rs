@@ -4,7 +4,6 @@
 mod support;
 
 use dubio_metrics::binning::Edges;
-use dubio_metrics::calibrate::cross_validation::tempered;
 use dubio_metrics::members::Form::{Logits, Probs};
 use dubio_metrics::numeric::normal;
 use dubio_metrics::score::Options;
@@ -558,7 +557,7 @@ mod temperature {
         for n in [20, 60, 200] {
             let data = ensemble(n);
             let t = score(&data, "temperature");
-            let best = tempered(&data.examples(), 1.0 / t);
+            let best = data.examples().tempered(None, 1.0 / t);
             let common = -best.log_likelihood.iter().sum::<f64>() / n as f64;
             assert!(calibrated(&data, "nll") > common, "{n} rows");
         }
@@ -584,7 +583,7 @@ mod temperature {
         let examples = Data::single(Logits, &rows, &[1, 0, 2]).examples();
         assert_eq!(examples.predicted, [1, 0, 2]);
         for beta in [1e-12, 1e-3, 1.0, 1e3, 1e12] {
-            let at = tempered(&examples, beta);
+            let at = examples.tempered(None, beta);
             assert_eq!(at.predicted, [1, 0, 2]);
             assert_eq!(at.label_rank(), [0, 0, 0]);
             assert!(at.confidence.iter().all(|c| (1.0 / 3.0..=1.0).contains(c)));

@@ -174,7 +174,7 @@ fn classified(
     let costs = args.costs.as_deref().map(|path| read_costs(path, file.source.width()));
     let costs = costs.transpose()?;
     let pooled = loading::pooled(file, scoring.progress)?;
-    let inside = Uncertainties::of(&pooled);
+    let inside = (!args.ood.is_empty()).then(|| Uncertainties::of(&pooled));
     let mut examples = Examples::new(pooled, labels);
     if let Some(path) = &args.reference {
         let reference = reference(path, &examples, scoring.progress)?;
@@ -193,11 +193,13 @@ fn classified(
     let wanted = |name: &str| (scoring.wanted)(name) && given(name);
     let plain = Scoring { wanted: &wanted, ..clone(scoring) };
     let mut entries = scorecard::plain(&examples, &scores, &plain);
+    examples.forget();
     entries.extend(scorecard::calibrated(&examples, &scores, &plain));
     if let Some(groups) = groups {
         entries.extend(grouped(&examples, &scores, groups, scoring, selection, &given));
     }
-    for (name, path) in &args.ood {
+    for (name, path, inside) in args.ood.iter().filter_map(|(n, p)| Some((n, p, inside.as_ref()?)))
+    {
         let outside = match open(path)? {
             Predictions::Classification(other) => other,
             Predictions::Regression(_) => {
@@ -206,7 +208,7 @@ fn classified(
         };
         same_classes(path, file.source.width(), outside.source.width())?;
         let outside = Uncertainties::of(&loading::pooled(&outside, scoring.progress)?);
-        entries.extend(scorecard::ood(name, &inside, &outside, scoring));
+        entries.extend(scorecard::ood(name, inside, &outside, scoring));
     }
     if let Some(path) = &args.curves {
         write_curves(path, &examples, args.bins.into())?;

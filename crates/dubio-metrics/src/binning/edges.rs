@@ -41,19 +41,22 @@ impl Edges {
         }
     }
 
-    /// Bin of each value and the number of bins; a value in no bin gets that number.
-    pub(crate) fn cells(self, values: &[f64], bins: usize) -> (Vec<u32>, usize) {
+    /// The bin of a value, and the number of bins; a value in no bin gets that number. Some
+    /// conventions look at all values first.
+    pub(crate) fn cells(self, values: &[f64], bins: usize) -> (Box<CellOf>, usize) {
         let last = bins - 1;
-        let map = |f: &dyn Fn(f64) -> usize| values.iter().map(|&v| f(v) as u32).collect();
         match self {
-            Self::RightClosed => (map(&|v| right_closed(v, bins)), bins),
-            Self::LeftClosed => (map(&|v| left_closed(v, bins).min(last)), bins),
-            Self::Torchmetrics => (map(&|v| left_closed(v, bins)), bins + 1),
-            Self::DropOne => (map(&|v| left_closed(v, bins)), bins),
+            Self::RightClosed => (Box::new(move |v| right_closed(v, bins) as u32), bins),
+            Self::LeftClosed => (Box::new(move |v| left_closed(v, bins).min(last) as u32), bins),
+            Self::Torchmetrics => (Box::new(move |v| left_closed(v, bins) as u32), bins + 1),
+            Self::DropOne => (Box::new(move |v| left_closed(v, bins) as u32), bins),
             Self::QuantileStrict => quantile_strict(values, bins),
         }
     }
 }
+
+/// The bin of a value.
+pub(crate) type CellOf = dyn Fn(f64) -> u32 + Sync;
 
 impl fmt::Display for Edges {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -99,7 +102,7 @@ fn left_closed(value: f64, bins: usize) -> usize {
     bin
 }
 
-fn quantile_strict(values: &[f64], bins: usize) -> (Vec<u32>, usize) {
+fn quantile_strict(values: &[f64], bins: usize) -> (Box<CellOf>, usize) {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     let step = values.len().div_ceil(bins);
@@ -108,12 +111,12 @@ fn quantile_strict(values: &[f64], bins: usize) -> (Vec<u32>, usize) {
         edges.extend(sorted.last());
     }
     let cells = edges.len().saturating_sub(1);
-    let cell = |&v: &f64| {
+    let cell = move |v: f64| {
         let above = edges.partition_point(|&e| e < v);
         let inside = above > 0 && above < edges.len() && v < edges[above];
         (if inside { above - 1 } else { cells }) as u32
     };
-    (values.iter().map(cell).collect(), cells)
+    (Box::new(cell), cells)
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@
 //! and its curvature `-mean_i V_i`, with `E_i` and `V_i` the mean and the variance of `log p_i`
 //! under `softmax(beta log p_i)`: Newton steps, kept inside a bracket.
 
+use std::ops::Range;
+
 use crate::distributions::Kind;
 use crate::examples::Examples;
 use crate::remember::remember;
@@ -99,7 +101,9 @@ fn every_label_is_on_top(examples: &Examples) -> bool {
 /// Slopes and curvatures at `beta`.
 fn at(examples: &Examples, beta: f64) -> Fit {
     let columns = &examples.columns;
-    let rows = columns.map_stretches(|stretch, out| {
+    let mut slope = Vec::with_capacity(examples.len());
+    let mut curvature = Vec::with_capacity(examples.len());
+    let fill = |stretch: Range<usize>, out: &mut [(f64, f64)]| {
         let rows = columns.rows(Kind::LogP, stretch.clone());
         let mut powers = vec![0.0; examples.classes];
         for (i, out) in stretch.zip(out) {
@@ -108,8 +112,11 @@ fn at(examples: &Examples, beta: f64) -> Fit {
             let row = softmax::temper(beta, log_p, top, &mut powers);
             *out = (log_p[examples.labels[i] as usize] - top - row.mean, row.variance);
         }
+    };
+    columns.each_part(fill, |rows| {
+        slope.extend(rows.iter().map(|row| row.0));
+        curvature.extend(rows.iter().map(|row| row.1));
     });
-    let (slope, curvature) = rows.into_iter().unzip();
     Fit { beta, anchor: beta, slope, curvature }
 }
 

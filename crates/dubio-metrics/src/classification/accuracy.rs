@@ -1,8 +1,11 @@
 //! `accuracy`: share of examples whose most probable class is the label.
 
+use std::sync::Arc;
+
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
-use crate::score::{Needs, Options, Preparation, Score, mean_of};
+use crate::score::{Needs, Options, Preparation, Score, Statistic};
+use crate::weights::Weights;
 
 /// `mean [yhat_i = y_i]`; the lowest index wins a tie.
 pub struct Accuracy;
@@ -24,6 +27,16 @@ impl Score<Examples> for Accuracy {
         Needs::Hits
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
-        mean_of(examples.len(), |i| examples.correct(i))
+        Ok(Box::new(Right(examples.wrong().clone())))
+    }
+}
+
+/// The fraction of the examples that are not marked as wrong.
+struct Right(Arc<Vec<bool>>);
+
+impl Statistic for Right {
+    fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
+        let (wrong, whole) = (weights.of_marked(&self.0), weights.total());
+        std::array::from_fn(|l| (whole[l] - wrong[l]) / whole[l])
     }
 }

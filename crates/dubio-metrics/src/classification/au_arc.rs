@@ -25,6 +25,9 @@ impl Score<Examples> for AuArc {
     fn needs(&self) -> Needs {
         Needs::Hits
     }
+    fn before_sharing(&self, examples: &Examples, _: &Options) {
+        RiskCoverage::of(examples);
+    }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
         Ok(Box::new(Mapped(Area(RiskCoverage::of(examples).clone()), |area: f64| 1.0 - area)))
     }

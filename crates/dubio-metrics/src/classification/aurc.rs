@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::card::{Card, Direction};
 use crate::curves::risk_coverage::RiskCoverage;
 use crate::examples::Examples;
+use crate::passes::AnyPass;
 use crate::score::{Needs, Options, Preparation, Score, Statistic};
 use crate::weights::Weights;
 
@@ -28,6 +29,9 @@ impl Score<Examples> for Aurc {
     fn needs(&self) -> Needs {
         Needs::Hits
     }
+    fn before_sharing(&self, examples: &Examples, _: &Options) {
+        RiskCoverage::of(examples);
+    }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
         Ok(Box::new(Area(RiskCoverage::of(examples).clone())))
     }
@@ -39,5 +43,8 @@ pub(super) struct Area(pub Arc<RiskCoverage>);
 impl Statistic for Area {
     fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
         self.0.areas(weights).ranked
+    }
+    fn passes(&self) -> Vec<Arc<dyn AnyPass>> {
+        vec![self.0.clone()]
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
-use crate::score::{Options, Preparation, Score, mean_of};
+use crate::score::{Mapped, Mean, Options, Preparation, Score};
 
 /// `brier / C`.
 pub struct BrierPerClass;
@@ -22,6 +22,6 @@ impl Score<Examples> for BrierPerClass {
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
         let classes = examples.classes as f64;
-        mean_of(examples.len(), |i| examples.brier[i] / classes)
+        Ok(Box::new(Mapped(Mean::new(&examples.brier[..]), move |brier: f64| brier / classes)))
     }
 }

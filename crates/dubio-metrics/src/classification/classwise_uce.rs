@@ -1,7 +1,8 @@
 //! `classwise_uce`: `uce` among the examples of each predicted class, averaged.
 
-use super::uce::entropy_gaps;
-use crate::binning::Binned;
+use std::sync::Arc;
+
+use super::uce::EntropyGaps;
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
 use crate::score::{Needs, Options, Preparation, Score, Statistic};
@@ -27,34 +28,29 @@ impl Score<Examples> for ClasswiseUce {
         Needs::Hits
     }
     fn prepare<'a>(&self, examples: &'a Examples, options: &Options) -> Preparation<'a> {
-        let bins = options.bins;
-        let (mut cell, value) = entropy_gaps(examples, bins);
-        for (cell, &class) in cell.iter_mut().zip(&examples.predicted) {
-            *cell += class * bins as u32;
-        }
-        let cells = examples.classes * bins;
-        Ok(Box::new(PerClass { binned: Binned::new(&cell, cells, value), bins }))
+        Ok(Box::new(PerClass(EntropyGaps::of(examples, options.bins))))
     }
 }
 
-struct PerClass {
-    binned: Binned<1>,
-    bins: usize,
-}
+struct PerClass(Arc<EntropyGaps>);
 
 impl Statistic for PerClass {
     fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
-        let sums = self.binned.sums(weights);
-        let cells = self.binned.cells;
-        std::array::from_fn(|l| {
-            let classes =
-                sums.values[0][..cells].chunks(self.bins).zip(sums.weight.chunks(self.bins));
-            let (sum, count) = classes.fold((0.0, 0.0), |(sum, count), (gaps, weights)| {
-                let size: f64 = weights.iter().map(|w| w[l]).sum();
-                let gap: f64 = gaps.iter().map(|g| g[l].abs()).sum();
-                if size > 0.0 { (sum + gap / size, count + 1.0) } else { (sum, count) }
-            });
-            sum / count
-        })
+        let (sums, bins) = (self.0.sums(weights), self.0.bins as u64);
+        let (mut total, mut classes) = ([0.0; L], [0.0; L]);
+        let mut rest = &sums[..];
+        for class in self.0.cells.chunk_by(|a, b| a / bins == b / bins) {
+            let (own, others) = rest.split_at(class.len());
+            rest = others;
+            for l in 0..L {
+                let size: u32 = own.iter().map(|bin| bin.weight[l]).sum();
+                let gap: f64 = own.iter().map(|bin| bin.gap[l].abs()).sum();
+                if size > 0 {
+                    total[l] += gap / f64::from(size);
+                    classes[l] += 1.0;
+                }
+            }
+        }
+        std::array::from_fn(|l| total[l] / classes[l])
     }
 }

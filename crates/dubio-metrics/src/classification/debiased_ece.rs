@@ -1,10 +1,13 @@
 //! `debiased_ece`: root mean squared calibration gap, less what sampling alone would give.
 
+use std::sync::Arc;
+
 use crate::binning::equal_mass::Cuts;
 use crate::binning::histogram::Histogram;
-use crate::binning::{Binned, CellSums};
+use crate::binning::ranked::{Bin, Bins, Gaps};
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
+use crate::passes::AnyPass;
 use crate::score::{Options, Preparation, Score, Statistic};
 use crate::weights::Weights;
 
@@ -24,41 +27,46 @@ impl Score<Examples> for DebiasedEce {
     fn card(&self) -> &'static Card {
         &CARD
     }
+    fn before_sharing(&self, examples: &Examples, _: &Options) {
+        Gaps::of(examples);
+    }
     fn prepare<'a>(&self, examples: &'a Examples, options: &Options) -> Preparation<'a> {
         let mut histogram = Histogram::default();
         histogram.fill([&examples.confidence[..]].into_iter());
         let (cuts, _) = Cuts::new(&mut histogram, 0, options.bins);
-        let cell: Vec<u32> = examples.confidence.iter().map(|&c| cuts.cell(c) as u32).collect();
-        let both = |i: usize| [examples.correct(i), examples.confidence[i]];
-        let binned = Binned::ranked(examples.by_doubt(), &cell, cuts.cells(), both);
-        Ok(Box::new(Bins { binned, cuts }))
+        let bins = Bins::new(examples, cuts.cells(), |confidence| cuts.cell(confidence) as u32);
+        Ok(Box::new(Debiased { bins: Arc::new(bins), cuts }))
     }
 }
 
 /// The bins stay where the file's own confidences put them when examples are resampled.
-struct Bins {
-    /// Whether the prediction is correct, and its confidence.
-    binned: Binned<2>,
+struct Debiased {
+    bins: Arc<Bins>,
     cuts: Cuts,
 }
 
-impl Statistic for Bins {
+impl Statistic for Debiased {
     fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
-        let CellSums { values: [mut correct, mut confidence], mut weight } =
-            self.binned.sums(weights);
-        for sums in [&mut correct, &mut confidence, &mut weight] {
-            self.cuts.spread(sums);
-        }
-        let whole = weights.total();
+        let sums = weights.along(&self.bins);
+        let spread = |of: fn(&Bin<L>) -> [f64; L]| {
+            let mut sums: Vec<[f64; L]> = sums.bins.iter().map(of).collect();
+            self.cuts.spread(&mut sums);
+            sums
+        };
+        let (gap, wrong) = (spread(|bin| bin.gap), spread(|bin| bin.wrong.map(f64::from)));
+        let (weight, whole) = (spread(|bin| bin.weight.map(f64::from)), weights.total());
         std::array::from_fn(|l| {
             let bin = |m: usize| {
                 let size = weight[m][l];
-                let (acc, conf) = (correct[m][l] / size, confidence[m][l] / size);
+                let (gap, acc) = (gap[m][l] / size, (size - wrong[m][l]) / size);
                 let noise = if size > 1.0 { acc * (1.0 - acc) / (size - 1.0) } else { 0.0 };
-                size / whole[l] * ((acc - conf).powi(2) - noise)
+                size / whole[l] * (gap.powi(2) - noise)
             };
             let filled = (0..self.cuts.bins()).filter(|&m| weight[m][l] > 0.0);
             filled.map(bin).sum::<f64>().max(0.0).sqrt()
         })
+    }
+    fn passes(&self) -> Vec<Arc<dyn AnyPass>> {
+        vec![self.bins.clone()]
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::card::{Card, Direction};
 use crate::curves::risk_coverage::RiskCoverage;
 use crate::examples::Examples;
+use crate::passes::AnyPass;
 use crate::score::{Needs, Options, Preparation, Score, Statistic};
 use crate::weights::Weights;
 
@@ -27,6 +28,9 @@ impl Score<Examples> for EAurc {
     fn needs(&self) -> Needs {
         Needs::Hits
     }
+    fn before_sharing(&self, examples: &Examples, _: &Options) {
+        RiskCoverage::of(examples);
+    }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
         Ok(Box::new(Excess(RiskCoverage::of(examples).clone())))
     }
@@ -38,5 +42,8 @@ impl Statistic for Excess {
     fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
         let areas = self.0.areas(weights);
         std::array::from_fn(|l| (areas.ranked[l] - areas.best[l]).max(0.0))
+    }
+    fn passes(&self) -> Vec<Arc<dyn AnyPass>> {
+        vec![self.0.clone()]
     }
 }

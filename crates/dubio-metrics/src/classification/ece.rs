@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::binning::{Binned, CellSums, Edges};
+use crate::binning::Edges;
+use crate::binning::ranked::{Bin, BinSums, Bins, Gaps};
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
+use crate::passes::AnyPass;
+use crate::remember::remember;
 use crate::score::{Needs, Options, Preparation, Score, Statistic};
 use crate::weights::Weights;
 
@@ -28,6 +31,9 @@ impl Score<Examples> for Ece {
     fn needs(&self) -> Needs {
         Needs::Hits
     }
+    fn before_sharing(&self, examples: &Examples, _: &Options) {
+        Gaps::of(examples); // kept by the examples
+    }
     fn prepare<'a>(&self, examples: &'a Examples, options: &Options) -> Preparation<'a> {
         Ok(Box::new(Absolute(ConfidenceGaps::of(examples, options))))
     }
@@ -37,17 +43,20 @@ struct Absolute(Arc<ConfidenceGaps>);
 
 impl Statistic for Absolute {
     fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
-        let sums = self.0.sums(weights);
-        let (gaps, whole) = (self.0.filled(&sums), self.0.whole(&sums, weights));
-        std::array::from_fn(|l| gaps.iter().map(|gap| gap[l].abs()).sum::<f64>() / whole[l])
+        let sums = weights.along(&self.0.bins);
+        let (bins, whole) = (self.0.filled(&sums), self.0.whole(&sums, weights));
+        std::array::from_fn(|l| bins.iter().map(|bin| bin.gap[l].abs()).sum::<f64>() / whole[l])
+    }
+    fn passes(&self) -> Vec<Arc<dyn AnyPass>> {
+        self.0.passes()
     }
 }
 
 /// `correct - confidence` in bins of confidence: what `ece`, `sece` and `mce` are made of.
 #[derive(Debug)]
 pub(crate) struct ConfidenceGaps {
-    binned: Binned<1>,
-    bins: usize,
+    pub bins: Arc<Bins>,
+    count: usize,
     edges: Edges,
 }
 
@@ -55,40 +64,36 @@ impl ConfidenceGaps {
     /// Those of these examples, which remember the first.
     pub(crate) fn of(examples: &Examples, options: &Options) -> Arc<Self> {
         let new = || Arc::new(Self::new(examples, options));
-        let known = examples.of_labels.confidence_gaps.get_or_init(new);
-        let same = known.bins == options.bins && known.edges == options.edges;
+        let known = remember(&examples.of_labels.confidence_gaps, new);
+        let same = known.count == options.bins && known.edges == options.edges;
         if same { known.clone() } else { new() }
     }
 
     fn new(examples: &Examples, options: &Options) -> Self {
-        let &Options { bins, edges, .. } = options;
-        let (cell, cells) = edges.cells(&examples.confidence, bins);
-        let gap = |i: usize| [examples.correct(i) - examples.confidence[i]];
-        Self { binned: Binned::ranked(examples.by_doubt(), &cell, cells, gap), bins, edges }
+        let &Options { bins: count, edges, .. } = options;
+        let (cell, cells) = edges.cells(&examples.confidence, count);
+        Self { bins: Arc::new(Bins::new(examples, cells, cell)), count, edges }
     }
 
-    pub(crate) fn sums<const L: usize>(
-        self: &Arc<Self>,
-        weights: &Weights<'_, L>,
-    ) -> Arc<CellSums<1, L>> {
-        weights.shared(self, || self.binned.sums(weights))
+    pub(crate) fn passes(&self) -> Vec<Arc<dyn AnyPass>> {
+        vec![self.bins.clone()]
     }
 
-    /// The sums of the gaps in the bins.
-    pub(crate) fn filled<'a, const L: usize>(&self, sums: &'a CellSums<1, L>) -> &'a [[f64; L]] {
-        &sums.values[0][..self.binned.cells]
+    /// The bins, without what none of them takes.
+    pub(crate) fn filled<'a, const L: usize>(&self, sums: &'a BinSums<L>) -> &'a [Bin<L>] {
+        &sums.bins[..self.bins.cells()]
     }
 
     /// What the bins' sums are divided by: all examples, but for the one published convention
     /// that forgets those it drops.
     pub(crate) fn whole<const L: usize>(
         &self,
-        sums: &CellSums<1, L>,
+        sums: &BinSums<L>,
         weights: &Weights<'_, L>,
     ) -> [f64; L] {
-        let (all, dropped) = (weights.total(), sums.weight[self.binned.cells]);
+        let (all, dropped) = (weights.total(), &sums.bins[self.bins.cells()].weight);
         match self.edges {
-            Edges::DropOne => std::array::from_fn(|l| all[l] - dropped[l]),
+            Edges::DropOne => std::array::from_fn(|l| all[l] - f64::from(dropped[l])),
             _ => all,
         }
     }

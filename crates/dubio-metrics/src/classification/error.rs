@@ -2,7 +2,7 @@
 
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
-use crate::score::{Needs, Options, Preparation, Score, mean_of};
+use crate::score::{Fraction, Needs, Options, Preparation, Score};
 
 /// `1 - accuracy`.
 pub struct Error;
@@ -24,6 +24,6 @@ impl Score<Examples> for Error {
         Needs::Hits
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
-        mean_of(examples.len(), |i| 1.0 - examples.correct(i))
+        Ok(Box::new(Fraction(examples.wrong().clone())))
     }
 }

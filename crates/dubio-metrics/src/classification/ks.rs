@@ -1,12 +1,14 @@
 //! `ks`: the largest gap between cumulative accuracy and cumulative confidence.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use multiversion::multiversion;
 
+use crate::binning::ranked::Gaps;
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
-use crate::ranking::Ranking;
+use crate::passes::{AnyPass, Pass};
 use crate::score::{Needs, Options, Preparation, Score, Statistic};
 use crate::weights::{Count, Weights, wide};
 
@@ -29,44 +31,66 @@ impl Score<Examples> for Ks {
     fn needs(&self) -> Needs {
         Needs::Hits
     }
+    fn before_sharing(&self, examples: &Examples, _: &Options) {
+        Gaps::of(examples);
+    }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
-        let ranking = examples.by_doubt().clone();
-        let gap = |&i: &u32| examples.correct(i as usize) - examples.confidence[i as usize];
-        let gap = ranking.order.iter().map(gap).collect();
-        Ok(Box::new(Cumulative { ranking, gap }))
+        Ok(Box::new(Largest(Arc::new(Cumulative(Gaps::of(examples).clone())))))
     }
 }
 
-struct Cumulative {
-    ranking: Arc<Ranking>,
-    /// `correct - confidence`, least confident first.
-    gap: Vec<f64>,
+struct Largest(Arc<Cumulative>);
+
+impl Statistic for Largest {
+    fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
+        let (sums, whole) = (weights.along(&self.0), weights.total());
+        std::array::from_fn(|l| sums.largest[l] / whole[l])
+    }
+    fn passes(&self) -> Vec<Arc<dyn AnyPass>> {
+        vec![self.0.clone()]
+    }
 }
 
-impl Statistic for Cumulative {
-    fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
-        let largest = largest_gap(self, &weights.in_order(&self.ranking));
-        let whole = weights.total();
-        std::array::from_fn(|l| largest[l] / whole[l])
+/// The gaps summed up, least confident first.
+struct Cumulative(Arc<Gaps>);
+
+struct Sums<const L: usize> {
+    sum: [f64; L],
+    largest: [f64; L],
+}
+
+impl Pass for Cumulative {
+    type Sums<const L: usize> = Sums<L>;
+    fn order(&self) -> &Arc<Vec<u32>> {
+        &self.0.wrong.ranking.order
+    }
+    fn start<const L: usize>(&self, _: &Weights<'_, L>) -> Sums<L> {
+        Sums { sum: [0.0; L], largest: [0.0; L] }
+    }
+    fn add<const L: usize>(&self, places: Range<usize>, counts: &[[Count; L]], sums: &mut Sums<L>) {
+        add(&self.0, places, counts, sums);
     }
 }
 
 #[multiversion(targets = "simd")]
-fn largest_gap<const L: usize>(sums: &Cumulative, counts: &[[Count; L]]) -> [f64; L] {
-    let mut sum = [0.0_f64; L];
-    let mut largest = [0.0_f64; L];
-    let mut start = 0;
-    for &end in &sums.ranking.ends {
-        for place in start..end as usize {
-            let weight = wide(&counts[place]);
+fn add<const L: usize>(
+    gaps: &Gaps,
+    places: Range<usize>,
+    counts: &[[Count; L]],
+    sums: &mut Sums<L>,
+) {
+    let Sums { mut sum, mut largest } = *sums;
+    let rows = gaps.gap[places.clone()].iter().zip(&gaps.wrong.ranking.closes[places]);
+    for ((gap, closes), count) in rows.zip(counts) {
+        let weight = wide(count);
+        for l in 0..L {
+            sum[l] += weight[l] * gap;
+        }
+        if *closes {
             for l in 0..L {
-                sum[l] += weight[l] * sums.gap[place];
+                largest[l] = largest[l].max(sum[l].abs());
             }
         }
-        start = end as usize;
-        for l in 0..L {
-            largest[l] = largest[l].max(sum[l].abs());
-        }
     }
-    largest
+    *sums = Sums { sum, largest };
 }

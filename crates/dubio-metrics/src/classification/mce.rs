@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use super::ece::ConfidenceGaps;
+use crate::binning::ranked::Gaps;
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
+use crate::passes::AnyPass;
 use crate::score::{Needs, Options, Preparation, Score, Statistic};
 use crate::weights::Weights;
 
@@ -27,6 +29,9 @@ impl Score<Examples> for Mce {
     fn needs(&self) -> Needs {
         Needs::Hits
     }
+    fn before_sharing(&self, examples: &Examples, _: &Options) {
+        Gaps::of(examples);
+    }
     fn prepare<'a>(&self, examples: &'a Examples, options: &Options) -> Preparation<'a> {
         Ok(Box::new(Largest(ConfidenceGaps::of(examples, options))))
     }
@@ -36,11 +41,13 @@ struct Largest(Arc<ConfidenceGaps>);
 
 impl Statistic for Largest {
     fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
-        let sums = self.0.sums(weights);
+        let sums = weights.along(&self.0.bins);
         std::array::from_fn(|l| {
-            let bins = self.0.filled(&sums).iter().zip(&sums.weight);
-            let filled = bins.filter(|(_, weight)| weight[l] > 0.0);
-            filled.map(|(gap, weight)| (gap[l] / weight[l]).abs()).fold(0.0, f64::max)
+            let filled = self.0.filled(&sums).iter().filter(|bin| bin.weight[l] > 0);
+            filled.map(|bin| (bin.gap[l] / f64::from(bin.weight[l])).abs()).fold(0.0, f64::max)
         })
+    }
+    fn passes(&self) -> Vec<Arc<dyn AnyPass>> {
+        self.0.passes()
     }
 }

@@ -1,12 +1,16 @@
 //! `mmce`: a kernel distance between confidence and correctness.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use multiversion::multiversion;
+use rayon::prelude::*;
 
+use crate::binning::ranked::Gaps;
 use crate::card::{Card, Direction};
-use crate::detection::{Detection, Signal, misclassification::wrong_by};
 use crate::examples::Examples;
+use crate::passes::{AnyPass, Pass};
+use crate::remember::remember;
 use crate::score::{Needs, Options, Preparation, Score, Statistic};
 use crate::weights::{Count, Weights, wide};
 
@@ -29,6 +33,9 @@ impl Score<Examples> for Mmce {
     fn needs(&self) -> Needs {
         Needs::Hits
     }
+    fn before_sharing(&self, examples: &Examples, _: &Options) {
+        KernelSweep::of(examples);
+    }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
         Ok(Box::new(Unweighted(KernelSweep::of(examples).clone())))
     }
@@ -38,8 +45,11 @@ struct Unweighted(Arc<KernelSweep>);
 
 impl Statistic for Unweighted {
     fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
-        let (form, whole) = (self.0.forms(weights).plain, weights.total());
-        std::array::from_fn(|l| form[l].max(0.0).sqrt() / whole[l])
+        let (forms, whole) = (weights.along(&self.0), weights.total());
+        std::array::from_fn(|l| forms.plain[l].max(0.0).sqrt() / whole[l])
+    }
+    fn passes(&self) -> Vec<Arc<dyn AnyPass>> {
+        vec![self.0.clone()]
     }
 }
 
@@ -49,9 +59,7 @@ impl Statistic for Unweighted {
 /// so all pairs are summed in one sweep that carries `s = sum_{j before i} d_j k(c_j, c_i)`.
 #[derive(Debug)]
 pub(crate) struct KernelSweep {
-    wrong: Arc<Detection>,
-    /// `correct - confidence`, in that order.
-    gap: Vec<f64>,
+    gaps: Arc<Gaps>,
     /// `k` between an example and the one before it.
     step: Vec<f64>,
 }
@@ -62,57 +70,67 @@ pub(crate) struct Forms<const L: usize> {
     pub plain: [f64; L],
     /// For that divided by the weight of the correct or of the wrong predictions.
     pub balanced: [f64; L],
+    /// `sum_{j before i} v_j k_ji` of both.
+    carried: [[f64; L]; 2],
+    /// What the balanced form multiplies correct and wrong predictions by.
+    scale: [[f64; L]; 2],
 }
 
 impl KernelSweep {
     /// That of these examples, which remember it.
     pub(crate) fn of(examples: &Examples) -> &Arc<Self> {
-        examples.of_labels.kernel.get_or_init(|| Arc::new(Self::new(examples)))
+        remember(&examples.of_labels.kernel, || Arc::new(Self::new(examples)))
     }
 
     fn new(examples: &Examples) -> Self {
         const WIDTH: f64 = 0.4;
-        let wrong = wrong_by(Signal::Confidence, examples.by_doubt(), examples).clone();
-        let order = &wrong.ranking.order;
-        let confidence = |&i: &u32| examples.confidence[i as usize];
-        let gap = order.iter().map(|i| examples.correct(*i as usize) - confidence(i)).collect();
-        let mut before = order.first().map_or(0.0, confidence);
-        let step = order
-            .iter()
-            .map(|i| {
-                let distance = confidence(i) - std::mem::replace(&mut before, confidence(i));
-                (-distance / WIDTH).exp()
-            })
-            .collect();
-        Self { wrong, gap, step }
+        let gaps = Gaps::of(examples).clone();
+        let order = &gaps.wrong.ranking.order;
+        let confidence = |place: usize| examples.confidence[order[place] as usize];
+        let step = |place: usize| {
+            let distance = confidence(place) - confidence(place.saturating_sub(1));
+            (-distance / WIDTH).exp()
+        };
+        let step = (0..order.len()).into_par_iter().map(step).collect();
+        Self { gaps, step }
     }
+}
 
-    pub(crate) fn forms<const L: usize>(
-        self: &Arc<Self>,
-        weights: &Weights<'_, L>,
-    ) -> Arc<Forms<L>> {
-        weights.shared(self, || {
-            let masses = self.wrong.masses(weights);
-            // With no example of a kind, nothing is divided by its number.
-            let scale =
-                [masses.negatives, masses.positives].map(|mass| mass.map(|m| 1.0 / m.max(1.0)));
-            forms(self, &weights.in_order(&self.wrong.ranking), &scale)
-        })
+impl Pass for KernelSweep {
+    type Sums<const L: usize> = Forms<L>;
+    fn order(&self) -> &Arc<Vec<u32>> {
+        &self.gaps.wrong.ranking.order
+    }
+    fn start<const L: usize>(&self, weights: &Weights<'_, L>) -> Forms<L> {
+        let masses = self.gaps.wrong.masses(weights);
+        // With no example of a kind, nothing is divided by its number.
+        let scale = [masses.negatives, masses.positives].map(|mass| mass.map(|m| 1.0 / m.max(1.0)));
+        Forms { plain: [0.0; L], balanced: [0.0; L], carried: [[0.0; L]; 2], scale }
+    }
+    fn add<const L: usize>(
+        &self,
+        places: Range<usize>,
+        counts: &[[Count; L]],
+        forms: &mut Forms<L>,
+    ) {
+        add(self, places, counts, forms);
     }
 }
 
 #[multiversion(targets = "simd")]
-fn forms<const L: usize>(
+fn add<const L: usize>(
     sweep: &KernelSweep,
+    places: Range<usize>,
     counts: &[[Count; L]],
-    scale: &[[f64; L]; 2],
-) -> Forms<L> {
-    let mut forms = [[0.0; L]; 2];
-    let mut carried = [[0.0; L]; 2];
-    for (place, count) in counts.iter().enumerate() {
-        let (gap, step) = (sweep.gap[place], sweep.step[place]);
+    sums: &mut Forms<L>,
+) {
+    let Forms { plain, balanced, mut carried, scale } = *sums;
+    let mut forms = [plain, balanced];
+    let rows = sweep.gaps.gap[places.clone()].iter().zip(&sweep.step[places.clone()]);
+    let rows = rows.zip(&sweep.gaps.wrong.positive[places]);
+    for (((gap, step), wrong), count) in rows.zip(counts) {
         let weight = wide(count);
-        let scale = &scale[usize::from(sweep.wrong.positive[place])];
+        let scale = &scale[usize::from(*wrong)];
         for l in 0..L {
             let plain = weight[l] * gap;
             let v = [plain, plain * scale[l]];
@@ -124,5 +142,5 @@ fn forms<const L: usize>(
         }
     }
     let [plain, balanced] = forms;
-    Forms { plain, balanced }
+    *sums = Forms { plain, balanced, carried, scale };
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::mmce::KernelSweep;
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
+use crate::passes::AnyPass;
 use crate::score::{Needs, Options, Preparation, Score, Statistic};
 use crate::weights::Weights;
 
@@ -27,6 +28,9 @@ impl Score<Examples> for MmceWeighted {
     fn needs(&self) -> Needs {
         Needs::Hits
     }
+    fn before_sharing(&self, examples: &Examples, _: &Options) {
+        KernelSweep::of(examples);
+    }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
         Ok(Box::new(Balanced(KernelSweep::of(examples).clone())))
     }
@@ -36,6 +40,9 @@ struct Balanced(Arc<KernelSweep>);
 
 impl Statistic for Balanced {
     fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
-        self.0.forms(weights).balanced.map(|form| form.max(0.0).sqrt())
+        weights.along(&self.0).balanced.map(|form| form.max(0.0).sqrt())
+    }
+    fn passes(&self) -> Vec<Arc<dyn AnyPass>> {
+        vec![self.0.clone()]
     }
 }

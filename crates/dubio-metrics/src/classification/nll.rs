@@ -2,7 +2,7 @@
 
 use crate::card::{Card, Direction, UNBOUNDED};
 use crate::examples::Examples;
-use crate::score::{Options, Preparation, Score, mean_of};
+use crate::score::{Mapped, Mean, Options, Preparation, Score};
 
 /// `-mean log p_i[y_i]`; infinite if a label has probability 0, never floored.
 pub struct Nll;
@@ -21,6 +21,6 @@ impl Score<Examples> for Nll {
         &CARD
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
-        mean_of(examples.len(), |i| -examples.log_likelihood[i])
+        Ok(Box::new(Mapped(Mean::new(&examples.log_likelihood[..]), |mean: f64| 0.0 - mean)))
     }
 }

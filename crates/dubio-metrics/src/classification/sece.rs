@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use super::ece::ConfidenceGaps;
+use crate::binning::ranked::Gaps;
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
+use crate::passes::AnyPass;
 use crate::score::{Needs, Options, Preparation, Score, Statistic};
 use crate::weights::Weights;
 
@@ -27,6 +29,9 @@ impl Score<Examples> for Sece {
     fn needs(&self) -> Needs {
         Needs::Hits
     }
+    fn before_sharing(&self, examples: &Examples, _: &Options) {
+        Gaps::of(examples);
+    }
     fn prepare<'a>(&self, examples: &'a Examples, options: &Options) -> Preparation<'a> {
         Ok(Box::new(Signed(ConfidenceGaps::of(examples, options))))
     }
@@ -36,8 +41,11 @@ struct Signed(Arc<ConfidenceGaps>);
 
 impl Statistic for Signed {
     fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
-        let sums = self.0.sums(weights);
-        let (gaps, whole) = (self.0.filled(&sums), self.0.whole(&sums, weights));
-        std::array::from_fn(|l| gaps.iter().map(|gap| gap[l]).sum::<f64>() / whole[l])
+        let sums = weights.along(&self.0.bins);
+        let (bins, whole) = (self.0.filled(&sums), self.0.whole(&sums, weights));
+        std::array::from_fn(|l| bins.iter().map(|bin| bin.gap[l]).sum::<f64>() / whole[l])
+    }
+    fn passes(&self) -> Vec<Arc<dyn AnyPass>> {
+        self.0.passes()
     }
 }

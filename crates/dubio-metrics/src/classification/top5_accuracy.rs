@@ -1,8 +1,10 @@
 //! `top5_accuracy`: share of examples whose label is among the five most probable classes.
 
+use std::sync::Arc;
+
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
-use crate::score::{Options, Preparation, Score, mean_of};
+use crate::score::{Fraction, Options, Preparation, Score};
 
 /// Share of examples with fewer than five classes before the label; among equal probabilities the
 /// lower index comes first. 1 with five classes or fewer.
@@ -22,7 +24,10 @@ impl Score<Examples> for Top5Accuracy {
         &CARD
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
-        let ranks = examples.label_rank();
-        mean_of(examples.len(), |i| f64::from(u8::from(ranks[i] < 5)))
+        let among: Vec<bool> = match examples.classes {
+            0..=5 => vec![true; examples.len()],
+            _ => examples.label_rank().iter().map(|&before| before < 5).collect(),
+        };
+        Ok(Box::new(Fraction(Arc::new(among))))
     }
 }

@@ -1,10 +1,16 @@
 //! `uce`: mean gap between normalised entropy and error over bins of entropy.
 
-use crate::binning::{Binned, edges::right_closed};
+use std::sync::Arc;
+
+use multiversion::multiversion;
+use rayon::prelude::*;
+
+use crate::binning::edges::right_closed;
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
+use crate::remember::remember;
 use crate::score::{Needs, Options, Preparation, Score, Statistic};
-use crate::weights::Weights;
+use crate::weights::{Count, Weights, wide};
 
 /// `sum_m n_m/n |err_m - u_m|` over bins `(l, u]` of equal width on `u_i = H(p_i) / log C`.
 pub struct Uce;
@@ -26,30 +32,120 @@ impl Score<Examples> for Uce {
         Needs::Hits
     }
     fn prepare<'a>(&self, examples: &'a Examples, options: &Options) -> Preparation<'a> {
-        let (cell, gap) = entropy_gaps(examples, options.bins);
-        let binned = Binned::ranked(examples.by_total(), &cell, options.bins, |i| gap[i]);
-        Ok(Box::new(Gaps(binned)))
+        Ok(Box::new(Gaps(EntropyGaps::of(examples, options.bins))))
     }
 }
 
-/// Each example's bin of normalised entropy, and `wrong - u`.
-pub(crate) fn entropy_gaps(examples: &Examples, bins: usize) -> (Vec<u32>, Vec<[f64; 1]>) {
-    let largest = (examples.classes as f64).ln();
-    let gap = |i: usize| {
-        let u = examples.total[i] / largest;
-        (right_closed(u, bins) as u32, [1.0 - examples.correct(i) - u])
-    };
-    (0..examples.len()).map(gap).unzip()
-}
-
-struct Gaps(Binned<1>);
+struct Gaps(Arc<EntropyGaps>);
 
 impl Statistic for Gaps {
     fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
-        let sums = self.0.sums(weights);
-        let whole = weights.total();
-        std::array::from_fn(|l| {
-            sums.values[0].iter().map(|gap| gap[l].abs()).sum::<f64>() / whole[l]
+        let (sums, whole) = (self.0.sums(weights), weights.total());
+        let mut bins = vec![[0.0; L]; self.0.bins];
+        for (cell, sum) in self.0.cells.iter().zip(&*sums) {
+            let bin = &mut bins[(cell % self.0.bins as u64) as usize];
+            for l in 0..L {
+                bin[l] += sum.gap[l];
+            }
+        }
+        std::array::from_fn(|l| bins.iter().map(|gap| gap[l].abs()).sum::<f64>() / whole[l])
+    }
+}
+
+/// `wrong - u` in bins of normalised entropy `u`, those of each predicted class apart: what `uce` and
+/// `classwise_uce` are made of.
+#[derive(Debug)]
+pub(crate) struct EntropyGaps {
+    /// Number of bins.
+    pub bins: usize,
+    /// `class * bins + bin` of the cells that hold an example, ascending: there may be more classes
+    /// than examples.
+    pub cells: Vec<u64>,
+    /// Each example's cell.
+    cell: Vec<u32>,
+    gap: Vec<f64>,
+}
+
+/// The sums of one cell.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EntropyBin<const L: usize> {
+    pub gap: [f64; L],
+    pub weight: [u32; L],
+}
+
+impl EntropyGaps {
+    /// Those of these examples, which remember the first.
+    pub(crate) fn of(examples: &Examples, bins: usize) -> Arc<Self> {
+        let new = || Arc::new(Self::new(examples, bins));
+        let known = remember(&examples.of_labels.entropy_gaps, new);
+        if known.bins == bins { known.clone() } else { new() }
+    }
+
+    fn new(examples: &Examples, bins: usize) -> Self {
+        let largest = (examples.classes as f64).ln();
+        let u = |i: usize| examples.total[i] / largest;
+        let all = || (0..examples.len()).into_par_iter();
+        let place = |i: usize| {
+            u64::from(examples.predicted[i]) * bins as u64 + right_closed(u(i), bins) as u64
+        };
+        let (cells, cell) = dense(&all().map(place).collect::<Vec<u64>>());
+        Self { bins, cells, cell, gap: all().map(|i| 1.0 - examples.correct(i) - u(i)).collect() }
+    }
+
+    /// The sums of the cells.
+    pub(crate) fn sums<const L: usize>(
+        self: &Arc<Self>,
+        weights: &Weights<'_, L>,
+    ) -> Arc<Vec<EntropyBin<L>>> {
+        weights.shared(self, || {
+            let mut sums = vec![EntropyBin { gap: [0.0; L], weight: [0; L] }; self.cells.len()];
+            add(self, weights.counts(), &mut sums);
+            sums
         })
+    }
+}
+
+#[multiversion(targets = "simd")]
+fn add<const L: usize>(gaps: &EntropyGaps, counts: &[[Count; L]], sums: &mut [EntropyBin<L>]) {
+    for ((cell, gap), count) in gaps.cell.iter().zip(&gaps.gap).zip(counts) {
+        let (bin, weight) = (&mut sums[*cell as usize], wide(count));
+        for l in 0..L {
+            bin.gap[l] += weight[l] * gap;
+            bin.weight[l] += u32::from(count[l]);
+        }
+    }
+}
+
+/// The distinct numbers, ascending, and which of them each one is.
+fn dense(numbers: &[u64]) -> (Vec<u64>, Vec<u32>) {
+    let least = 1 << 16;
+    let limit = numbers.iter().copied().max().unwrap_or(0) as usize + 1;
+    if limit > numbers.len().max(least) {
+        let mut distinct = numbers.to_vec();
+        distinct.par_sort_unstable();
+        distinct.dedup();
+        let which = |number: &u64| distinct.partition_point(|other| other < number) as u32;
+        let which = numbers.par_iter().map(which).collect();
+        return (distinct, which);
+    }
+    let mut there = vec![false; limit];
+    numbers.iter().for_each(|&number| there[number as usize] = true);
+    let distinct: Vec<u64> = (0..limit as u64).filter(|&number| there[number as usize]).collect();
+    let mut which = vec![0; limit];
+    distinct.iter().enumerate().for_each(|(index, &number)| which[number as usize] = index as u32);
+    let which = numbers.par_iter().map(|&number| which[number as usize]).collect();
+    (distinct, which)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_told_apart_whether_they_are_close_or_far_between() {
+        for far in [1, 1 << 40] {
+            let (distinct, which) = dense(&[3 * far, 1, 3 * far, 2]);
+            assert_eq!((distinct, which), (vec![1, 2, 3 * far], vec![2, 0, 2, 1]));
+        }
     }
 }

@@ -5,7 +5,6 @@ use std::ops::RangeInclusive;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::calibrate::cross_validation::tempered;
 use crate::card::Direction;
 use crate::examples::Examples;
 use crate::score::{Options, Score};
@@ -122,7 +121,7 @@ pub fn over_temperatures(
 ) -> Vec<Stability> {
     let named: Vec<Named> = scores.iter().map(|score| Named::plain(*score)).collect();
     over(methods, &named, TEMPERATURES.to_vec(), |examples, temperature| {
-        values(&tempered(examples, 1.0 / temperature), scores, options)
+        values(&examples.tempered(None, 1.0 / temperature), scores, options)
     })
 }
 

@@ -1,10 +1,14 @@
 //! Error among the most confident examples, as a function of how many are kept.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use crate::detection::{Detection, Signal, Step, Visitor, misclassification::wrong_by};
+use crate::binning::ranked::Gaps;
+use crate::detection::{Detection, Step, Visitor, Walk};
 use crate::examples::Examples;
-use crate::weights::Weights;
+use crate::passes::Pass;
+use crate::remember::remember;
+use crate::weights::{Count, Weights};
 
 /// The risk-coverage curve.
 #[derive(Debug)]
@@ -25,51 +29,41 @@ pub(crate) struct Areas<const L: usize> {
 impl RiskCoverage {
     /// The curve of these examples, which remember it.
     pub fn of(examples: &Examples) -> &Arc<Self> {
-        examples.of_labels.risk_coverage.get_or_init(|| {
-            let wrong = wrong_by(Signal::Confidence, examples.by_doubt(), examples).clone();
+        remember(&examples.of_labels.risk_coverage, || {
+            let wrong = Gaps::of(examples).wrong.clone();
             Arc::new(Self { wrong, harmonic: Harmonic::new(examples.len()) })
         })
     }
 
-    /// `(share kept, error among them)` at the end of every run of equal confidence, most
+    /// `(fraction kept, error among them)` at the end of every run of equal confidence, most
     /// confident first. Between two points the error is a hyperbola, not a line.
     pub fn points(&self) -> Vec<(f64, f64)> {
         let n = self.wrong.positive.len();
-        let (mut start, mut wrong) = (n, 0);
-        let runs = self.wrong.ranking.ends.iter().rev().skip(1).chain([&0]);
-        let points = runs.map(|&run| {
-            let run = &self.wrong.positive[run as usize..start];
-            start -= run.len();
-            wrong += run.iter().filter(|&&wrong| wrong).count();
-            let kept = (n - start) as f64;
+        let runs: Vec<Range<usize>> = self.wrong.ranking.run_places().collect();
+        let mut wrong = 0;
+        let points = runs.into_iter().rev().map(|run| {
+            let kept = (n - run.start) as f64;
+            wrong += self.wrong.positive[run].iter().filter(|&&wrong| wrong).count();
             (kept / n as f64, wrong as f64 / kept)
         });
         points.collect()
     }
 
     /// `1/n sum_k wrong_k/k`, `wrong_k` the errors among the `k` most confident.
-    pub(crate) fn areas<const L: usize>(
-        self: &Arc<Self>,
-        weights: &Weights<'_, L>,
-    ) -> Arc<Areas<L>> {
-        weights.shared(self, || {
-            let (harmonic, whole) = (&self.harmonic, weights.total());
-            let all = whole.map(|whole| whole as u32);
-            let sums =
-                Sums { harmonic, all: harmonic.at(&all), kept: all, wrong: [0; L], area: [0.0; L] };
-            let sums = self.wrong.sweep(weights, sums);
-            let best = sums.run_area(&all, &sums.wrong, &sums.wrong);
-            Areas {
-                ranked: std::array::from_fn(|l| sums.area[l] / whole[l]),
-                best: std::array::from_fn(|l| best[l] / whole[l]),
-            }
-        })
+    pub(crate) fn areas<const L: usize>(self: &Arc<Self>, weights: &Weights<'_, L>) -> Areas<L> {
+        let (sums, whole) = (weights.along(self), weights.total());
+        let all = whole.map(|whole| whole as u32);
+        let best = self.harmonic.run_area(&sums.all, &all, &sums.wrong, &sums.wrong);
+        Areas {
+            ranked: std::array::from_fn(|l| sums.area[l] / whole[l]),
+            best: std::array::from_fn(|l| best[l] / whole[l]),
+        }
     }
 }
 
-/// How far a sweep from the least confident on has come.
-struct Sums<'a, const L: usize> {
-    harmonic: &'a Harmonic,
+/// How far a pass from the least confident on has come.
+pub(crate) struct Sums<const L: usize> {
+    walk: Walk<L>,
     /// The harmonic number of all examples.
     all: [f64; L],
     kept: [u32; L],
@@ -77,42 +71,44 @@ struct Sums<'a, const L: usize> {
     area: [f64; L],
 }
 
-impl<const L: usize> Visitor<L> for Sums<'_, L> {
-    #[inline(always)]
-    fn visit(&mut self, step: &Step<L>) {
-        let mut run = [0; L];
-        for l in 0..L {
-            self.kept[l] -= step.before[l];
-            self.wrong[l] += step.positive[l];
-            run[l] = step.positive[l] + step.negative[l];
-        }
-        let area = self.run_area(&self.kept, &run, &step.positive);
-        for l in 0..L {
-            self.area[l] += area[l];
-            self.kept[l] -= run[l];
-        }
+impl Pass for RiskCoverage {
+    type Sums<const L: usize> = Sums<L>;
+    fn order(&self) -> &Arc<Vec<u32>> {
+        &self.wrong.ranking.order
+    }
+    fn start<const L: usize>(&self, weights: &Weights<'_, L>) -> Sums<L> {
+        let kept = weights.total().map(|whole| whole as u32);
+        let (walk, all) = (Walk::default(), self.harmonic.at(&kept));
+        Sums { walk, all, kept, wrong: [0; L], area: [0.0; L] }
+    }
+    fn add<const L: usize>(&self, places: Range<usize>, counts: &[[Count; L]], sums: &mut Sums<L>) {
+        let mut walk = std::mem::take(&mut sums.walk);
+        let mut area = Area { harmonic: &self.harmonic, sums };
+        walk.go_on(&self.wrong, places, counts, &mut area);
+        sums.walk = walk;
     }
 }
 
-impl<const L: usize> Sums<'_, L> {
-    /// What the errors of a run of equals add to `sum_k wrong_k/k`, where `kept` examples are as
-    /// confident as the run or more. An error in place `k` counts in all sums from there on, and so
-    /// `1/k + ... + 1/n` times; those of a run are spread evenly over its places.
+struct Area<'a, const L: usize> {
+    harmonic: &'a Harmonic,
+    sums: &'a mut Sums<L>,
+}
+
+impl<const L: usize> Visitor<L> for Area<'_, L> {
     #[inline(always)]
-    fn run_area(&self, kept: &[u32; L], run: &[u32; L], wrong: &[u32; L]) -> [f64; L] {
-        let mut above = [0; L];
+    fn visit(&mut self, step: &Step<L>) {
+        let Self { harmonic, sums } = self;
+        let mut run = [0; L];
         for l in 0..L {
-            above[l] = kept[l] - run[l];
+            sums.kept[l] -= step.before[l];
+            sums.wrong[l] += step.positive[l];
+            run[l] = step.positive[l] + step.negative[l];
         }
-        let (inside, outside) = (self.harmonic.at(kept), self.harmonic.at(&above));
-        let mut area = [0.0; L];
+        let area = harmonic.run_area(&sums.all, &sums.kept, &run, &step.positive);
         for l in 0..L {
-            let (wrong, run) = (f64::from(wrong[l]), f64::from(run[l]));
-            let slope = wrong / run.max(1.0);
-            let within = slope * f64::from(above[l]) * (inside[l] - outside[l]);
-            area[l] = wrong * (self.all[l] - inside[l]) + wrong - within;
+            sums.area[l] += area[l];
+            sums.kept[l] -= run[l];
         }
-        area
     }
 }
 
@@ -128,6 +124,32 @@ impl Harmonic {
             table.push(table[k - 1] + 1.0 / k as f64);
         }
         Self(table)
+    }
+
+    /// What the errors of a run of equals add to `sum_k wrong_k/k`, where `kept` examples are as
+    /// confident as the run or more. An error in place `k` counts in all sums from there on, and so
+    /// `1/k + ... + 1/n` times; those of a run are spread evenly over its places.
+    #[inline(always)]
+    fn run_area<const L: usize>(
+        &self,
+        all: &[f64; L],
+        kept: &[u32; L],
+        run: &[u32; L],
+        wrong: &[u32; L],
+    ) -> [f64; L] {
+        let mut above = [0; L];
+        for l in 0..L {
+            above[l] = kept[l] - run[l];
+        }
+        let (inside, outside) = (self.at(kept), self.at(&above));
+        let mut area = [0.0; L];
+        for l in 0..L {
+            let (wrong, run) = (f64::from(wrong[l]), f64::from(run[l]));
+            let slope = wrong / run.max(1.0);
+            let within = slope * f64::from(above[l]) * (inside[l] - outside[l]);
+            area[l] = wrong * (all[l] - inside[l]) + wrong - within;
+        }
+        area
     }
 
     #[inline(always)]

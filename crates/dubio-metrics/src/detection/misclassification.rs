@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Detection, Measure, ONE_MEMBER, Signal};
 use crate::card::Card;
 use crate::examples::Examples;
-use crate::ranking::Ranking;
+use crate::remember::remember;
 use crate::score::{Needs, Options, Preparation, Score, Undefined};
 
 /// How well an uncertainty tells the wrong predictions (positives) from the right ones. Not
@@ -22,16 +22,11 @@ impl Score<Examples> for Misclassification {
     fn needs(&self) -> Needs {
         Needs::Hits
     }
+    fn before_sharing(&self, examples: &Examples, _: &Options) {
+        let _ = wrong_by(self.1, examples); // kept by the examples
+    }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
-        let detection = match self.1 {
-            Signal::Confidence => wrong_by(self.1, examples.by_doubt(), examples),
-            Signal::Total => wrong_by(self.1, examples.by_total(), examples),
-            Signal::Model => {
-                let members =
-                    examples.members.as_ref().ok_or_else(|| Undefined::because(ONE_MEMBER))?;
-                wrong_by(self.1, members.ranking(), examples)
-            }
-        };
+        let detection = wrong_by(self.1, examples)?;
         if detection.positive.iter().all(|&wrong| !wrong) {
             return Err(Undefined::because("no prediction is wrong: there is nothing to detect"));
         }
@@ -45,11 +40,20 @@ impl Score<Examples> for Misclassification {
 }
 
 /// The wrong predictions among the examples ranked by a signal.
-pub(crate) fn wrong_by<'a>(
-    signal: Signal,
-    ranking: &Arc<Ranking>,
-    examples: &'a Examples,
-) -> &'a Arc<Detection> {
-    examples.of_labels.wrong[signal as usize]
-        .get_or_init(|| Arc::new(Detection::new(ranking.clone(), |i| examples.correct(i) == 0.0)))
+pub(crate) fn wrong_by(signal: Signal, examples: &Examples) -> Result<&Arc<Detection>, Undefined> {
+    let by_doubt = examples.by_doubt();
+    let ranking = match signal {
+        Signal::Confidence => by_doubt,
+        Signal::Total => examples.by_total(),
+        Signal::Model => {
+            let members = examples.members.as_ref();
+            members.ok_or_else(|| Undefined::because(ONE_MEMBER))?.ranking()
+        }
+    };
+    if signal != Signal::Confidence && Arc::ptr_eq(ranking, by_doubt) {
+        return wrong_by(Signal::Confidence, examples);
+    }
+    Ok(remember(&examples.of_labels.wrong[signal as usize], || {
+        Arc::new(Detection::new(ranking.clone(), examples.wrong().clone()))
+    }))
 }

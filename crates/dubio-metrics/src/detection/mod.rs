@@ -7,13 +7,15 @@ pub mod misclassification;
 pub mod ood;
 mod steps;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::card::Card;
+use crate::passes::{AnyPass, Pass};
 use crate::score::{Preparation, Statistic};
-use crate::weights::Weights;
+use crate::weights::{Count, Weights};
 
-pub(crate) use steps::{Detection, Masses, Step, Visitor};
+pub(crate) use steps::{Detection, Masses, Step, Visitor, Walk};
 
 /// The uncertainties that detect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,40 +79,54 @@ impl Measure {
     }
 }
 
-/// A measure as a statistic. All three are worked out in one sweep, for whoever asks first.
+/// A measure as a statistic. All three are worked out in one pass, for whoever asks first.
 struct Measured {
     detection: Arc<Detection>,
     measure: Measure,
 }
 
-/// The measures in each lane, in the order of [`Measure::ALL`].
-struct Values<const L: usize>([[f64; L]; Measure::ALL.len()]);
-
 impl Statistic for Measured {
     fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
-        let values = weights.shared(&self.detection, || {
-            let masses = self.detection.masses(weights);
-            let sums = self.detection.sweep(weights, Sums::new(&masses));
-            Values([sums.auroc.value(&masses), sums.aupr.value(&masses), sums.fpr95.value(&masses)])
-        });
-        values.0[self.measure as usize]
+        let (sums, masses) = (weights.along(&self.detection), self.detection.masses(weights));
+        match self.measure {
+            Measure::Auroc => sums.measures.auroc.value(&masses),
+            Measure::Aupr => sums.measures.aupr.value(&masses),
+            Measure::Fpr95 => sums.measures.fpr95.value(&masses),
+        }
+    }
+    fn passes(&self) -> Vec<Arc<dyn AnyPass>> {
+        vec![self.detection.clone()]
     }
 }
 
-struct Sums<const L: usize> {
+impl Pass for Detection {
+    type Sums<const L: usize> = Sums<L>;
+    fn order(&self) -> &Arc<Vec<u32>> {
+        &self.ranking.order
+    }
+    fn start<const L: usize>(&self, weights: &Weights<'_, L>) -> Sums<L> {
+        let (auroc, aupr) = (auroc::Auroc::new(), aupr::Aupr::new());
+        let fpr95 = fpr95::Fpr95::new(&self.masses(weights));
+        Sums { walk: Walk::default(), measures: Measures { auroc, aupr, fpr95 } }
+    }
+    fn add<const L: usize>(&self, places: Range<usize>, counts: &[[Count; L]], sums: &mut Sums<L>) {
+        sums.walk.go_on(self, places, counts, &mut sums.measures);
+    }
+}
+
+/// What the measures are made of, in each lane.
+pub(crate) struct Sums<const L: usize> {
+    walk: Walk<L>,
+    measures: Measures<L>,
+}
+
+pub(crate) struct Measures<const L: usize> {
     auroc: auroc::Auroc<L>,
     aupr: aupr::Aupr<L>,
     fpr95: fpr95::Fpr95<L>,
 }
 
-impl<const L: usize> Sums<L> {
-    fn new(masses: &Masses<L>) -> Self {
-        let fpr95 = fpr95::Fpr95::new(masses);
-        Self { auroc: auroc::Auroc::new(), aupr: aupr::Aupr::new(), fpr95 }
-    }
-}
-
-impl<const L: usize> Visitor<L> for Sums<L> {
+impl<const L: usize> Visitor<L> for Measures<L> {
     #[inline(always)]
     fn visit(&mut self, step: &Step<L>) {
         self.auroc.visit(step);

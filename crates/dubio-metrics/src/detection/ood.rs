@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Detection, Measure, ONE_MEMBER, Signal};
 use crate::pool::Pooled;
-use crate::ranking::Ranking;
+use crate::ranking::{Ranking, entropy_tolerance, information_tolerance};
 use crate::score::{Preparation, Undefined};
 
 /// The uncertainties of one file, a number per example, larger for more uncertain.
@@ -63,10 +63,11 @@ pub(crate) fn detect(
     let values: Vec<f64> = own.iter().chain(foreign).copied().collect();
     let ranking = match signal {
         Signal::Confidence => Ranking::descending(&values),
-        Signal::Total => Ranking::by_entropy(&values),
-        Signal::Model => Ranking::by_information(&values),
+        Signal::Total => Ranking::within(&values, entropy_tolerance),
+        Signal::Model => Ranking::within(&values, information_tolerance),
     };
-    Ok(Arc::new(Detection::new(Arc::new(ranking), |i| i >= own.len())))
+    let marked = (0..values.len()).map(|i| i >= own.len()).collect();
+    Ok(Arc::new(Detection::new(Arc::new(ranking), Arc::new(marked))))
 }
 
 /// Prepares a measure of how well `signal` tells `outside` from `inside`.

@@ -16,7 +16,9 @@ use crate::weights::{Count, Weights};
 #[derive(Debug)]
 pub(crate) struct Detection {
     pub ranking: Arc<Ranking>,
-    /// In the order of the ranking.
+    /// Which examples are positive, in their own order.
+    pub marked: Arc<Vec<bool>>,
+    /// The same in the order of the ranking.
     pub positive: Vec<bool>,
     /// The runs of equal uncertainty that hold a positive.
     steps: Vec<Range<u32>>,
@@ -24,36 +26,18 @@ pub(crate) struct Detection {
 
 impl Detection {
     /// From which examples are positive, in their own order.
-    pub(crate) fn new(ranking: Arc<Ranking>, positive: impl Fn(usize) -> bool) -> Self {
-        let positive: Vec<bool> = ranking.order.iter().map(|&i| positive(i as usize)).collect();
-        let starts = [0].into_iter().chain(ranking.ends.iter().copied());
-        let runs = starts.zip(&ranking.ends).map(|(start, &end)| start..end);
-        let holds = |run: &Range<u32>| {
-            positive[run.start as usize..run.end as usize].iter().any(|&positive| positive)
-        };
-        let steps = runs.filter(holds).collect();
-        Self { ranking, positive, steps }
+    pub(crate) fn new(ranking: Arc<Ranking>, marked: Arc<Vec<bool>>) -> Self {
+        let positive = ranking.collect(|example| marked[example]);
+        let holds = |run: &Range<usize>| positive[run.clone()].iter().any(|&positive| positive);
+        let steps = ranking.run_places().filter(holds);
+        let steps = steps.map(|run| run.start as u32..run.end as u32).collect();
+        Self { ranking, marked, positive, steps }
     }
 
     /// Weight of the positives and of the negatives.
-    pub(crate) fn masses<const L: usize>(
-        self: &Arc<Self>,
-        weights: &Weights<'_, L>,
-    ) -> Arc<Masses<L>> {
-        weights.shared(self, || {
-            let whole = weights.total();
-            let positives = positives(self, &weights.in_order(&self.ranking));
-            Masses { positives, negatives: std::array::from_fn(|l| whole[l] - positives[l]) }
-        })
-    }
-
-    /// Shows a visitor all steps, the most uncertain first.
-    pub(crate) fn sweep<const L: usize, V: Visitor<L>>(
-        &self,
-        weights: &Weights<'_, L>,
-        visitor: V,
-    ) -> V {
-        sweep(self, &weights.in_order(&self.ranking), visitor)
+    pub(crate) fn masses<const L: usize>(&self, weights: &Weights<'_, L>) -> Masses<L> {
+        let (positives, whole) = (weights.of_marked(&self.marked), weights.total());
+        Masses { positives, negatives: std::array::from_fn(|l| whole[l] - positives[l]) }
     }
 }
 
@@ -64,6 +48,7 @@ pub(crate) struct Masses<const L: usize> {
 }
 
 /// The examples from behind one run that holds a positive to the end of the next.
+#[derive(Clone, Copy)]
 pub(crate) struct Step<const L: usize> {
     /// Weight of the negatives before the run.
     pub before: [u32; L],
@@ -73,62 +58,87 @@ pub(crate) struct Step<const L: usize> {
     pub negative: [u32; L],
 }
 
+impl<const L: usize> Default for Step<L> {
+    fn default() -> Self {
+        Self { before: [0; L], positive: [0; L], negative: [0; L] }
+    }
+}
+
 /// Whoever makes something of the steps. `visit` is to be inlined, into loops for the vector unit
 /// at hand.
 pub(crate) trait Visitor<const L: usize> {
     fn visit(&mut self, step: &Step<L>);
 }
 
-/// Weight of the positives.
-#[multiversion(targets = "simd")]
-fn positives<const L: usize>(detection: &Detection, counts: &[[Count; L]]) -> [f64; L] {
-    let mut sums = [0_u32; L];
-    for run in &detection.steps {
-        for place in run.start as usize..run.end as usize {
-            let share = u32::from(detection.positive[place]);
-            for l in 0..L {
-                sums[l] += share * u32::from(counts[place][l]);
-            }
-        }
+/// How far the steps have been gone through.
+#[derive(Default)]
+pub(crate) struct Walk<const L: usize> {
+    /// The next step.
+    next: usize,
+    /// What is known of it.
+    step: Step<L>,
+}
+
+impl<const L: usize> Walk<L> {
+    /// Goes on over these places and shows a visitor the steps that end there.
+    pub(crate) fn go_on(
+        &mut self,
+        detection: &Detection,
+        places: Range<usize>,
+        counts: &[[Count; L]],
+        visitor: &mut impl Visitor<L>,
+    ) {
+        go_on(self, detection, places, counts, visitor);
     }
-    sums.map(f64::from)
 }
 
 #[multiversion(targets = "simd")]
-fn sweep<const L: usize, V: Visitor<L>>(
+fn go_on<const L: usize, V: Visitor<L>>(
+    walk: &mut Walk<L>,
     detection: &Detection,
+    places: Range<usize>,
     counts: &[[Count; L]],
-    mut visitor: V,
-) -> V {
-    let mut start = 0;
-    for run in &detection.steps {
+    visitor: &mut V,
+) {
+    let mut step = walk.step;
+    let mut place = places.start;
+    while let Some(run) = detection.steps.get(walk.next) {
         let run = run.start as usize..run.end as usize;
-        let mut before = [0_u32; L];
-        for count in &counts[start..run.start] {
+        let end = run.start.clamp(place, places.end);
+        for count in &counts[place - places.start..end - places.start] {
             for l in 0..L {
-                before[l] += u32::from(count[l]);
+                step.before[l] += u32::from(count[l]);
             }
         }
-        start = run.end;
-        // Nearly every run is one example.
-        let mut positive = counts[run.end - 1].map(u32::from);
-        let mut negative = [0; L];
-        if run.len() > 1 {
-            [negative, positive] = sides(&detection.positive[run.clone()], &counts[run]);
+        place = end;
+        if place == places.end {
+            break;
         }
-        visitor.visit(&Step { before, positive, negative });
+        let end = run.end.min(places.end);
+        if run.len() == 1 {
+            step.positive = counts[place - places.start].map(u32::from); // as nearly every run is
+        } else {
+            let own = place - places.start..end - places.start;
+            add_sides(&detection.positive[place..end], &counts[own], &mut step);
+        }
+        place = end;
+        if place < run.end {
+            break;
+        }
+        visitor.visit(&step);
+        step = Step { before: [0; L], positive: [0; L], negative: [0; L] };
+        walk.next += 1;
     }
-    visitor
+    walk.step = step;
 }
 
-/// Weight of the negatives and of the positives of a run.
+/// Adds some examples of a run.
 #[inline(never)]
-fn sides<const L: usize>(positive: &[bool], counts: &[[Count; L]]) -> [[u32; L]; 2] {
-    let mut sides = [[0; L]; 2];
+fn add_sides<const L: usize>(positive: &[bool], counts: &[[Count; L]], step: &mut Step<L>) {
     for (&positive, count) in positive.iter().zip(counts) {
+        let side = if positive { &mut step.positive } else { &mut step.negative };
         for l in 0..L {
-            sides[usize::from(positive)][l] += u32::from(count[l]);
+            side[l] += u32::from(count[l]);
         }
     }
-    sides
 }

@@ -40,15 +40,14 @@ const EDGE: f64 = 1e-12;
 /// Which level first takes in each example.
 pub(super) struct LevelShares {
     levels: Vec<f64>,
-    binned: Binned<0>,
+    binned: Binned,
 }
 
 impl LevelShares {
     /// Examples with `values[i]` come in at the first level for which `holds(value, level)`.
     pub(super) fn new(levels: Vec<f64>, values: &[f64], holds: fn(f64, f64) -> bool) -> Self {
         let first = |&v: &f64| levels.partition_point(|&level| !holds(v, level)) as u32;
-        let cell: Vec<u32> = values.iter().map(first).collect();
-        let binned = Binned::new(&cell, levels.len(), vec![[]; values.len()]);
+        let binned = Binned::new(values.iter().map(first), levels.len());
         Self { levels, binned }
     }
 
@@ -64,7 +63,7 @@ impl LevelShares {
         weights: &Weights<'_, L>,
         term: fn(f64) -> f64,
     ) -> [f64; L] {
-        let taken = self.binned.sums(weights).weight;
+        let taken = self.binned.weight(weights);
         let whole = weights.total();
         std::array::from_fn(|l| {
             let mut inside = 0.0;

@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 
 use super::{Entry, Scoring};
-use crate::bootstrap::{Bootstrap, replicates};
-use crate::calibrate::cross_validation::{Fold, REPEATS, split};
+use crate::bootstrap::Bootstrap;
+use crate::calibrate::cross_validation::{REPEATS, Split};
 use crate::calibrate::temperature;
 use crate::examples::Examples;
 use crate::score::{Prepared, Score, Undefined};
@@ -78,7 +78,7 @@ pub(crate) fn calibrated_values(
 /// A value for each score, and the replicates of those that are defined.
 type Values = (Vec<Result<f64, Undefined>>, Vec<Vec<f64>>);
 
-/// Splits are worked through one after the other: what a half has cached goes with it.
+/// Halves are worked through one after the other: what a half has cached goes with it.
 fn cross_validated(
     examples: &Examples,
     wanted: &[&dyn Score<Examples>],
@@ -86,90 +86,90 @@ fn cross_validated(
 ) -> Result<Values, Undefined> {
     let whole = temperature::fit(examples)?;
     let mut sums: Vec<Result<f64, Undefined>> = vec![Ok(0.0); wanted.len()];
-    let mut first = None;
+    let mut resampled = Vec::new();
     for repeat in 0..REPEATS {
-        let folds = split(examples, whole, &scoring.splits, repeat)?;
-        for fold in &folds {
-            for (sum, half) in sums.iter_mut().zip(prepare_fold(fold, wanted, scoring)) {
+        let split = Split::new(examples, whole, &scoring.splits, repeat)?;
+        for half in 0..2 {
+            let examples = split.half(examples, half);
+            let prepared = prepare_half(&examples, wanted, scoring);
+            for (sum, half) in sums.iter_mut().zip(&prepared) {
                 *sum = match (sum.clone(), half) {
                     (Ok(sum), Ok((value, _))) => Ok(sum + value),
                     (Err(why), _) => Err(why),
                     (_, Err(Undefined(why))) => Err(Undefined(format!("on a random half, {why}"))),
                 };
             }
-        }
-        if scoring.bootstrap.is_some() {
-            first.get_or_insert(folds);
+            if let (Some(bootstrap), 0) = (&scoring.bootstrap, repeat) {
+                resampled.push(half_replicates(half, examples.len(), prepared, bootstrap, scoring));
+            }
         }
         scoring.progress.advance(1);
     }
     let count = (2 * REPEATS) as f64;
     let values: Vec<_> = sums.into_iter().map(|sum| sum.map(|sum| sum / count)).collect();
-    let replicates = match (&scoring.bootstrap, &first) {
-        (Some(bootstrap), Some(folds)) => {
-            fold_replicates(folds, wanted, &values, bootstrap, scoring)
-        }
-        _ => Vec::new(),
-    };
+    let replicates = join(&resampled, wanted, &values);
     Ok((values, replicates))
 }
 
-fn prepare_fold<'a>(
-    fold: &'a Fold,
+type Valued<'a> = Result<(f64, Box<dyn Prepared + 'a>), Undefined>;
+
+fn prepare_half<'a>(
+    examples: &'a Examples,
     wanted: &[&dyn Score<Examples>],
     scoring: &Scoring<'_>,
 ) -> Vec<Valued<'a>> {
-    let ones = vec![[1]; fold.examples.len()];
+    let ones = vec![[1]; examples.len()];
     let ones = Weights::new(&ones);
-    wanted.iter().for_each(|score| score.before_sharing(&fold.examples, &scoring.options));
+    wanted.iter().for_each(|score| score.before_sharing(examples, &scoring.options));
     let valued = |score: &&dyn Score<Examples>| {
-        let prepared = score.prepare(&fold.examples, &scoring.options)?;
+        let prepared = score.prepare(examples, &scoring.options)?;
         Ok((prepared.value(&ones), prepared))
     };
     wanted.par_iter().map(valued).collect()
 }
 
-type Valued<'a> = Result<(f64, Box<dyn Prepared + 'a>), Undefined>;
+/// A score's value on a half, and its replicates there; `None` where it has none.
+type Resampled = Vec<Option<(f64, Vec<f64>)>>;
 
-fn fold_replicates(
-    folds: &[Fold],
-    wanted: &[&dyn Score<Examples>],
-    values: &[Result<f64, Undefined>],
+/// Each half is resampled on its own: a resample of the whole could leave a half without examples.
+fn half_replicates(
+    half: usize,
+    size: usize,
+    prepared: Vec<Valued<'_>>,
     bootstrap: &Bootstrap,
     scoring: &Scoring<'_>,
+) -> Resampled {
+    let own = Bootstrap { stream: bootstrap.stream.child("half").nth(half), ..bootstrap.clone() };
+    let statistics: Vec<&(dyn Prepared + '_)> =
+        prepared.iter().flatten().map(|(_, statistic)| &**statistic).collect();
+    scoring.progress.start("intervals", bootstrap.resamples.div_ceil(LANES));
+    let advance = |pieces| scoring.progress.advance(pieces);
+    let mut replicates = own.replicates(&[size], &statistics, &advance).into_iter();
+    let with_own = |valued: &Valued<'_>| {
+        let (value, _) = valued.as_ref().ok()?;
+        Some((*value, replicates.next().unwrap_or_default()))
+    };
+    prepared.iter().map(with_own).collect()
+}
+
+/// The means over the halves of the replicates of scores with a value, moved to that value.
+fn join(
+    halves: &[Resampled],
+    wanted: &[&dyn Score<Examples>],
+    values: &[Result<f64, Undefined>],
 ) -> Vec<Vec<f64>> {
-    let prepared: Vec<Vec<Valued<'_>>> =
-        folds.iter().map(|fold| prepare_fold(fold, wanted, scoring)).collect();
-    let defined: Vec<usize> = (0..values.len()).filter(|&s| values[s].is_ok()).collect();
-    // Each half on its own: a resample of the whole could leave a half without examples.
-    let halves: Vec<usize> = folds.iter().map(|fold| fold.examples.len()).collect();
-    scoring.progress.start("intervals", halves.len() * bootstrap.resamples.div_ceil(LANES));
-    let mut replicates = bootstrap.map_blocks(&halves, |blocks| {
-        let mut sums = vec![vec![[0.0; LANES]; defined.len()]; blocks.len()];
-        let mut start = 0;
-        for (&half, prepared) in halves.iter().zip(&prepared) {
-            let own = start..start + half;
-            start = own.end;
-            let own = blocks.iter().map(|weights| weights.part(own.clone())).collect();
-            // A score that has a value has one on every half.
-            let valued = defined.iter().flat_map(|&s| &prepared[s]);
-            let statistics: Vec<&(dyn Prepared + '_)> = valued.map(|(_, s)| &**s).collect();
-            let lanes = replicates(&statistics, own, &|pieces| scoring.progress.advance(pieces));
-            for (sum, lanes) in sums.iter_mut().flatten().zip(lanes.iter().flatten()) {
-                for l in 0..LANES {
-                    sum[l] += lanes[l] / folds.len() as f64;
-                }
-            }
-        }
-        sums
-    });
-    for (replicates, &s) in replicates.iter_mut().zip(&defined) {
-        let of_split = prepared.iter().flat_map(|fold| fold[s].as_ref().map(|(value, _)| value));
-        let of_split = of_split.sum::<f64>() / folds.len() as f64;
-        let shift = values[s].as_ref().map_or(0.0, |value| value - of_split);
+    let of_score = |(s, value): (usize, &Result<f64, Undefined>)| {
+        let value = value.as_ref().ok()?;
+        // A score that has a value has one on every half.
+        let own: Vec<&(f64, Vec<f64>)> =
+            halves.iter().filter_map(|half| half[s].as_ref()).collect();
+        let share = 1.0 / own.len() as f64;
+        let shift = value - share * own.iter().map(|half| half.0).sum::<f64>();
         // Moving must not carry a replicate out of the values that the score can take.
         let (low, high) = wanted[s].card().range;
-        replicates.iter_mut().for_each(|r| *r = (*r + shift).clamp(low, high));
-    }
-    replicates
+        let count = own.first().map_or(0, |half| half.1.len());
+        let mean = |r: usize| share * own.iter().map(|half| half.1[r]).sum::<f64>();
+        Some((0..count).map(|r| (mean(r) + shift).clamp(low, high)).collect())
+    };
+    values.iter().enumerate().filter_map(of_score).collect()
 }

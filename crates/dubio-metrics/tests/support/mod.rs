@@ -2,7 +2,6 @@
 #![allow(dead_code, unreachable_pub)] // Each test binary uses its own part.
 
 use dubio_metrics::bootstrap::Bootstrap;
-use dubio_metrics::calibrate::cross_validation::tempered;
 use dubio_metrics::classification;
 use dubio_metrics::costs::Costs;
 use dubio_metrics::detection::ood::Uncertainties;
@@ -111,7 +110,7 @@ impl Data {
 
     /// Every score at the temperature `1/beta`.
     pub fn tempered(&self, beta: f64, options: &Options) -> Vec<Entry> {
-        let examples = tempered(&self.examples(), beta);
+        let examples = self.examples().tempered(None, beta);
         scorecard::plain(&examples, &classification::scores(), &scoring(options, 0))
     }
 
