@@ -218,12 +218,20 @@ impl Columns {
         ((1 << 16) / self.classes()).clamp(1, 256)
     }
 
-    /// Calls `f(example, row)` with the probabilities of every example, before any temperature.
+    /// Calls `f(example, row)` with the probabilities of every example.
     pub(crate) fn map_rows(&self, f: impl Fn(usize, &[f64]) -> f64 + Sync) -> Vec<f64> {
+        let kind = if self.tempered.is_some() { Kind::LogP } else { Kind::P };
         self.map_stretches(|examples, out| {
-            let rows = self.rows(Kind::P, examples.clone());
+            let rows = self.rows(kind, examples.clone());
+            let mut p = vec![0.0; self.classes()];
             for (i, out) in examples.zip(out) {
-                *out = f(i, rows.get(i));
+                *out = match &self.tempered {
+                    None => f(i, rows.get(i)),
+                    Some((beta, scales)) => {
+                        raise(*beta, scales[i].top, scales[i].one_by_z, rows.get(i), &mut p);
+                        f(i, &p)
+                    }
+                };
             }
         })
     }

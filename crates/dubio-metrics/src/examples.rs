@@ -97,7 +97,9 @@ impl Examples {
         columns.each_part(fill, |rows| {
             log_likelihood.extend(rows.iter().map(|row| row.0));
             brier.extend(rows.iter().map(|row| row.1));
-            ranks.extend(rows.iter().map(|row| row.2));
+            if classes > 5 {
+                ranks.extend(rows.iter().map(|row| row.2)); // with fewer, no score asks for them
+            }
         });
         Self {
             classes,
@@ -113,7 +115,7 @@ impl Examples {
             reference: None,
             columns,
             of_predictions: OfPredictions::default(),
-            of_labels: OfLabels::ranked(ranks),
+            of_labels: if classes > 5 { OfLabels::ranked(ranks) } else { OfLabels::default() },
         }
     }
 
@@ -166,11 +168,14 @@ impl Examples {
                 (-row.log_z).exp(),
                 (row.log_z - beta * row.mean).max(0.0),
                 brier_from_square(row.square, log_label.exp()),
-                self.costs.as_ref().map_or(0.0, |costs| costs.paid(p, label)),
             ];
             (Scale { top, one_by_z: row.one_by_z }, numbers)
         });
-        let [log_likelihood, confidence, total, brier, cost] = numbers;
+        let [log_likelihood, confidence, total, brier] = numbers;
+        let cost = self
+            .costs
+            .as_ref()
+            .map(|costs| columns.map_rows(|i, p| costs.paid(p, labels[i] as usize)));
         let ranks = self.of_labels.rank.get().map(|ranks| OfLabels::ranked(chosen(ranks)));
         Self {
             classes: self.classes,
@@ -184,7 +189,7 @@ impl Examples {
             total,
             members: None,
             costs: self.costs.clone(),
-            cost: self.cost.as_ref().map(|_| cost),
+            cost,
             reference: None,
             columns,
         }
@@ -193,10 +198,11 @@ impl Examples {
     /// What the order of the confidences is likely to be at another temperature: with two classes the
     /// same.
     fn likely_order(&self, rows: Option<&[u32]>) -> OfPredictions {
-        if self.classes != 2 {
+        let OfPredictions { likely, by_doubt, .. } = &self.of_predictions;
+        let known = by_doubt.get().map(|ranking| &ranking.order).or(likely.as_ref());
+        let Some(order) = known.filter(|_| self.classes == 2) else {
             return OfPredictions::default();
-        }
-        let order = &self.by_doubt().order;
+        };
         let likely = match rows {
             None => order.clone(),
             Some(rows) => {
@@ -231,11 +237,6 @@ impl Examples {
                 }
             })
         })
-    }
-
-    /// Each example's probability of its label, to the bit as its class's column has it.
-    pub(crate) fn label_p(&self) -> &[f64] {
-        remember::<Vec<f64>>(&self.of_labels.p, || self.columns.of_classes(&self.labels))
     }
 
     /// Whether the example's predicted class is its label: 1 or 0.

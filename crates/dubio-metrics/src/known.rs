@@ -30,7 +30,6 @@ pub(crate) struct OfLabels {
     /// Which predictions are wrong.
     pub wrong_rows: OnceLock<Arc<Vec<bool>>>,
     pub gaps: OnceLock<Arc<Gaps>>,
-    pub p: OnceLock<Vec<f64>>,
     pub fit: OnceLock<Result<Fit, Undefined>>,
     /// The wrong predictions, ranked by each signal.
     pub wrong: [OnceLock<Arc<Detection>>; Signal::ALL.len()],

@@ -323,6 +323,9 @@ pub(crate) struct Tempered {
 /// `scratch`.
 #[multiversion(targets = "simd")]
 pub(crate) fn temper(beta: f64, log_p: &[f64], top: f64, scratch: &mut [f64]) -> Tempered {
+    if let (&[a, b], [out_a, out_b]) = (log_p, &mut *scratch) {
+        return temper_pair(beta, [a - top, b - top], [out_a, out_b]);
+    }
     let [z, first, second, square] = map_sum_into(log_p, scratch, f64::NEG_INFINITY, |x| {
         let shifted = x - top;
         let shifted = select(shifted < FLOOR, FLOOR, shifted);
@@ -336,6 +339,28 @@ pub(crate) fn temper(beta: f64, log_p: &[f64], top: f64, scratch: &mut [f64]) ->
         mean,
         variance: (second / z - mean * mean).max(0.0),
         square: square / (z * z),
+    }
+}
+
+/// The same for two classes, which would leave most of a vector register empty.
+#[inline(always)]
+fn temper_pair(beta: f64, shifted: [f64; 2], out: [&mut f64; 2]) -> Tempered {
+    let shifted = shifted.map(|shifted| select(shifted < FLOOR, FLOOR, shifted));
+    let e = shifted.map(|shifted| exp(beta * shifted));
+    for (out, e) in out.into_iter().zip(e) {
+        *out = e;
+    }
+    let z = e[0] + e[1];
+    let one_by_z = 1.0 / z;
+    let [first, second] = [e[0] * one_by_z, e[1] * one_by_z];
+    let mean = first * shifted[0] + second * shifted[1];
+    let gap = shifted[0] - shifted[1];
+    Tempered {
+        one_by_z,
+        log_z: z.ln(),
+        mean,
+        variance: first * second * gap * gap,
+        square: first * first + second * second,
     }
 }
 

@@ -21,7 +21,6 @@ pub(crate) struct Turned {
     /// Whose spare memory this is.
     all: Arc<Distributions>,
     values: Vec<f64>,
-    examples: usize,
     classes: usize,
 }
 
@@ -58,7 +57,7 @@ impl Turned {
                 turn(&lines, classes, out, count, first..first + numbers.len());
             }
         });
-        Self { all: all.clone(), values, examples, classes }
+        Self { all: all.clone(), values, classes }
     }
 
     /// The column of a class of the group, a slice per chunk.
@@ -67,13 +66,6 @@ impl Turned {
             let rows = chunk.len() / self.classes;
             &chunk[class * rows..(class + 1) * rows]
         })
-    }
-
-    /// The probability of a class of the group.
-    pub(crate) fn at(&self, example: usize, class: usize) -> f64 {
-        let start = example / CHUNK * CHUNK;
-        let rows = CHUNK.min(self.examples - start);
-        self.values[start * self.classes + class * rows + (example - start)]
     }
 }
 

@@ -11,26 +11,31 @@ use super::histogram::Histogram;
 /// a value that one or more cuts go through.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cuts {
-    /// First value of each bin but the first, ascending.
-    starts: Vec<f64>,
+    bins: usize,
+    /// First value of each bin but the first, ascending; none where all values are in the last bin.
+    starts: Box<[f64]>,
     /// Values that a cut goes through, ascending, without repeats.
-    atoms: Vec<f64>,
+    atoms: Box<[f64]>,
     /// `(atom, bin, share of the atom's mass)`.
-    shares: Vec<(usize, usize, f64)>,
+    shares: Box<[(usize, usize, f64)]>,
 }
 
 impl Cuts {
     /// Cuts of the values of a histogram from the `first`-th smallest on, and the sum of the
     /// values in each bin.
-    pub(crate) fn new(histogram: &mut Histogram, first: usize, bins: usize) -> (Self, Vec<f64>) {
+    pub(crate) fn new(
+        histogram: &mut Histogram<'_>,
+        first: usize,
+        bins: usize,
+    ) -> (Self, Vec<f64>) {
         let count = histogram.len() - first;
         let size = count / bins;
         if size == 0 || bins == 1 {
             // Fewer values than bins: all of them are the remainder.
             let mut sums = vec![0.0; bins];
             sums[bins - 1] = histogram.sums(&[first])[0];
-            let starts = vec![f64::NEG_INFINITY; bins - 1];
-            return (Self { starts, atoms: Vec::new(), shares: Vec::new() }, sums);
+            let (starts, atoms, shares) = Default::default();
+            return (Self { bins, starts, atoms, shares }, sums);
         }
         let places: Vec<usize> = (0..bins).map(|bin| first + bin * size).collect();
         let sums = histogram.sums(&places);
@@ -51,12 +56,12 @@ impl Cuts {
             }
             atoms.push(start);
         }
-        (Self { starts, atoms, shares }, sums)
+        (Self { bins, starts: starts.into(), atoms: atoms.into(), shares: shares.into() }, sums)
     }
 
     /// Number of bins.
     pub fn bins(&self) -> usize {
-        self.starts.len() + 1
+        self.bins
     }
 
     /// Number of cells: bins and atoms.
@@ -70,7 +75,8 @@ impl Cuts {
         if atom < self.atoms.len() && self.atoms[atom] == value {
             return self.bins() + atom;
         }
-        self.starts.iter().filter(|&&start| start <= value).count()
+        let before = self.starts.iter().filter(|&&start| start <= value).count();
+        if self.starts.is_empty() { self.bins - 1 } else { before }
     }
 
     /// Values from which on, or just above which, another cell begins.
@@ -79,16 +85,12 @@ impl Cuts {
         self.starts.iter().copied().chain(sides)
     }
 
-    /// Calls `give(bin, share)` for each bin that a value counts in; the shares sum to 1.
-    pub(crate) fn place(&self, value: f64, mut give: impl FnMut(usize, f64)) {
-        let cell = self.cell(value);
-        match cell.checked_sub(self.bins()) {
-            None => give(cell, 1.0),
-            Some(atom) => {
-                let own = self.shares.iter().filter(|(of, ..)| *of == atom);
-                own.for_each(|&(_, bin, share)| give(bin, share));
-            }
-        }
+    /// Each bin that a cell counts in, with its share; the shares sum to 1.
+    pub(crate) fn shares_of(&self, cell: usize) -> impl Iterator<Item = (usize, f64)> {
+        let whole = (cell < self.bins()).then_some((cell, 1.0));
+        let atom = cell.checked_sub(self.bins());
+        let own = self.shares.iter().filter(move |(of, ..)| Some(*of) == atom);
+        whole.into_iter().chain(own.map(|&(_, bin, share)| (bin, share)))
     }
 
     /// Hands each bin its share of the atoms: turns sums per cell into sums per bin.

@@ -1,8 +1,9 @@
 //! Order statistics and partial sums of many values without sorting them.
 //!
-//! Values are counted in some two thousand buckets, spaced by the values' bits and so nearly by
+//! Values are counted in up to two thousand buckets, spaced by the values' bits and so nearly by
 //! their logarithms. The bucket of the k-th smallest value follows from the counts; only the
-//! values of such buckets are then put in order, a few in a hundred.
+//! values of such buckets are then put in order, a few in a hundred. The values stay where they are
+//! and are gone through again when a bucket is opened.
 
 use multiversion::multiversion;
 
@@ -14,10 +15,10 @@ const CLOSED: u32 = u32::MAX;
 
 /// Values that are not negative. It can be filled again and keeps its memory.
 #[derive(Default)]
-pub(crate) struct Histogram {
-    /// The values by their bits, whose order as whole numbers is that of the values.
-    keys: Vec<u64>,
-    /// The smallest.
+pub(crate) struct Histogram<'a> {
+    parts: Vec<&'a [f64]>,
+    len: usize,
+    /// The smallest value by its bits, whose order as whole numbers is that of the values.
     lowest: u64,
     /// `(key - lowest) >> shift` is a value's bucket.
     shift: u32,
@@ -28,8 +29,6 @@ pub(crate) struct Histogram {
     /// The values of the open buckets, ascending in each, and where each bucket's start.
     sorted: Vec<u64>,
     start: Vec<u32>,
-    /// What a bucket's opening picks out of the values.
-    picked: Vec<u64>,
 }
 
 /// The bits of a value.
@@ -38,35 +37,36 @@ fn key(value: f64) -> u64 {
     (value + 0.0).to_bits() // adding 0 turns -0 into 0
 }
 
-impl Histogram {
+impl<'a> Histogram<'a> {
     /// Takes values in the place of those that it held.
-    pub(crate) fn fill<'a>(&mut self, parts: impl Iterator<Item = &'a [f64]>) {
-        self.keys.clear();
+    pub(crate) fn fill(&mut self, parts: impl Iterator<Item = &'a [f64]>) {
+        self.parts.clear();
+        self.parts.extend(parts);
+        self.len = self.parts.iter().map(|part| part.len()).sum();
         let (mut lowest, mut highest) = (u64::MAX, 0);
-        for part in parts {
-            let (low, high) = append(part, &mut self.keys);
+        for part in &self.parts {
+            let (low, high) = ends(part);
             (lowest, highest) = (lowest.min(low), highest.max(high));
         }
         let range = highest.saturating_sub(lowest);
+        // As many buckets as values, or clearing them would cost more than counting.
+        let most = self.len.next_power_of_two().clamp(2, BUCKETS);
         self.lowest = lowest;
-        self.shift = (u64::BITS - range.leading_zeros()).saturating_sub(BUCKETS.ilog2());
-        let mut count = [0_u32; BUCKETS];
-        let mut sum = [0.0; BUCKETS];
-        let bucket = self.buckets();
-        for &key in &self.keys {
-            count[bucket(key)] += 1;
-            sum[bucket(key)] += f64::from_bits(key);
-        }
+        self.shift = (u64::BITS - range.leading_zeros()).saturating_sub(most.ilog2());
         let buckets = (range >> self.shift) as usize + 1;
-        let mut all = 0;
         self.below.clear();
-        self.below.push(0);
-        self.below.extend(count[..buckets].iter().map(|count| {
-            all += count;
-            all
-        }));
+        self.below.resize(buckets + 1, 0);
         self.sum.clear();
-        self.sum.extend(&sum[..buckets]);
+        self.sum.resize(buckets, 0.0);
+        let bucket = self.buckets();
+        for &value in self.parts.iter().copied().flatten() {
+            let bucket = bucket(key(value));
+            self.below[bucket + 1] += 1;
+            self.sum[bucket] += value;
+        }
+        for bucket in 0..buckets {
+            self.below[bucket + 1] += self.below[bucket];
+        }
         self.start.clear();
         self.start.resize(buckets, CLOSED);
         self.sorted.clear();
@@ -75,17 +75,17 @@ impl Histogram {
     /// The bucket of each key.
     fn buckets(&self) -> impl Fn(u64) -> usize + use<> {
         let (lowest, shift) = (self.lowest, self.shift);
-        move |key| ((key - lowest) >> shift) as usize % BUCKETS
+        move |key| ((key - lowest) >> shift) as usize
     }
 
     /// Number of values.
     pub(crate) fn len(&self) -> usize {
-        self.keys.len()
+        self.len
     }
 
     /// Number of values that are not above a limit.
     pub(crate) fn up_to(&self, limit: f64) -> usize {
-        count_up_to(&self.keys, key(limit))
+        self.parts.iter().map(|part| count_up_to(part, limit)).sum()
     }
 
     /// Puts the values around these limits and places (of ascending values, from 0) in order. One
@@ -100,30 +100,25 @@ impl Histogram {
         if new.is_empty() {
             return;
         }
-        let bucket = self.buckets();
-        let mut wanted = [0_u8; BUCKETS];
-        new.iter().for_each(|&bucket| wanted[bucket] = 1);
-        self.picked.resize(self.keys.len() + 1, 0);
-        let (picked, mut count) = (&mut self.picked[..], 0);
-        for &key in &self.keys {
-            // Written always and kept if wanted: a branch would be guessed wrong too often.
-            picked[count] = key;
-            count += usize::from(wanted[bucket(key)]);
-        }
-        let mut next = [0; BUCKETS];
         let mut end = self.sorted.len();
+        let mut next = vec![CLOSED; self.start.len()];
         for &bucket in &new {
-            (self.start[bucket], next[bucket]) = (end as u32, end);
+            (self.start[bucket], next[bucket]) = (end as u32, end as u32);
             end += (self.below[bucket + 1] - self.below[bucket]) as usize;
         }
         self.sorted.resize(end, 0);
-        for &key in &self.picked[..count] {
-            self.sorted[next[bucket(key)]] = key;
-            next[bucket(key)] += 1;
+        let bucket = self.buckets();
+        for &value in self.parts.iter().copied().flatten() {
+            let key = key(value);
+            let place = &mut next[bucket(key)];
+            if *place != CLOSED {
+                self.sorted[*place as usize] = key;
+                *place += 1;
+            }
         }
         for &bucket in &new {
             let start = self.start[bucket] as usize;
-            self.sorted[start..next[bucket]].sort_unstable();
+            self.sorted[start..next[bucket] as usize].sort_unstable();
         }
     }
 
@@ -212,26 +207,24 @@ impl Histogram {
     }
 }
 
-/// Appends the keys of values; gives the smallest and the largest.
+/// The smallest and the largest key of some values.
 #[multiversion(targets = "simd")]
-fn append(values: &[f64], keys: &mut Vec<u64>) -> (u64, u64) {
-    let before = keys.len();
-    keys.resize(before + values.len(), 0);
+fn ends(values: &[f64]) -> (u64, u64) {
     let (mut low, mut high) = (u64::MAX, 0);
     // Plain loops: closures are not compiled for the vector unit at hand.
-    for (out, &value) in keys[before..].iter_mut().zip(values) {
-        *out = key(value);
-        low = if *out < low { *out } else { low };
-        high = if *out > high { *out } else { high };
+    for &value in values {
+        let key = key(value);
+        low = if key < low { key } else { low };
+        high = if key > high { key } else { high };
     }
     (low, high)
 }
 
 #[multiversion(targets = "simd")]
-fn count_up_to(keys: &[u64], limit: u64) -> usize {
+fn count_up_to(values: &[f64], limit: f64) -> usize {
     let mut count = 0;
-    for &key in keys {
-        count += usize::from(key <= limit);
+    for &value in values {
+        count += usize::from(value <= limit);
     }
     count
 }
@@ -247,7 +240,6 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             (state >> 33) as f64 / 2_f64.powi(31)
         };
-        let mut histogram = Histogram::default();
         for case in 0..60 {
             let n = case * case;
             // Spread over many powers of two, or with many equals, or with zeros.
@@ -258,6 +250,7 @@ mod tests {
                     _ => (next() - 0.5).max(-0.0),
                 })
                 .collect();
+            let mut histogram = Histogram::default();
             histogram.fill(values.chunks(7));
             let mut sorted = values.clone();
             sorted.sort_by(f64::total_cmp);
@@ -275,6 +268,7 @@ mod tests {
                 }
             }
         }
+        let mut histogram = Histogram::default();
         histogram.fill([].into_iter());
         assert_eq!((histogram.len(), histogram.above(&[0.5])), (0, vec![0]));
         assert_eq!(histogram.sums(&[0]), [0.0]);

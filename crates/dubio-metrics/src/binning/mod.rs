@@ -1,5 +1,6 @@
 //! Histograms: which cell an example falls into, and the weight of each cell.
 
+pub(crate) mod dense;
 pub mod edges;
 pub mod equal_mass;
 pub(crate) mod histogram;

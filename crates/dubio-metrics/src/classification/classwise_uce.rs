@@ -28,15 +28,15 @@ impl Score<Examples> for ClasswiseUce {
         Needs::Hits
     }
     fn prepare<'a>(&self, examples: &'a Examples, options: &Options) -> Preparation<'a> {
-        Ok(Box::new(PerClass(EntropyGaps::of(examples, options.bins))))
+        Ok(Box::new(PerClass(EntropyGaps::of(examples, options.bins), &examples.total)))
     }
 }
 
-struct PerClass(Arc<EntropyGaps>);
+struct PerClass<'a>(Arc<EntropyGaps>, &'a [f64]);
 
-impl Statistic for PerClass {
+impl Statistic for PerClass<'_> {
     fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
-        let (sums, bins) = (self.0.sums(weights), self.0.bins as u64);
+        let (sums, bins) = (self.0.sums(self.1, weights), self.0.bins as u64);
         let (mut total, mut classes) = ([0.0; L], [0.0; L]);
         let mut rest = &sums[..];
         for class in self.0.cells.chunk_by(|a, b| a / bins == b / bins) {

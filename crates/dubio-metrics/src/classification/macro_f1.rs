@@ -2,6 +2,7 @@
 
 use multiversion::multiversion;
 
+use crate::binning::dense::dense;
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
 use crate::score::{Options, Preparation, Score, Statistic};
@@ -24,25 +25,37 @@ impl Score<Examples> for MacroF1 {
         &CARD
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
-        Ok(Box::new(Counts(examples)))
+        let n = examples.len();
+        // Only classes that occur count: there may be more classes than examples.
+        let (classes, class) = dense(2 * n, |i| match i.checked_sub(n) {
+            None => examples.labels[i].into(),
+            Some(i) => examples.predicted[i].into(),
+        });
+        Ok(Box::new(Counts { classes: classes.len(), class }))
     }
 }
 
-struct Counts<'a>(&'a Examples);
+struct Counts {
+    /// Number of classes that occur.
+    classes: usize,
+    /// The class of each label, then that of each prediction.
+    class: Vec<u32>,
+}
 
-impl Statistic for Counts<'_> {
+impl Statistic for Counts {
     fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
-        let Examples { classes, labels, predicted, .. } = self.0;
-        let mut hits = vec![[0; L]; *classes];
-        let mut misses = vec![[0; L]; *classes];
+        let (labels, predicted) = self.class.split_at(self.class.len() / 2);
+        let mut hits = vec![[0; L]; self.classes];
+        let mut misses = vec![[0; L]; self.classes];
         count(labels, predicted, weights.counts(), &mut hits, &mut misses);
         std::array::from_fn(|l| {
             let f1 = |class: usize| {
                 let (twice, misses) = (f64::from(2 * hits[class][l]), f64::from(misses[class][l]));
                 (twice + misses > 0.0).then(|| twice / (twice + misses))
             };
-            let (sum, count) =
-                (0..*classes).filter_map(f1).fold((0.0, 0.0), |(sum, n), f1| (sum + f1, n + 1.0));
+            let (sum, count) = (0..self.classes)
+                .filter_map(f1)
+                .fold((0.0, 0.0), |(sum, n), f1| (sum + f1, n + 1.0));
             sum / count
         })
     }

@@ -1,7 +1,7 @@
 //! `sce`: gap between probability and frequency of every class over bins of equal width, averaged over classes.
 
 use crate::card::{Card, Direction};
-use crate::classwise::{Binning, ClassGaps, Sweep};
+use crate::classwise::{Binning, ClassGaps, LabelGaps};
 use crate::examples::Examples;
 use crate::score::{Options, Preparation, Score};
 
@@ -22,7 +22,7 @@ impl Score<Examples> for Sce {
         &CARD
     }
     fn before_sharing(&self, examples: &Examples, options: &Options) {
-        Sweep::of(examples, options);
+        LabelGaps::of(examples, options);
     }
     fn prepare<'a>(&self, examples: &'a Examples, options: &Options) -> Preparation<'a> {
         Ok(Box::new(ClassGaps::new(examples, Binning::Width, options)))

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use multiversion::multiversion;
-use rayon::prelude::*;
 
+use crate::binning::dense::dense;
 use crate::binning::edges::right_closed;
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
@@ -32,15 +32,15 @@ impl Score<Examples> for Uce {
         Needs::Hits
     }
     fn prepare<'a>(&self, examples: &'a Examples, options: &Options) -> Preparation<'a> {
-        Ok(Box::new(Gaps(EntropyGaps::of(examples, options.bins))))
+        Ok(Box::new(Gaps(EntropyGaps::of(examples, options.bins), &examples.total)))
     }
 }
 
-struct Gaps(Arc<EntropyGaps>);
+struct Gaps<'a>(Arc<EntropyGaps>, &'a [f64]);
 
-impl Statistic for Gaps {
+impl Statistic for Gaps<'_> {
     fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
-        let (sums, whole) = (self.0.sums(weights), weights.total());
+        let (sums, whole) = (self.0.sums(self.1, weights), weights.total());
         let mut bins = vec![[0.0; L]; self.0.bins];
         for (cell, sum) in self.0.cells.iter().zip(&*sums) {
             let bin = &mut bins[(cell % self.0.bins as u64) as usize];
@@ -63,7 +63,9 @@ pub(crate) struct EntropyGaps {
     pub cells: Vec<u64>,
     /// Each example's cell.
     cell: Vec<u32>,
-    gap: Vec<f64>,
+    wrong: Arc<Vec<bool>>,
+    /// The largest entropy there is.
+    largest: f64,
 }
 
 /// The sums of one cell.
@@ -84,68 +86,41 @@ impl EntropyGaps {
     fn new(examples: &Examples, bins: usize) -> Self {
         let largest = (examples.classes as f64).ln();
         let u = |i: usize| examples.total[i] / largest;
-        let all = || (0..examples.len()).into_par_iter();
         let place = |i: usize| {
             u64::from(examples.predicted[i]) * bins as u64 + right_closed(u(i), bins) as u64
         };
-        let (cells, cell) = dense(&all().map(place).collect::<Vec<u64>>());
-        Self { bins, cells, cell, gap: all().map(|i| 1.0 - examples.correct(i) - u(i)).collect() }
+        let (cells, cell) = dense(examples.len(), place);
+        Self { bins, cells, cell, wrong: examples.wrong().clone(), largest }
     }
 
-    /// The sums of the cells.
+    /// The sums of the cells, from the examples' entropies.
     pub(crate) fn sums<const L: usize>(
         self: &Arc<Self>,
+        entropy: &[f64],
         weights: &Weights<'_, L>,
     ) -> Arc<Vec<EntropyBin<L>>> {
         weights.shared(self, || {
             let mut sums = vec![EntropyBin { gap: [0.0; L], weight: [0; L] }; self.cells.len()];
-            add(self, weights.counts(), &mut sums);
+            add(self, entropy, weights.counts(), &mut sums);
             sums
         })
     }
 }
 
 #[multiversion(targets = "simd")]
-fn add<const L: usize>(gaps: &EntropyGaps, counts: &[[Count; L]], sums: &mut [EntropyBin<L>]) {
-    for ((cell, gap), count) in gaps.cell.iter().zip(&gaps.gap).zip(counts) {
+fn add<const L: usize>(
+    gaps: &EntropyGaps,
+    entropy: &[f64],
+    counts: &[[Count; L]],
+    sums: &mut [EntropyBin<L>],
+) {
+    let rows = gaps.cell.iter().zip(&*gaps.wrong).zip(entropy);
+    for (((cell, wrong), entropy), count) in rows.zip(counts) {
+        let gap = f64::from(u8::from(*wrong)) - entropy / gaps.largest;
         let (bin, weight) = (&mut sums[*cell as usize], wide(count));
         for l in 0..L {
             bin.gap[l] += weight[l] * gap;
             bin.weight[l] += u32::from(count[l]);
-        }
-    }
-}
-
-/// The distinct numbers, ascending, and which of them each one is.
-fn dense(numbers: &[u64]) -> (Vec<u64>, Vec<u32>) {
-    let least = 1 << 16;
-    let limit = numbers.iter().copied().max().unwrap_or(0) as usize + 1;
-    if limit > numbers.len().max(least) {
-        let mut distinct = numbers.to_vec();
-        distinct.par_sort_unstable();
-        distinct.dedup();
-        let which = |number: &u64| distinct.partition_point(|other| other < number) as u32;
-        let which = numbers.par_iter().map(which).collect();
-        return (distinct, which);
-    }
-    let mut there = vec![false; limit];
-    numbers.iter().for_each(|&number| there[number as usize] = true);
-    let distinct: Vec<u64> = (0..limit as u64).filter(|&number| there[number as usize]).collect();
-    let mut which = vec![0; limit];
-    distinct.iter().enumerate().for_each(|(index, &number)| which[number as usize] = index as u32);
-    let which = numbers.par_iter().map(|&number| which[number as usize]).collect();
-    (distinct, which)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_told_apart_whether_they_are_close_or_far_between() {
-        for far in [1, 1 << 40] {
-            let (distinct, which) = dense(&[3 * far, 1, 3 * far, 2]);
-            assert_eq!((distinct, which), (vec![1, 2, 3 * far], vec![2, 0, 2, 1]));
         }
     }
 }

@@ -7,6 +7,7 @@ mod sweep;
 use std::sync::{Arc, OnceLock};
 
 use crate::examples::Examples;
+use crate::remember::remember;
 use crate::score::{Options, Prepared};
 use crate::weights::{Count, LANES, Weights};
 use resampled::{Gaps, Team, resampled_gaps};
@@ -31,16 +32,21 @@ impl Binning {
 #[derive(Debug)]
 pub(crate) struct LabelGaps {
     sweep: Arc<Sweep>,
+    /// Of the file, for each binning; see [`Sweep::gaps`].
+    gaps: [f64; 3],
     /// Where they are worth keeping.
     teams: OnceLock<Vec<Team>>,
 }
 
 impl LabelGaps {
     /// That of these examples, which remember the first.
-    fn of(examples: &Examples, options: &Options) -> Arc<Self> {
+    pub(crate) fn of(examples: &Examples, options: &Options) -> Arc<Self> {
         let sweep = Sweep::of(examples, options);
-        let new = || Arc::new(Self { sweep: sweep.clone(), teams: OnceLock::new() });
-        let known = examples.of_labels.label_gaps.get_or_init(new);
+        let new = || {
+            let gaps = sweep.gaps(examples);
+            Arc::new(Self { sweep: sweep.clone(), gaps, teams: OnceLock::new() })
+        };
+        let known = remember(&examples.of_labels.label_gaps, new);
         if Arc::ptr_eq(&known.sweep, &sweep) { known.clone() } else { new() }
     }
 }
@@ -51,21 +57,18 @@ pub(crate) struct ClassGaps<'a> {
     examples: &'a Examples,
     binning: Binning,
     known: Arc<LabelGaps>,
-    /// Of the file, see [`Sweep::gap`].
-    gap: f64,
 }
 
 impl<'a> ClassGaps<'a> {
     pub(crate) fn new(examples: &'a Examples, binning: Binning, options: &Options) -> Self {
-        let known = LabelGaps::of(examples, options);
-        let gap = known.sweep.gap(binning, &examples.labels, examples.label_p());
-        Self { examples, binning, known, gap }
+        Self { examples, binning, known: LabelGaps::of(examples, options) }
     }
 }
 
 impl Prepared for ClassGaps<'_> {
     fn value(&self, ones: &Weights<'_, 1>) -> f64 {
-        self.gap / (ones.total()[0] * self.examples.classes as f64)
+        let gap = self.known.gaps[self.binning as usize];
+        gap / (ones.total()[0] * self.examples.classes as f64)
     }
 
     fn replicates(&self, weights: &Weights<'_, LANES>) -> [f64; LANES] {

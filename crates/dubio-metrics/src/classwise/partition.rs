@@ -13,7 +13,6 @@ pub(super) struct Partition {
     /// The cell of each piece in each binning; `None` where no bin takes it.
     cells: Vec<[Option<usize>; 3]>,
     cuts: [Cuts; 2],
-    bins: usize,
 }
 
 impl Partition {
@@ -31,12 +30,7 @@ impl Partition {
             [Some(right_closed(*least, bins)), Some(cuts[0].cell(*least)), above]
         };
         let cells = [0.0].iter().chain(&starts).map(cells).collect();
-        Self { starts, cells, cuts: cuts.clone(), bins }
-    }
-
-    /// Number of pieces.
-    pub(super) fn pieces(&self) -> usize {
-        self.cells.len()
+        Self { starts, cells, cuts: cuts.clone() }
     }
 
     /// The piece that a probability is in.
@@ -44,29 +38,53 @@ impl Partition {
         self.starts.partition_point(|&start| start <= p)
     }
 
+    /// What the bins are made of, where only some pieces hold a probability: there may be many more
+    /// pieces than examples. `used` are those pieces, ascending; they are called by their places in it.
+    pub(super) fn bins(&self, used: &[u64]) -> Bins {
+        let mut parts: [Vec<Part>; 3] = Default::default();
+        for (piece, &of_all) in used.iter().enumerate() {
+            let piece = piece as u32;
+            let [width, mass, above] = self.cells[of_all as usize];
+            if let Some(bin) = width {
+                parts[0].push(Part { bin, piece, share: 1.0 });
+            }
+            for ((cuts, cell), parts) in self.cuts.iter().zip([mass, above]).zip(&mut parts[1..]) {
+                let shares = cell.into_iter().flat_map(|cell| cuts.shares_of(cell));
+                parts.extend(shares.map(|(bin, share)| Part { bin, piece, share }));
+            }
+        }
+        parts.iter_mut().for_each(|parts| parts.sort_by_key(|part| part.bin));
+        Bins(parts)
+    }
+}
+
+/// What the bins of a class are made of, for each binning.
+#[derive(Debug)]
+pub(super) struct Bins([Vec<Part>; 3]);
+
+/// The part of a piece that is in a bin.
+#[derive(Debug)]
+struct Part {
+    bin: usize,
+    piece: u32,
+    share: f64,
+}
+
+impl Bins {
     /// The sum over a binning's bins of the absolute value of a sum, from the sums over pieces.
     pub(super) fn absolute<const L: usize>(
         &self,
         binning: Binning,
         pieces: &[[f64; L]],
     ) -> [f64; L] {
-        let cuts = match binning {
-            Binning::Width => None,
-            Binning::Mass => Some(&self.cuts[0]),
-            Binning::MassAbove => Some(&self.cuts[1]),
-        };
-        let mut sums = vec![[0.0; L]; cuts.map_or(self.bins, Cuts::cells)];
-        for (cells, piece) in self.cells.iter().zip(pieces) {
-            let Some(cell) = cells[binning as usize] else { continue };
-            for l in 0..L {
-                sums[cell][l] += piece[l];
-            }
-        }
-        if let Some(cuts) = cuts {
-            cuts.spread(&mut sums);
-        }
         let mut absolute = [0.0; L];
-        for sum in &sums[..self.bins] {
+        for bin in self.0[binning as usize].chunk_by(|a, b| a.bin == b.bin) {
+            let mut sum = [0.0; L];
+            for Part { piece, share, .. } in bin {
+                for l in 0..L {
+                    sum[l] += share * pieces[*piece as usize][l];
+                }
+            }
             for l in 0..L {
                 absolute[l] += sum[l].abs();
             }

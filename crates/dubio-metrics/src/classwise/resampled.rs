@@ -5,8 +5,9 @@ use std::ops::Range;
 use multiversion::multiversion;
 use rayon::prelude::*;
 
-use super::partition::Partition;
+use super::partition::{Bins, Partition};
 use super::{Binning, LabelGaps, Sweep};
+use crate::binning::dense::dense;
 use crate::examples::Examples;
 use crate::remember::remember;
 use crate::turned::Turned;
@@ -21,8 +22,8 @@ const BLOCKS: usize = 8;
 /// Examples that are summed in f32 at most, unless there are as many pieces.
 const STRETCH: usize = 512;
 
-/// Probabilities of which what was looked up is kept for the blocks to come, 32 MiB.
-const KEPT: usize = 1 << 22;
+/// Probabilities of which what was looked up is kept for the blocks to come, 128 MiB.
+const KEPT: usize = 1 << 24;
 
 /// The sum over classes and bins of the absolute gap, for each binning.
 pub(super) type Gaps = [[f64; LANES]; Binning::ALL.len()];
@@ -65,8 +66,8 @@ fn teams(examples: &Examples, sweep: &Sweep, group: Range<usize>) -> Vec<Team> {
 /// What resampling needs of a few classes.
 #[derive(Debug)]
 pub(super) struct Team {
-    partitions: Vec<Partition>,
-    /// Pieces of the class that has most.
+    classes: Vec<Bins>,
+    /// Pieces of the class that has most that hold a probability.
     pieces: usize,
     /// One of each class, example after example.
     entries: Vec<Entry>,
@@ -90,35 +91,42 @@ impl Team {
         column: usize,
     ) -> Self {
         let width = classes.len();
-        let partitions: Vec<_> =
-            classes.clone().map(|class| Partition::new(sweep, class)).collect();
-        let pieces = partitions.iter().map(Partition::pieces).max().unwrap_or(0);
         let mut entries = vec![Entry::default(); width * labels.len()];
-        for (place, (class, partition)) in classes.zip(&partitions).enumerate() {
+        let (mut pieces, mut bins) = (0, Vec::with_capacity(width));
+        for (place, class) in classes.enumerate() {
+            let partition = Partition::new(sweep, class);
             let column = turned.column(column + place).flatten();
-            let own = entries.iter_mut().skip(place).step_by(width);
-            for ((entry, &p), &label) in own.zip(column).zip(labels) {
+            let own = || (place..width * labels.len()).step_by(width);
+            for ((entry, &p), &label) in own().zip(column).zip(labels) {
                 let hit = f64::from(u8::from(label as usize == class));
-                *entry = Entry { gap: (p - hit) as f32, piece: partition.piece(p) as u32 };
+                let piece = partition.piece(p) as u32;
+                entries[entry] = Entry { gap: (p - hit) as f32, piece };
             }
+            let (used, which) =
+                dense(labels.len(), |i| u64::from(entries[place + i * width].piece));
+            for (entry, piece) in own().zip(which) {
+                entries[entry].piece = piece;
+            }
+            pieces = pieces.max(used.len());
+            bins.push(partition.bins(&used));
         }
-        Self { partitions, pieces, entries }
+        Self { classes: bins, pieces, entries }
     }
 
     /// Adds the gaps of these classes in each resample of some blocks.
     fn add(&self, blocks: &[&[[Count; LANES]]], gaps: &mut [Gaps]) {
-        let size = self.partitions.len() * self.pieces;
+        let size = self.classes.len() * self.pieces;
         let mut sums = vec![[0.0; LANES]; size * blocks.len()];
-        match self.partitions.len() {
+        match self.classes.len() {
             8 => weighted_gaps::<8>(self, blocks, &mut sums),
             4 => weighted_gaps::<4>(self, blocks, &mut sums),
             2 => weighted_gaps::<2>(self, blocks, &mut sums),
             _ => weighted_gaps::<1>(self, blocks, &mut sums),
         }
         for (sums, gaps) in sums.chunks_exact(size).zip(gaps) {
-            for (partition, pieces) in self.partitions.iter().zip(sums.chunks_exact(self.pieces)) {
+            for (class, pieces) in self.classes.iter().zip(sums.chunks_exact(self.pieces)) {
                 for binning in Binning::ALL {
-                    let own = partition.absolute(binning, pieces);
+                    let own = class.absolute(binning, pieces);
                     for l in 0..LANES {
                         gaps[binning as usize][l] += own[l];
                     }

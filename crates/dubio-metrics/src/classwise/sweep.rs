@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::Binning;
+use crate::binning::dense::dense;
 use crate::binning::edges::{edge, right_closed};
 use crate::binning::equal_mass::Cuts;
 use crate::binning::histogram::Histogram;
@@ -26,37 +26,50 @@ pub(crate) struct Sweep {
 #[derive(Debug)]
 pub(super) struct ClassSweep {
     /// Sum of the probabilities in each bin, for each binning.
-    sums: [Vec<f64>; 3],
+    sums: [Sums; 3],
     /// Cuts of its probabilities, all of them and those above the threshold.
     pub cuts: [Cuts; 2],
+}
+
+/// Sums over bins, without the empty bins at both ends: with many classes most bins are empty.
+#[derive(Debug)]
+struct Sums {
+    first: usize,
+    values: Box<[f64]>,
+}
+
+impl Sums {
+    fn new(sums: &[f64]) -> Self {
+        let filled = |sum: &f64| *sum != 0.0;
+        let first = sums.iter().position(filled).unwrap_or(0);
+        let end = sums.iter().rposition(filled).map_or(first, |last| last + 1);
+        Self { first, values: sums[first..end].into() }
+    }
+
+    /// The sum over bins of the absolute value, less what is taken from each bin, if anything is.
+    fn gap(&self, taken: &[f64]) -> f64 {
+        let at = |bin: usize| bin.checked_sub(self.first).and_then(|place| self.values.get(place));
+        match taken {
+            [] => self.values.iter().sum(),
+            _ => taken.iter().enumerate().map(|(bin, t)| (at(bin).unwrap_or(&0.0) - t).abs()).sum(),
+        }
+    }
 }
 
 impl Sweep {
     /// That of these examples, which remember the first.
     pub(crate) fn of(examples: &Examples, options: &Options) -> Arc<Self> {
-        let new = || {
-            let (sweep, label_p) = Self::new(examples, options);
-            let _ = examples.of_labels.p.set(label_p); // they are the same for any options
-            Arc::new(sweep)
-        };
+        let new = || Arc::new(Self::new(examples, options));
         let known = remember(&examples.of_predictions.sweep, new);
         let same = known.bins == options.bins && known.threshold == options.threshold;
         if same { known.clone() } else { new() }
     }
 
-    /// The sweep, and each example's probability of its label as its column has it.
-    fn new(examples: &Examples, options: &Options) -> (Self, Vec<f64>) {
+    fn new(examples: &Examples, options: &Options) -> Self {
         let (bins, threshold) = (options.bins, options.threshold);
-        let by_label = rows_by_label(examples);
-        let mut label_p = vec![0.0; examples.len()];
         let mut classes = Vec::with_capacity(examples.classes);
         for group in examples.columns.groups() {
             let turned = examples.columns.turned(group.clone());
-            for class in group.clone() {
-                for &i in &by_label[class] {
-                    label_p[i as usize] = turned.at(i as usize, class - group.start);
-                }
-            }
             classes.par_extend(
                 (0..group.len())
                     .into_par_iter()
@@ -65,28 +78,48 @@ impl Sweep {
                     }),
             );
         }
-        (Self { bins, threshold, classes }, label_p)
+        Self { bins, threshold, classes }
     }
 
-    /// `sum_c sum_m |sum over the bin of p - [y = c]|` for one binning.
-    pub(super) fn gap(&self, binning: Binning, labels: &[u32], label_p: &[f64]) -> f64 {
-        let sums = |class: &ClassSweep| class.sums[binning as usize].clone();
-        let mut gaps: Vec<Vec<f64>> = self.classes.iter().map(sums).collect();
-        for (&label, &p) in labels.iter().zip(label_p) {
-            let (class, gaps) = (&self.classes[label as usize], &mut gaps[label as usize]);
-            match binning {
-                Binning::Width => gaps[right_closed(p, self.bins)] -= 1.0,
-                Binning::Mass => class.cuts[0].place(p, |bin, share| gaps[bin] -= share),
-                Binning::MassAbove if p <= self.threshold => {}
-                Binning::MassAbove => class.cuts[1].place(p, |bin, share| gaps[bin] -= share),
+    /// `sum_c sum_m |sum over the bin of p - [y = c]|` for each binning.
+    pub(super) fn gaps(&self, examples: &Examples) -> [f64; 3] {
+        let label_p = examples.columns.of_classes(&examples.labels);
+        // What the labels take from the bins of the classes that occur.
+        let (present, which) = dense(examples.len(), |i| examples.labels[i].into());
+        let mut taken = vec![vec![0.0; 3 * self.bins]; present.len()];
+        for (&which, &p) in which.iter().zip(&label_p) {
+            let class = &self.classes[present[which as usize] as usize];
+            let taken = &mut taken[which as usize];
+            taken[right_closed(p, self.bins)] += 1.0;
+            for (binning, cuts) in (1..).zip(&class.cuts) {
+                if binning == 1 || p > self.threshold {
+                    for (bin, share) in cuts.shares_of(cuts.cell(p)) {
+                        taken[binning * self.bins + bin] += share;
+                    }
+                }
             }
         }
-        gaps.iter().flatten().map(|gap| gap.abs()).sum()
+        let mut gaps = [0.0; 3];
+        for (class, sweep) in self.classes.iter().enumerate() {
+            let which = present.binary_search(&(class as u64));
+            let none = Vec::new();
+            let taken = which.map_or(&none, |which| &taken[which]);
+            for (binning, gap) in gaps.iter_mut().enumerate() {
+                let own = taken.get(binning * self.bins..(binning + 1) * self.bins);
+                *gap += sweep.sums[binning].gap(own.unwrap_or_default());
+            }
+        }
+        gaps
     }
 }
 
 impl ClassSweep {
-    fn new(turned: &Turned, class: usize, options: &Options, histogram: &mut Histogram) -> Self {
+    fn new<'a>(
+        turned: &'a Turned,
+        class: usize,
+        options: &Options,
+        histogram: &mut Histogram<'a>,
+    ) -> Self {
         let bins = options.bins;
         histogram.fill(turned.column(class));
         let above = histogram.up_to(options.threshold);
@@ -103,15 +136,7 @@ impl ClassSweep {
         let width = histogram.sums(&starts);
         let (all_cuts, mass) = Cuts::new(histogram, 0, bins);
         let (above_cuts, mass_above) = Cuts::new(histogram, above, bins);
-        Self { sums: [width, mass, mass_above], cuts: [all_cuts, above_cuts] }
+        let sums = [&width, &mass, &mass_above].map(|sums| Sums::new(sums));
+        Self { sums, cuts: [all_cuts, above_cuts] }
     }
-}
-
-/// The examples of each class.
-fn rows_by_label(examples: &Examples) -> Vec<Vec<u32>> {
-    let mut rows = vec![Vec::new(); examples.classes];
-    for (i, &label) in examples.labels.iter().enumerate() {
-        rows[label as usize].push(i as u32);
-    }
-    rows
 }

@@ -1,0 +1,41 @@
+//! Cells that hold an example, where there may be more cells than examples.
+
+use rayon::prelude::*;
+
+/// The distinct numbers of `0..count`'s examples, ascending, and which of them each example has.
+pub(crate) fn dense(count: usize, number: impl Fn(usize) -> u64 + Sync) -> (Vec<u64>, Vec<u32>) {
+    const FEW: u64 = 1 << 16;
+    // Few examples are not worth sharing out.
+    let all = || (0..count).into_par_iter().with_min_len(1 << 14).map(&number);
+    let limit = all().max().map_or(0, |largest| largest + 1);
+    if limit > FEW.max(count as u64) {
+        let mut distinct: Vec<u64> = all().collect();
+        distinct.par_sort_unstable();
+        distinct.dedup();
+        let which = |number: u64| distinct.partition_point(|&other| other < number) as u32;
+        let which = all().map(which).collect();
+        return (distinct, which);
+    }
+    let mut there = vec![false; limit as usize];
+    (0..count).for_each(|i| there[number(i) as usize] = true);
+    let distinct: Vec<u64> = (0..limit).filter(|&number| there[number as usize]).collect();
+    let mut which = vec![0; limit as usize];
+    distinct.iter().enumerate().for_each(|(index, &number)| which[number as usize] = index as u32);
+    let which = all().map(|number| which[number as usize]).collect();
+    (distinct, which)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_told_apart_whether_they_are_close_or_far_between() {
+        for far in [1, 1 << 40] {
+            let numbers = [3 * far, 1, 3 * far, 2];
+            let (distinct, which) = dense(4, |i| numbers[i]);
+            assert_eq!((distinct, which), (vec![1, 2, 3 * far], vec![2, 0, 2, 1]));
+        }
+        assert_eq!(dense(0, |_| 0), (vec![], vec![]));
+    }
+}
