@@ -5,8 +5,8 @@ mod support;
 use dubio_metrics::card::Direction;
 use dubio_metrics::classification;
 use dubio_metrics::compare::{
-    BINS, Comparison, Contestant, classifiers, forbidden, over_bins, over_temperatures, ranking,
-    regressions,
+    BINS, Comparison, Contestant, ENOUGH, classifiers, forbidden, over_bins, over_temperatures,
+    ranking, regressions,
 };
 use dubio_metrics::dee::{Equivalent, Falling, Point, equivalents};
 use dubio_metrics::examples::Examples;
@@ -35,12 +35,12 @@ fn how() -> Scoring<'static> {
 
 fn compared(data: &[&Data], headline: &str) -> Comparison {
     let names = ["a", "b", "c", "d"];
-    let methods: Vec<Contestant<Examples>> = data
+    let mut methods: Vec<Contestant<Examples>> = data
         .iter()
         .zip(names)
         .map(|(data, name)| contestant(name, data.members, data.examples()))
         .collect();
-    classifiers(&methods, headline, &how())
+    classifiers(&mut methods, headline, &how())
 }
 
 fn cases(cases: u32) -> ProptestConfig {
@@ -301,4 +301,17 @@ fn over_temperatures_the_order_by_calibration_flips_and_the_order_by_accuracy_do
         all[1].values[method][place].expect("defined")
     };
     assert!((at(0, 2.0) - at(1, 0.5)).abs() < 1e-12);
+}
+
+/// A score of evenly spaced examples is near that of all of them, and says what it is of.
+#[test]
+fn settings_are_tried_on_evenly_spaced_examples_where_there_are_very_many() {
+    let examples = drawn(2 * ENOUGH, 2, 1, 1.5).examples();
+    let scores = classification::scores();
+    let ece: Vec<_> = scores.iter().map(|s| &**s).filter(|s| s.name() == "ece").collect();
+    let whole = over_bins(&[&examples], &ece, &defaults());
+    let every_second: Vec<u32> = (0..ENOUGH as u32).map(|i| 2 * i).collect();
+    let half = over_bins(&[&examples.subset(&every_second)], &ece, &defaults());
+    assert_eq!((whole[0].thinned_to, half[0].thinned_to), (Some(ENOUGH), None));
+    assert_eq!(whole[0].values, half[0].values);
 }

@@ -169,7 +169,7 @@ fn compared(
         }
     }
     Ok(match numbers[..] {
-        [] => classifiers(&classes, headline, scoring),
+        [] => classifiers(&mut classes, headline, scoring),
         _ => regressions(&numbers, headline, scoring),
     })
 }

@@ -11,7 +11,7 @@ pub use caution::{Caution, forbidden, unequal_passes};
 pub use correlation::{Correlation, correlations};
 pub use ranking::{Difference, Place, Ranking, difference, ranking};
 pub use stability::{
-    BINS, Flip, Stability, TEMPERATURES, calibrated_over_bins, over_bins, over_temperatures,
+    BINS, ENOUGH, Flip, Stability, TEMPERATURES, calibrated_over_bins, over_bins, over_temperatures,
 };
 
 use serde::Serialize;
@@ -84,7 +84,7 @@ pub struct Scored {
 /// Compares classifiers of the same examples by the scores that are wanted and ranks them by
 /// `headline`, which must be among them.
 pub fn classifiers(
-    methods: &[Contestant<Examples>],
+    methods: &mut [Contestant<Examples>],
     headline: &str,
     scoring: &Scoring<'_>,
 ) -> Comparison {
@@ -99,12 +99,14 @@ pub fn classifiers(
         wanted: &comparable,
         ..*scoring
     };
-    let table = |examples: &Examples| {
-        let mut entries = scorecard::plain(examples, &scores, scoring);
-        entries.extend(scorecard::calibrated(examples, &scores, scoring));
+    let table = |method: &mut Contestant<Examples>| {
+        let mut entries = scorecard::plain(&method.examples, &scores, scoring);
+        method.examples.forget();
+        entries.extend(scorecard::calibrated(&method.examples, &scores, scoring));
         entries
     };
-    let tables: Vec<Vec<Entry>> = methods.iter().map(|method| table(&method.examples)).collect();
+    let tables: Vec<Vec<Entry>> = methods.iter_mut().map(table).collect();
+    let methods = &*methods;
     let mut comparison = compared(methods, &tables, headline);
     let all: Vec<&Examples> = methods.iter().map(|method| &method.examples).collect();
     let named = |names: &[&str]| -> Vec<&dyn Score<Examples>> {

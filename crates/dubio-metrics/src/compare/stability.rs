@@ -1,5 +1,6 @@
 //! Whether the order of methods stands when a setting changes that says nothing of the methods.
 
+use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 use rayon::prelude::*;
@@ -13,6 +14,9 @@ use crate::weights::Weights;
 
 /// Numbers of bins that are tried.
 pub const BINS: RangeInclusive<usize> = 5..=50;
+
+/// Examples that settings are tried on at most.
+pub const ENOUGH: usize = 1 << 18;
 
 /// Temperatures that are tried.
 pub const TEMPERATURES: [f64; 17] =
@@ -31,6 +35,9 @@ pub struct Stability {
     pub ranges: Vec<Option<(f64, f64)>>,
     /// Pairs of methods whose order changes.
     pub flips: Vec<Flip>,
+    /// Number of examples that the values were worked out on, where not on all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thinned_to: Option<usize>,
 }
 
 /// Two methods, and settings at which each of them is the better one.
@@ -70,7 +77,7 @@ impl Stability {
         let flips = pairs
             .filter_map(|(a, b)| Some(Flip { a, b, a_at: better(a, b)?, b_at: better(b, a)? }));
         let (ranges, flips) = (values.iter().map(range).collect(), flips.collect());
-        Self { score, settings, values, ranges, flips }
+        Self { score, settings, values, ranges, flips, thinned_to: None }
     }
 
     /// Whether no pair of methods changes places.
@@ -147,16 +154,30 @@ fn over(
     settings: Vec<f64>,
     values: impl Fn(&Examples, f64) -> Vec<Option<f64>> + Sync,
 ) -> Vec<Stability> {
+    let thinned: Vec<Cow<'_, Examples>> = methods.iter().map(|own| thinned(own)).collect();
+    let thinned_to = thinned.first().filter(|own| matches!(own, Cow::Owned(_))).map(|e| e.len());
     let of = |examples: &Examples| -> Vec<Vec<Option<f64>>> {
         settings.par_iter().map(|setting| values(examples, *setting)).collect()
     };
-    let all: Vec<Vec<Vec<Option<f64>>>> = methods.iter().map(|examples| of(examples)).collect();
+    let all: Vec<Vec<Vec<Option<f64>>>> = thinned.iter().map(|examples| of(examples)).collect();
     let stability = |(s, score): (usize, &Named)| {
         let own = |method: &Vec<Vec<Option<f64>>>| method.iter().map(|values| values[s]).collect();
         let values = all.iter().map(own).collect();
-        Stability::new(score.name.clone(), score.direction, settings.clone(), values)
+        let all = Stability::new(score.name.clone(), score.direction, settings.clone(), values);
+        Stability { thinned_to, ..all }
     };
     scores.iter().enumerate().map(stability).collect()
+}
+
+/// Of more examples than [`ENOUGH`], that many, evenly spaced: whether an order stands is seen on
+/// them as well, and sixty settings of millions of examples would take minutes.
+fn thinned(examples: &Examples) -> Cow<'_, Examples> {
+    let n = examples.len();
+    if n <= ENOUGH {
+        return Cow::Borrowed(examples);
+    }
+    let row = |i: usize| (i as u64 * n as u64 / ENOUGH as u64) as u32;
+    Cow::Owned(examples.subset(&(0..ENOUGH).map(row).collect::<Vec<u32>>()))
 }
 
 fn values(examples: &Examples, scores: Scores<'_>, options: &Options) -> Vec<Option<f64>> {

@@ -100,10 +100,14 @@ fn stability(own: &Stability, names: &[&str]) -> Value {
             "b_better_at": flip.b_at,
         })
     });
-    json!({
+    let mut object = json!({
         "score": own.score, "stable": own.stable(), "settings": own.settings, "values": values,
         "ranges": ranges, "flips": flips.collect::<Vec<_>>(),
-    })
+    });
+    if let Some(examples) = own.thinned_to {
+        object["examples"] = json!(examples);
+    }
+    object
 }
 
 /// The ranking, the scores, how far orders can be trusted, and the cautions.
@@ -121,7 +125,9 @@ pub(crate) fn table(comparison: &Comparison, headline: &str) -> Result<()> {
         if let (Some(first), false) = (all.first(), names.len() < 2) {
             let ends = (first.settings.first(), first.settings.last());
             let (Some(low), Some(high)) = ends else { continue };
-            writeln!(out, "\norder of methods over {over} from {low} to {high}")?;
+            let on =
+                first.thinned_to.map_or(String::new(), |n| format!(", on {n} of the examples"));
+            writeln!(out, "\norder of methods over {over} from {low} to {high}{on}")?;
             for own in all {
                 writeln!(out, "  {:<6} {}", own.score, steadiness(own, &names))?;
             }
