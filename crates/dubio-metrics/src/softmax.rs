@@ -367,6 +367,14 @@ fn temper_pair(beta: f64, shifted: [f64; 2], out: [&mut f64; 2]) -> Tempered {
 /// `exp(beta (log p - top)) * one_by_z`, to the bit as [`temper`] and [`scale`] give it.
 #[multiversion(targets = "simd")]
 pub(crate) fn raise(beta: f64, top: f64, one_by_z: f64, log_p: &[f64], out: &mut [f64]) {
+    if let (&[a, b], [out_a, out_b]) = (log_p, &mut *out) {
+        let power = |x: f64| {
+            let shifted = x - top;
+            exp(beta * select(shifted < FLOOR, FLOOR, shifted)) * one_by_z
+        };
+        (*out_a, *out_b) = (power(a), power(b));
+        return;
+    }
     map_sum_into::<0>(log_p, out, 0.0, |x| {
         let shifted = x - top;
         (exp(beta * select(shifted < FLOOR, FLOOR, shifted)) * one_by_z, [])
