@@ -10,17 +10,19 @@ use anyhow::{Result, bail};
 use clap::ValueEnum;
 use dubio_data::names::{nearest, unknown_of_many};
 use dubio_metrics::card::Direction;
-use dubio_metrics::dee::{Falling, Point, Worth, equivalents};
+use dubio_metrics::dee::{Equivalent, Falling, Point, Worth, equivalents};
 use serde_json::{Map, Value, json};
 
 use crate::names::{base, known};
+use crate::render::value;
 use crate::{Outcome, threads};
 
 /// Deep ensemble equivalents: how many independently trained networks a method is worth.
 ///
 /// With k samples, the least number of networks whose ensemble scores as well (Ashukha et al. 2020,
 /// sec. 4.1), linear between whole numbers, with bounds from the spread of the deep ensembles' own
-/// score. What is better than the largest ensemble is `> L`, never extrapolated.
+/// score. What is worse than the smallest ensemble is 1, what is better than the largest is `> L`, never
+/// extrapolated.
 ///
 /// A method is a predictions file whose members are its samples, or a folder of such files, which are
 /// independent runs. The baseline's members are independently trained networks, and are put together
@@ -115,6 +117,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         .iter()
         .map(|curve| Ok((curve, worth(args, curve, &curves, &baseline)?)))
         .collect::<Result<_>>()?;
+    note_smallest(&curves, &baseline);
     if args.json {
         print_json(args, &rows)?
     } else {
@@ -122,6 +125,17 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     }
     let missing = rows.iter().any(|(_, worth)| worth.is_err());
     Ok(if missing { Outcome::Undefined } else { Outcome::Done })
+}
+
+/// Says so where 1 means no more than "fewer than the smallest ensemble".
+fn note_smallest(curves: &[Curve], baseline: &str) {
+    let deep = curves.iter().filter(|curve| curve.method == baseline);
+    let smallest = deep.filter_map(|curve| Some(curve.points.first()?.n_samples)).max();
+    if let Some(n) = smallest.filter(|n| *n > 1) {
+        eprintln!(
+            "note: {baseline} has no score of one network; what is worse than its {n} networks counts as 1"
+        );
+    }
 }
 
 fn worth(
@@ -198,7 +212,7 @@ fn json_rows(args: &Args, curve: &Curve, worth: &Result<Vec<Worth>, String>) -> 
         row.insert("method".into(), json!(curve.method));
         row.insert("n_samples".into(), json!(point.n_samples));
         row.insert("metric".into(), json!(curve.metric));
-        row.insert("value".into(), json!(point.mean));
+        row.insert("value".into(), value(point.mean));
         row.insert("std".into(), json!(point.std));
         let worth = worth.as_ref().map(|rows| rows[i]);
         row.insert("dee".into(), json!(worth.as_ref().ok().map(|worth| worth.dee)));
@@ -265,9 +279,10 @@ fn cell(rows: &[Worth], n_samples: usize) -> String {
     let Some(row) = rows.iter().find(|row| row.n_samples == n_samples) else {
         return format!("{:>18}", "");
     };
+    let shown = |bound: Option<Equivalent>| bound.map_or("—".to_string(), |b| b.to_string());
     let bounds = match (row.lower, row.upper) {
-        (Some(lower), Some(upper)) => format!(" [{lower}, {upper}]"),
-        _ => String::new(),
+        (None, None) => String::new(),
+        (lower, upper) => format!(" [{}, {}]", shown(lower), shown(upper)),
     };
     format!("{:>18}", format!("{}{bounds}", row.dee))
 }

@@ -18,12 +18,7 @@ pub(crate) fn json(entries: &[Entry]) -> Result<()> {
 
 fn fields(entry: &Entry) -> Value {
     let mut fields = Map::new();
-    let value = match &entry.value {
-        Ok(v) if v.is_finite() => json!(v),
-        Ok(v) => json!(if *v > 0.0 { "inf" } else { "-inf" }), // JSON has no number for it
-        Err(_) => Value::Null,
-    };
-    fields.insert("value".into(), value);
+    fields.insert("value".into(), entry.value.as_ref().map_or(Value::Null, |v| value(*v)));
     fields.insert("lo".into(), json!(entry.interval.map(|(lo, _)| lo)));
     fields.insert("hi".into(), json!(entry.interval.map(|(_, hi)| hi)));
     fields.insert("n".into(), json!(entry.n));
@@ -31,6 +26,14 @@ fn fields(entry: &Entry) -> Value {
         fields.insert("why".into(), json!(why));
     }
     Value::Object(fields)
+}
+
+/// A number, or the text `inf`: JSON has no number for it.
+pub(crate) fn value(v: f64) -> Value {
+    match v.is_infinite() {
+        true => json!(if v > 0.0 { "inf" } else { "-inf" }),
+        false => json!(v),
+    }
 }
 
 fn why(entry: &Entry) -> Option<&str> {

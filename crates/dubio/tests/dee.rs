@@ -100,6 +100,31 @@ fn the_table_for_people_has_a_line_for_each_method() {
     assert!(text.contains("3.0 [2.0, 4.0]") && text.contains("> 4"), "{text}");
 }
 
+/// By hand: the better baseline is -0.7, -0.5 and then not known; the worse one -0.9, -0.7.
+#[test]
+fn bounds_beyond_the_known_deviations_are_left_open() {
+    let file = table(
+        "dataset,model,method,n_samples,metric,value,std
+X,net,deep,2,cll,-0.8,0.1
+X,net,deep,3,cll,-0.6,0.1
+X,net,deep,4,cll,-0.5,
+X,net,swag,1,cll,-0.9,
+X,net,swag,2,cll,-0.55,
+X,net,swag,3,cll,-0.5,
+X,net,swag,4,cll,-inf,
+",
+    );
+    let output = dee(&["--table", path(file.path()), "--baseline", "deep"]);
+    let text = String::from_utf8(output.stdout).expect("text");
+    let swag = text.lines().find(|line| line.contains("swag")).expect("a line");
+    let cells: Vec<&str> = swag.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
+    assert_eq!(cells[4..], ["1.0 [1.0, 2.0]", "3.5 [2.8, —]", "4.0 [3.0, —]", "1.0 [1.0, 1.0]"], "{text}");
+    let told = String::from_utf8(output.stderr).expect("text");
+    assert!(told.contains("worse than its 2 networks counts as 1"), "{told}");
+    let rows = rows(&["--table", path(file.path()), "--baseline", "deep"]);
+    assert_eq!(rows.last().expect("a row")["value"], "-inf");
+}
+
 #[test]
 fn mistakes_in_a_table_are_told_with_their_place() {
     let with = |old: &str, new: &str| TABLE.replacen(old, new, 1);

@@ -2,7 +2,7 @@
 //!
 //! Ashukha et al. 2020, eq. 4 and 5. `DEE(k)` is the least real `l >= 1` at which the deep ensemble's
 //! score is as good as the method's with `k` samples, linear between the numbers of networks that were
-//! scored.
+//! scored. It is 1 below the first of them, and never extrapolated above the last.
 
 mod curve;
 
@@ -28,10 +28,8 @@ pub struct Point {
 /// A number of networks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Equivalent {
-    /// As good as so many; 1 also where it is worse than one.
+    /// As good as so many; 1 also where it is worse than the smallest ensemble that was scored.
     Networks(f64),
-    /// No better than the smallest ensemble that was scored, which has so many, and more than one.
-    AtMost(usize),
     /// Better than the largest ensemble that was scored, which has so many. Never extrapolated.
     MoreThan(usize),
 }
@@ -41,17 +39,16 @@ impl Equivalent {
     pub fn networks(self) -> Option<f64> {
         match self {
             Self::Networks(networks) => Some(networks),
-            Self::AtMost(_) | Self::MoreThan(_) => None,
+            Self::MoreThan(_) => None,
         }
     }
 }
 
-/// One digit, `> 100` or `<= 5`.
+/// One digit, or `> 100`.
 impl fmt::Display for Equivalent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Networks(networks) => write!(f, "{networks:.1}"),
-            Self::AtMost(smallest) => write!(f, "<= {smallest}"),
             Self::MoreThan(largest) => write!(f, "> {largest}"),
         }
     }
@@ -62,7 +59,7 @@ impl Serialize for Equivalent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Networks(networks) => serializer.serialize_f64(*networks),
-            Self::AtMost(_) | Self::MoreThan(_) => serializer.collect_str(self),
+            Self::MoreThan(_) => serializer.collect_str(self),
         }
     }
 }
@@ -74,7 +71,8 @@ pub struct Worth {
     pub n_samples: usize,
     /// Number of networks.
     pub dee: Equivalent,
-    /// Against a baseline better by its standard deviation; `None` where none is known.
+    /// Against a baseline better by its standard deviation; `None` where the deviation of a number of
+    /// networks that it depends on is not known.
     pub lower: Option<Equivalent>,
     /// Against a baseline worse by its standard deviation.
     pub upper: Option<Equivalent>,
@@ -117,40 +115,42 @@ pub fn equivalents(
     Some(method.iter().map(row).collect())
 }
 
-/// A baseline's points as `(networks, goodness)`, those that have one, and how far it was searched.
+/// A baseline's points as `(networks, goodness)`, where that is known, and how far it was searched.
 struct Search {
-    points: Vec<(f64, f64)>,
+    points: Vec<(f64, Option<f64>)>,
     falling: Falling,
     first: usize,
 }
 
 impl Search {
     fn new(baseline: &[Point], good: impl Fn(&Point) -> Option<f64>, falling: Falling) -> Self {
-        let known = |point: &Point| Some((point.n_samples as f64, good(point)?));
-        Self { points: baseline.iter().filter_map(known).collect(), falling, first: 0 }
+        let pair = |point: &Point| (point.n_samples as f64, good(point));
+        Self { points: baseline.iter().map(pair).collect(), falling, first: 0 }
     }
 
-    /// The first place where the baseline is as good as that.
+    /// The first place where the baseline is as good as that; `None` where the way there leads over a
+    /// point that is not known. One left out would move the place past what the others say.
     fn next(&mut self, goal: f64) -> Option<Equivalent> {
-        let last = self.points.last()?;
-        let reached = |(_, good): &(f64, f64)| *good >= goal;
-        let Some(at) = self.points[self.first..].iter().position(reached) else {
-            return Some(Equivalent::MoreThan(last.0 as usize));
-        };
-        let at = self.first + at;
-        if at == self.first {
-            let (networks, good) = self.points[at];
-            let unknown = at == 0 && networks > 1.0 && good > goal;
-            return Some(match unknown {
-                true => Equivalent::AtMost(networks as usize),
-                false => Equivalent::Networks(networks),
-            });
+        let last = self.points.last()?.0;
+        let mut before: Option<(f64, f64)> = None;
+        for (at, &(networks, good)) in self.points.iter().enumerate().skip(self.first) {
+            let good = good?;
+            if good < goal {
+                before = Some((networks, good));
+                continue;
+            }
+            let Some((l, low)) = before else {
+                let below = at == 0 && good > goal;
+                return Some(Equivalent::Networks(if below { 1.0 } else { networks }));
+            };
+            if self.falling == Falling::AsPublished {
+                self.first = at - 1;
+            }
+            // From a score without an end, the line jumps at its right end.
+            let part = Some((goal - low) / (good - low)).filter(|part| !part.is_nan());
+            return Some(Equivalent::Networks(l + (networks - l) * part.unwrap_or(1.0)));
         }
-        if self.falling == Falling::AsPublished {
-            self.first = at - 1;
-        }
-        let ((l, low), (r, high)) = (self.points[at - 1], self.points[at]);
-        Some(Equivalent::Networks(l + (r - l) * (goal - low) / (high - low)))
+        Some(Equivalent::MoreThan(last as usize))
     }
 }
 
@@ -187,14 +187,57 @@ mod tests {
         assert_eq!(rows[3].upper, Some(Equivalent::MoreThan(3)));
     }
 
+    /// The contract's words: "Below the first point it is 1".
     #[test]
-    fn nothing_is_said_below_the_smallest_ensemble_unless_it_is_one_network() {
+    fn below_the_first_point_it_is_one_whatever_the_smallest_ensemble_is() {
         let mut baseline = points(&[0.0, -0.8, -0.7], None);
         baseline.remove(0);
         let rows = of(&baseline, &[-0.9, -0.8, -0.75], Direction::Higher);
         let dee: Vec<Equivalent> = rows.iter().map(|row| row.dee).collect();
-        assert_eq!(dee[..2], [Equivalent::AtMost(2), Equivalent::Networks(2.0)]);
-        assert_eq!(dee[0].to_string(), "<= 2");
+        assert_eq!(dee[..2], [Equivalent::Networks(1.0), Equivalent::Networks(2.0)]);
+    }
+
+    /// All four networks together are one ensemble, which has no deviation.
+    #[test]
+    fn bounds_that_lie_beyond_the_known_deviations_are_not_known() {
+        let mut baseline = points(&[1.0, 2.0, 3.0, 4.0], Some(0.2));
+        baseline[3].std = None;
+        let rows = of(&baseline, &[2.5, 3.1, 4.0, 4.1], Direction::Higher);
+        let bounds = |row: &Worth| (row.lower, row.upper);
+        let near = |bound: Option<Equivalent>, expected: f64| {
+            let networks = bound.and_then(Equivalent::networks).expect("known");
+            assert!((networks - expected).abs() < 1e-12, "{networks} for {expected}");
+        };
+        // 2.5 and 3.1 lie in the baseline 1.2, 2.2, 3.2 at 2.3 and 2.9; 2.5 in 0.8, 1.8, 2.8 at 2.7.
+        near(rows[0].lower, 2.3);
+        near(rows[0].upper, 2.7);
+        near(rows[1].lower, 2.9);
+        assert_eq!(rows[1].upper, None);
+        assert_eq!((rows[2].dee, bounds(&rows[2])), (Equivalent::Networks(4.0), (None, None)));
+        assert_eq!((rows[3].dee, bounds(&rows[3])), (Equivalent::MoreThan(4), (None, None)));
+    }
+
+    /// Whatever deviations are known, a bound never lies on the wrong side.
+    #[test]
+    fn bounds_hold_the_equivalent_between_them() {
+        let at_most = |a: Equivalent, b: Equivalent| {
+            let size = |e: Equivalent| e.networks().unwrap_or(f64::INFINITY);
+            size(a) <= size(b) + 1e-12
+        };
+        let mut seen = 0;
+        for known in 0..16_u32 {
+            let mut baseline = points(&[0.0, 10.0, 10.5, 11.0], None);
+            for (i, point) in baseline.iter_mut().enumerate() {
+                point.std = (known >> i & 1 == 1).then_some(0.3 + i as f64 / 4.0);
+            }
+            let values: Vec<f64> = (-4..48).map(|i| f64::from(i) / 4.0).collect();
+            for row in of(&baseline, &values, Direction::Higher) {
+                assert!(row.lower.is_none_or(|lower| at_most(lower, row.dee)), "{known}: {row:?}");
+                assert!(row.upper.is_none_or(|upper| at_most(row.dee, upper)), "{known}: {row:?}");
+                seen += usize::from(row.lower.is_some() || row.upper.is_some());
+            }
+        }
+        assert!(seen > 200, "{seen} rows have a bound");
     }
 
     #[test]
@@ -218,6 +261,14 @@ mod tests {
         };
         assert_eq!(networks(Falling::Allowed), [Some(2.5), Some(3.5), Some(1.5)]);
         assert_eq!(networks(Falling::AsPublished), [Some(2.5), Some(3.5), Some(3.0)]);
+    }
+
+    #[test]
+    fn an_infinite_score_of_the_baseline_is_no_obstacle() {
+        let baseline = points(&[f64::INFINITY, 2.0, 1.0], None);
+        let rows = of(&baseline, &[3.0, 2.0, 1.5, f64::INFINITY], Direction::Lower);
+        let networks: Vec<Option<f64>> = rows.iter().map(|row| row.dee.networks()).collect();
+        assert_eq!(networks, [Some(2.0), Some(2.0), Some(2.5), Some(1.0)]);
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub(crate) fn equivalents(chapter: &Chapter<'_>, headline: &str) -> Option<Table
         let worth = own.worths.last()?;
         let method = chapter.methods.iter().find(|m| m.name == own.growth.method)?;
         let bound = |bound: Option<Equivalent>| {
-            bound.map_or(Field::Missing("one run knows no deviation".into()), field)
+            bound.map_or(Field::Missing("one score knows no deviation".into()), field)
         };
         Some(Line {
             name: method.name.to_string(),
@@ -56,6 +56,6 @@ pub(crate) fn equivalents(chapter: &Chapter<'_>, headline: &str) -> Option<Table
 fn field(equivalent: Equivalent) -> Field {
     match equivalent {
         Equivalent::MoreThan(most) => Field::Text(format!("> {most}")),
-        other => Field::plain(other.networks().unwrap_or(f64::NAN), 1),
+        Equivalent::Networks(networks) => Field::plain(networks, 1),
     }
 }

@@ -7,7 +7,7 @@ use dubio_metrics::check::{Checked, Mode, Rule};
 use serde_json::{Map, Value, json};
 
 use super::Report;
-use crate::render::number;
+use crate::render::{number, value};
 
 /// One object: how it was checked, and each statistic by its name.
 pub(super) fn json(report: &Report) -> Result<()> {
@@ -89,11 +89,7 @@ fn line(checked: &Checked, rule: Rule) -> String {
 fn fields(checked: &Checked, rule: Rule) -> Value {
     let summary = checked.summary(rule);
     let mut fields = Map::new();
-    let observed = match summary.observed {
-        Some(value) if value.is_infinite() => json!(if value > 0.0 { "inf" } else { "-inf" }),
-        value => json!(value),
-    };
-    fields.insert("observed".into(), observed);
+    fields.insert("observed".into(), summary.observed.map_or(Value::Null, value));
     fields.insert("p_value".into(), json!(summary.p_value));
     fields.insert("sharpness".into(), json!(summary.sharpness));
     fields.insert("passes".into(), json!(summary.passes));
