@@ -54,7 +54,8 @@ pub(crate) struct Args {
     /// Reference predictions of the same examples, for `agreement` and `total_variation`.
     #[arg(long, value_name = "FILE")]
     reference: Option<PathBuf>,
-    /// Scores per group of the array `groups.NAME`, or of `groups` when no name follows.
+    /// Scores per group of the array `groups.NAME`, or of `groups` when no name follows; more than
+    /// 100 groups are summarised (worst, p10, median), without intervals.
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
     groups: Option<String>,
     /// Cost matrix as CSV without a head: a row per decision, a column per true class.
@@ -151,11 +152,14 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
 fn why_missing(name: &str, args: &Args) -> &'static str {
     match name.split('.').next().unwrap_or_default() {
         "ood" => "give that set with --ood NAME=FILE",
-        "group" if args.groups.is_some() => "no example has this group",
-        "group" | "worst_group" | "p10_group" if args.groups.is_none() => {
+        "group" | "worst_group" | "p10_group" | "median_group" if args.groups.is_none() => {
             "give groups with --groups"
         }
-        "worst_group" => "neither of its ends is worse",
+        "group" => {
+            "no example has this group, or there are more than 100, which are only summarised"
+        }
+        "worst_group" | "p10_group" => "neither of its ends is worse",
+        "median_group" => "it is for more than 100 groups; fewer are listed one by one",
         "calibrated" => "it has no calibrated form",
         _ => "it belongs to the other kind of predictions (classification or regression)",
     }

@@ -112,7 +112,8 @@ fn list_scores(args: &ListArgs) -> Result<()> {
     writeln!(
         out,
         "\ncalibrated.NAME is any score of classification at its best temperature; with --groups,\n\
-         group.VALUE.NAME, worst_group.NAME and p10_group.NAME are any score over groups.\n\
+         group.VALUE.NAME, worst_group.NAME and p10_group.NAME are any score over groups; of more than\n\
+         100 there are worst_group.NAME, p10_group.NAME and median_group.NAME.\n\
          ↑ higher is better, ↓ lower, →0 closer to zero. `dubio explain NAME` says more."
     )?;
     Ok(())
@@ -243,7 +244,13 @@ fn derived(name: &str) -> Option<&'static str> {
         "worst_group" => {
             Some("worst_group: the worst value over groups, by the score's own direction.")
         }
-        "p10_group" => Some("p10_group: the 10th percentile over groups, by linear interpolation."),
+        "p10_group" => Some(
+            "p10_group: the 10th percentile over groups from the bad end, by linear interpolation: the\n  \
+             90th where lower is better, and of the distance from 0, with its sign, where 0 is best.",
+        ),
+        "median_group" => {
+            Some("median_group: the median over groups, where there are more than 100.")
+        }
         "misclassification" => Some(
             "misclassification: positives are wrong predictions. Never compare it between models:\n  \
              each has its own errors to find (Ashukha et al. 2020, sec. 3.2).",

@@ -69,7 +69,9 @@ impl Selection {
         let Some(asked) = &self.0 else { return true };
         let over_groups = |a: &str| {
             a != base(a) && !a.starts_with("calibrated.") && matches(base(a), name)
-                || ["group", "worst_group", "p10_group"].iter().any(|kind| matches(a, kind))
+                || ["group", "worst_group", "p10_group", "median_group"]
+                    .iter()
+                    .any(|kind| matches(a, kind))
         };
         asked.iter().any(|a| matches(a, name) || over_groups(a))
     }
@@ -95,13 +97,13 @@ fn matches(asked: &str, name: &str) -> bool {
     }
 }
 
-const GROUP_KINDS: [&str; 2] = ["worst_group.", "p10_group."];
+const GROUP_KINDS: [&str; 3] = ["worst_group.", "p10_group.", "median_group."];
 
 /// That a name asked for could be the name of a score; otherwise says which ones are near.
 fn check(asked: &str) -> Result<()> {
     let bare = base(asked);
     let names: Vec<String> = known().into_iter().map(|k| k.name).collect();
-    let families = ["calibrated", "group", "worst_group", "p10_group"];
+    let families = ["calibrated", "group", "worst_group", "p10_group", "median_group"];
     if names.iter().any(|name| matches(bare, name)) || families.contains(&bare) {
         return Ok(());
     }

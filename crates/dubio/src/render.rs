@@ -92,8 +92,8 @@ fn outside(entry: &Entry) -> bool {
     }
 }
 
-const FAMILIES: [&str; 5] =
-    ["misclassification", "uncertainty", "calibrated", "worst_group", "p10_group"];
+const FAMILIES: [&str; 6] =
+    ["misclassification", "uncertainty", "calibrated", "worst_group", "p10_group", "median_group"];
 
 /// The family that a score is listed under: `group.3` for `group.3.ece`, "score" for plain ones.
 fn heading(name: &str) -> &str {

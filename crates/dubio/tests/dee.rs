@@ -117,8 +117,13 @@ X,net,swag,4,cll,-inf,
     let output = dee(&["--table", path(file.path()), "--baseline", "deep"]);
     let text = String::from_utf8(output.stdout).expect("text");
     let swag = text.lines().find(|line| line.contains("swag")).expect("a line");
-    let cells: Vec<&str> = swag.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
-    assert_eq!(cells[4..], ["1.0 [1.0, 2.0]", "3.5 [2.8, —]", "4.0 [3.0, —]", "1.0 [1.0, 1.0]"], "{text}");
+    let cells: Vec<&str> =
+        swag.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
+    assert_eq!(
+        cells[4..],
+        ["1.0 [1.0, 2.0]", "3.5 [2.8, —]", "4.0 [3.0, —]", "1.0 [1.0, 1.0]"],
+        "{text}"
+    );
     let told = String::from_utf8(output.stderr).expect("text");
     assert!(told.contains("worse than its 2 networks counts as 1"), "{told}");
     let rows = rows(&["--table", path(file.path()), "--baseline", "deep"]);

@@ -64,6 +64,34 @@ fn large_predictions_are_scored_in_little_memory_or_refused() {
     }
 }
 
+/// A group for every example: each listed with its resamples would be gigabytes, and 400 MB of JSON.
+#[test]
+fn as_many_groups_as_examples_take_no_memory_of_their_own() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let examples = 8000_u16;
+    let floats = (0..2 * examples).flat_map(|i| f32::from(i * 31 % 97).to_le_bytes()).collect();
+    let whole = |width: u16| (0..examples).flat_map(|i| (i % width).to_le_bytes()).collect();
+    let write = |name: &str, descr: &str, shape: &str, bytes: Vec<u8>| {
+        fs::write(folder.path().join(name), [head(descr, shape), bytes].concat()).expect("room");
+    };
+    write("logits.npy", "<f4", &format!("({examples}, 2)"), floats);
+    write("labels.npy", "<u2", &format!("({examples},)"), whole(2));
+    write("groups.npy", "<u2", &format!("({examples},)"), whole(examples));
+    let output = Command::new(env!("CARGO_BIN_EXE_dubio"))
+        .args(["evaluate", ".", "--json", "--groups", "--resamples", "1000"])
+        .env("RAYON_NUM_THREADS", "2")
+        .current_dir(folder.path())
+        .output()
+        .expect("it starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.stdout.len() < 50_000, "{} bytes", output.stdout.len());
+    let scores: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(scores["median_group.nll"]["why"], "over 8000 groups");
+    assert_eq!(scores["worst_group.error"]["value"], 1.0);
+    let peak = peak_of_children();
+    assert!(peak < 120_000_000, "{peak} bytes");
+}
+
 /// The largest resident memory of any process that was started here and has ended.
 #[allow(unsafe_code)]
 fn peak_of_children() -> usize {

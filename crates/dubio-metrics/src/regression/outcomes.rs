@@ -186,7 +186,7 @@ impl Outcomes {
             targets: take(&self.targets, rows),
             mean: floats(&self.mean),
             point: floats(&self.point),
-            member_log_density: self.member_log_density.clone().map(|all| {
+            member_log_density: self.member_log_density.as_ref().map_err(Clone::clone).map(|all| {
                 let member_rows = rows.iter().map(|&i| i as usize * members);
                 member_rows.flat_map(|start| all[start..start + members].to_vec()).collect()
             }),

@@ -8,7 +8,7 @@ mod ood;
 pub(crate) use calibrated::calibrated_values;
 pub use calibrated::{calibrated, has_calibrated_form};
 pub use composite::composite;
-pub use grouped::grouped;
+pub use grouped::{LISTED, grouped};
 pub use ood::ood;
 
 use rayon::prelude::*;

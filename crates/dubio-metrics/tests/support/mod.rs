@@ -479,7 +479,7 @@ pub fn defaults() -> Options {
 /// The part of a name that says which score it is.
 pub fn base(name: &str) -> &str {
     let of_group = || name.strip_prefix("group.")?.split_once('.').map(|(_, score)| score);
-    let prefixed = ["calibrated.", "worst_group.", "p10_group."];
+    let prefixed = ["calibrated.", "worst_group.", "p10_group.", "median_group."];
     let stripped = prefixed.iter().find_map(|prefix| name.strip_prefix(prefix));
     stripped.or_else(of_group).unwrap_or(name)
 }
