@@ -1,7 +1,7 @@
 // Draws each figure when it comes near the screen, in the room that it has.
-const figures = JSON.parse(document.getElementById("figures").textContent);
+const figures = new Map(Object.entries(JSON.parse(document.getElementById("figures").textContent)));
 const drawingTheme = JSON.parse(document.getElementById("drawing-theme").textContent);
-const chosen = { isolated: "" };
+const chosen = new Map([["isolated", ""]]);
 const views = new Map();
 
 // Where there is little room a legend stands below its title, in two columns.
@@ -53,15 +53,15 @@ function withoutMethodLegend(spec) {
 }
 
 function draw(place) {
-  const figure = figures[place.dataset.figure];
+  const figure = figures.get(place.dataset.figure);
   const target = place.querySelector(".drawing");
   const room = Math.floor(target.clientWidth);
   if (room === 0) return;
   const spec = withoutMethodLegend(fitted(figure, room));
   for (const parameter of spec.params) {
     const options = optionsOf(place, parameter.name);
-    if (parameter.name === "isolated" || options.includes(chosen[parameter.name])) {
-      parameter.value = chosen[parameter.name] ?? parameter.value;
+    if (parameter.name === "isolated" || options.includes(chosen.get(parameter.name))) {
+      parameter.value = chosen.get(parameter.name) ?? parameter.value;
     }
   }
   place.classList.add("drawn");
@@ -74,7 +74,7 @@ function draw(place) {
   view.tooltip((handler, event, item, value) => showTip(event, value));
   view.addEventListener("click", (event, item) => {
     const method = item?.datum?.method ?? item?.items?.[0]?.datum?.method;
-    if (method) isolate(chosen.isolated === method ? "" : method);
+    if (method) isolate(chosen.get("isolated") === method ? "" : method);
   });
   views.set(place, { view, room });
   return view.runAsync();
@@ -87,7 +87,7 @@ function optionsOf(place, parameter) {
 
 // Sets a parameter in every figure that has it and knows the value.
 function choose(parameter, value) {
-  chosen[parameter] = value;
+  chosen.set(parameter, value);
   for (const place of document.querySelectorAll(".plot")) {
     const select = place.querySelector(`select[data-parameter="${parameter}"]`);
     const known = parameter === "isolated" || optionsOf(place, parameter).includes(value);

@@ -1,6 +1,6 @@
 // A run's full record, when it is opened.
 {
-  const records = JSON.parse(document.getElementById("runs").textContent);
+  const records = new Map(Object.entries(JSON.parse(document.getElementById("runs").textContent)));
   const block = (title, value) => {
     const heading = document.createElement("h4");
     heading.textContent = title;
@@ -13,7 +13,7 @@
     details.addEventListener("toggle", () => {
       const place = details.querySelector("div");
       if (!details.open || place.firstChild) return;
-      const { record, scores } = records[details.dataset.run];
+      const { record, scores } = records.get(details.dataset.run);
       if (record) place.append(...block("Record", record));
       place.append(...block("Scores of the test part", scores));
     });

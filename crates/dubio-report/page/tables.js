@@ -10,7 +10,7 @@ function sortBy(button) {
     const cell = row.children[column];
     const value = cell.dataset.value;
     if (value === undefined) return cell.textContent.trim();
-    return { inf: Infinity, "-inf": -Infinity }[value] ?? Number(value);
+    return value.endsWith("inf") ? Number(value.replace("inf", "Infinity")) : Number(value);
   };
   const missing = (k) => k === "" || (typeof k === "string" && k.startsWith("—"));
   const compare = (a, b) => {
@@ -50,6 +50,6 @@ for (const details of document.querySelectorAll("details.data")) {
   details.addEventListener("toggle", () => {
     const place = details.querySelector(".wide");
     if (!details.open || place.firstChild) return;
-    place.append(dataTable(figures[details.closest(".plot").dataset.figure]));
+    place.append(dataTable(figures.get(details.closest(".plot").dataset.figure)));
   });
 }

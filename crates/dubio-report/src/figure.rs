@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::chapter::Chapter;
 use crate::number::significant;
 use crate::palette::Style;
+use crate::text::drawn;
 
 /// One figure of a chapter.
 #[derive(Clone, Debug)]
@@ -118,7 +119,7 @@ impl<const N: usize> Data<N> {
 
     pub(crate) fn push(&mut self, fields: [Field<'_>; N]) {
         let texts = fields.map(|field| match field {
-            Field::Text(text) => text.to_string(),
+            Field::Text(text) => drawn(text).into_owned(),
             Field::Number(value) => significant(value),
             Field::Missing => String::new(),
         });
@@ -159,21 +160,26 @@ pub(crate) fn dash(chapter: &Chapter<'_>) -> Value {
 
 /// The same without a place in a legend, where markers have one: a legend of both would be left out.
 pub(crate) fn dash_unexplained(chapter: &Chapter<'_>) -> Value {
-    let mut patterns: Vec<(&[u8], Vec<&str>)> = Vec::new();
-    for method in &chapter.methods {
+    let mut patterns: Vec<(&[u8], Vec<String>)> = Vec::new();
+    for (method, name) in chapter.methods.iter().zip(names(chapter)) {
         let dash = Style::of(method.style).dash();
         match patterns.iter_mut().find(|(pattern, _)| *pattern == dash) {
-            Some((_, names)) => names.push(method.name),
-            None => patterns.push((dash, vec![method.name])),
+            Some((_, names)) => names.push(name),
+            None => patterns.push((dash, vec![name])),
         }
     }
-    let condition = |(pattern, names): &(&[u8], Vec<&str>)| json!({"test": format!("indexof({}, datum.method) >= 0", json!(names)), "value": pattern});
+    let condition = |(pattern, names): &(&[u8], Vec<String>)| json!({"test": format!("indexof({}, datum.method) >= 0", json!(names)), "value": pattern});
     let conditions: Vec<Value> = patterns.iter().map(condition).collect();
     json!({"condition": conditions, "value": [1, 0]})
 }
 
+/// The methods as the data call them.
+pub(crate) fn names(chapter: &Chapter<'_>) -> Vec<String> {
+    chapter.methods.iter().map(|method| drawn(method.name).into_owned()).collect()
+}
+
 fn by_method(chapter: &Chapter<'_>, of: impl Fn(Style) -> Value) -> Value {
-    let names: Vec<&str> = chapter.methods.iter().map(|m| m.name).collect();
+    let names = names(chapter);
     let range: Vec<Value> = chapter.methods.iter().map(|m| of(Style::of(m.style))).collect();
     json!({
         "field": "method", "type": "nominal", "title": "method",
@@ -202,8 +208,8 @@ pub(crate) fn tooltip(fields: &[(&str, &str, &str)]) -> Value {
 pub(crate) fn parameters(choices: &[Choice]) -> Value {
     let mut all = vec![json!({"name": "isolated", "value": ""})];
     all.extend(choices.iter().map(|choice| {
-        let first = choice.options.first().cloned().unwrap_or_default();
-        json!({"name": choice.parameter, "value": first})
+        let first = choice.options.first().map_or("", |option| option);
+        json!({"name": choice.parameter, "value": drawn(first)})
     }));
     Value::Array(all)
 }

@@ -20,5 +20,6 @@ pub mod study;
 pub mod summary;
 pub mod table;
 mod tables;
+pub mod text;
 pub mod view;
 pub mod warnings;

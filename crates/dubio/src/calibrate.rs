@@ -1,5 +1,6 @@
 //! `dubio calibrate`: fit a temperature on one file and apply it to another.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -12,6 +13,8 @@ use dubio_metrics::pool::pool;
 use dubio_metrics::views::Chosen;
 use dubio_predictions::{Classification, Error, Floats, Output, Predictions, open, write};
 use serde_json::json;
+
+use crate::terminal;
 
 /// Fit a temperature on validation predictions and apply it to others.
 ///
@@ -59,23 +62,24 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     if let (Some(path), Some(output)) = (&args.apply, &args.output) {
         apply(path, output, &temperatures, args.per_member)?;
     }
-    report(args, &temperatures);
-    Ok(())
+    report(args, &temperatures)
 }
 
-fn report(args: &Args, temperatures: &[f64]) {
+fn report(args: &Args, temperatures: &[f64]) -> Result<()> {
+    let mut out = terminal::stdout();
     if args.json {
         let value = if args.per_member { json!(temperatures) } else { json!(temperatures[0]) };
-        println!("{}", json!({ "temperature": value }));
+        writeln!(out, "{}", json!({ "temperature": value }))?;
     } else {
         let all: Vec<String> = temperatures.iter().map(|t| format!("{t:.5}")).collect();
-        println!("temperature {}", all.join(" "));
+        writeln!(out, "temperature {}", all.join(" "))?;
     }
     if let Some(output) = &args.output
         && !args.json
     {
-        println!("wrote {}", output.display());
+        writeln!(out, "wrote {}", output.display())?;
     }
+    Ok(())
 }
 
 fn classes(path: &Path) -> Result<Classification> {

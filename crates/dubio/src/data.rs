@@ -13,6 +13,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
 use crate::Outcome;
+use crate::terminal::{self, say};
 
 /// List, fetch and check data sets.
 ///
@@ -89,7 +90,7 @@ fn named(names: &[String]) -> Result<Vec<&'static Set>> {
 }
 
 fn list(args: &ListArgs, root: &Path) -> Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = terminal::stdout();
     if args.json {
         let cards: Vec<Value> = sets::list().into_iter().map(|set| card(set, root)).collect();
         writeln!(out, "{}", serde_json::to_string_pretty(&cards)?)?;
@@ -184,7 +185,7 @@ fn fetch_all(args: &FetchArgs, root: &Path) -> Result<()> {
     let downloader = Downloader::default();
     for set in named(&args.names)? {
         if matches!(set.files, Files::Embedded) {
-            eprintln!("{}: part of the program, nothing to fetch", set.name);
+            say!("{}: part of the program, nothing to fetch", set.name);
             continue;
         }
         let bar = ProgressBar::no_length();
@@ -200,15 +201,15 @@ fn fetch_all(args: &FetchArgs, root: &Path) -> Result<()> {
         });
         bar.finish_and_clear();
         match fetched? {
-            0 => eprintln!("{}: already here", set.name),
-            count => eprintln!("{}: {count} files in {}", set.name, root.display()),
+            0 => say!("{}: already here", set.name),
+            count => say!("{}: {count} files in {}", set.name, root.display()),
         }
     }
     Ok(())
 }
 
 fn check_all(args: &CheckArgs, root: &Path) -> Result<Outcome> {
-    let mut out = io::stdout().lock();
+    let mut out = terminal::stdout();
     let mut whole = true;
     let mut cards = Vec::new();
     for set in named(&args.names)? {

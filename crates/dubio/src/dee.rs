@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 
 use crate::names::{base, known};
 use crate::render::value;
+use crate::terminal::{self, say};
 use crate::{Outcome, threads};
 
 /// Deep ensemble equivalents: how many independently trained networks a method is worth.
@@ -132,7 +133,7 @@ fn note_smallest(curves: &[Curve], baseline: &str) {
     let deep = curves.iter().filter(|curve| curve.method == baseline);
     let smallest = deep.filter_map(|curve| Some(curve.points.first()?.n_samples)).max();
     if let Some(n) = smallest.filter(|n| *n > 1) {
-        eprintln!(
+        say!(
             "note: {baseline} has no score of one network; what is worse than its {n} networks counts as 1"
         );
     }
@@ -197,7 +198,7 @@ fn direction(args: &Args, metric: &str) -> Result<Direction> {
 fn print_json(args: &Args, all: &[Rows<'_>]) -> Result<()> {
     let rows: Vec<Value> =
         all.iter().flat_map(|(curve, worth)| json_rows(args, curve, worth)).collect();
-    let mut out = io::stdout().lock();
+    let mut out = terminal::stdout();
     serde_json::to_writer_pretty(&mut out, &rows).map_err(io::Error::from)?;
     writeln!(out)?;
     Ok(())
@@ -250,10 +251,10 @@ fn print_table(args: &Args, all: &[Rows<'_>]) -> Result<()> {
         let place = [&curve.dataset, &curve.model].into_iter().flatten().cloned();
         let mut names: Vec<String> = place.collect();
         names.extend([curve.metric.clone(), curve.method.clone()]);
-        names.join("  ")
+        terminal::one_line(&names.join("  ")).into_owned()
     };
     let widest = all.iter().map(|(curve, _)| names(curve).chars().count()).max().unwrap_or(0);
-    let mut out = io::stdout().lock();
+    let mut out = terminal::stdout();
     let head: Vec<String> = columns
         .iter()
         .map(|n| format!("{:>18}", format!("{n} sample{}", if *n == 1 { "" } else { "s" })))

@@ -1,6 +1,6 @@
 //! `dubio list` and `dubio explain`: what there is, and what it is.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use anyhow::{Result, bail};
 use clap::ValueEnum;
@@ -13,6 +13,7 @@ use dubio_nn::networks;
 use serde_json::json;
 
 use crate::names::{Known, base, known};
+use crate::terminal;
 
 /// List what there is.
 #[derive(clap::Args)]
@@ -73,7 +74,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<()> {
 
 /// A line for each name, summary and citation.
 fn list_cards(args: &ListArgs, cards: &[(&str, &str, &str)]) -> Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = terminal::stdout();
     if args.json {
         let cards: Vec<_> = cards
             .iter()
@@ -93,7 +94,7 @@ fn list_cards(args: &ListArgs, cards: &[(&str, &str, &str)]) -> Result<()> {
 
 fn list_scores(args: &ListArgs) -> Result<()> {
     let all = known();
-    let mut out = io::stdout().lock();
+    let mut out = terminal::stdout();
     if args.json {
         let cards: Vec<_> = all.iter().map(card).collect();
         writeln!(out, "{}", serde_json::to_string_pretty(&cards)?)?;
@@ -154,7 +155,7 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<()> {
         let near = nearest(base(&name), names.iter().map(String::as_str));
         bail!(unknown_of_many("score or method", &args.name, near, "dubio list"));
     }
-    let mut out = io::stdout().lock();
+    let mut out = terminal::stdout();
     if args.json {
         let cards: Vec<_> = found.iter().map(|k| card(k)).collect();
         writeln!(out, "{}", serde_json::to_string_pretty(&cards)?)?;
@@ -192,7 +193,7 @@ fn explain_method(args: &ExplainArgs, card: &methods::Card) -> Result<()> {
     if let Some(table) = settings.as_object_mut() {
         table.shift_remove("method");
     }
-    let mut out = io::stdout().lock();
+    let mut out = terminal::stdout();
     if args.json {
         let card = json!({
             "name": card.name, "summary": card.summary, "rule": card.rule,

@@ -1,7 +1,8 @@
 //! The table that a study ends with.
 
-use std::io::{self, Write};
+use std::io::Write;
 
+use crate::terminal;
 use anyhow::Result;
 use dubio_bench::plan::PlannedRun;
 use dubio_bench::score::Row;
@@ -26,7 +27,7 @@ pub(crate) fn first_look(planned: &[PlannedRun], store: &Store, rows: &[Row]) ->
     let widest = |of: fn(&PlannedRun) -> &str| planned.iter().map(|r| of(r).chars().count()).max();
     let first = widest(|run| &run.label).unwrap_or(0).max(6);
     let second = widest(|run| run.settings.set()).unwrap_or(0).max(4);
-    let mut out = io::stdout().lock();
+    let mut out = terminal::stdout();
     write!(out, "{:<first$} {:<second$} {:>8}", "method", "data", "runs")?;
     there.iter().try_for_each(|(_, name)| write!(out, " {name:>14}"))?;
     writeln!(out)?;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::terminal::say;
 use anyhow::Result;
 use dubio_metrics::members::Members;
 use dubio_metrics::pool::{Failure, Pooled, pool, pool_aside};
@@ -79,6 +80,6 @@ pub(crate) fn outcomes(file: &Regression, level: f64) -> Result<Outcomes> {
 /// Says which arrays of a file were not looked at.
 pub(crate) fn note_ignored(path: &Path, ignored: &[String]) {
     if !ignored.is_empty() {
-        eprintln!("note: {}: not used: {}", path.display(), ignored.join(", "));
+        say!("note: {}: not used: {}", path.display(), ignored.join(", "));
     }
 }

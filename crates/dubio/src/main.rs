@@ -26,6 +26,7 @@ mod runs;
 mod same;
 mod study;
 mod study_bars;
+mod terminal;
 mod threads;
 mod train;
 mod training_bar;
@@ -33,6 +34,7 @@ mod worker;
 
 use std::process::ExitCode;
 
+use crate::terminal::say;
 use clap::{Parser, Subcommand};
 
 #[cfg(target_os = "linux")]
@@ -97,7 +99,7 @@ enum Outcome {
 }
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let result = match parsed().command {
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Calibrate(args) => calibrate::run(&args).map(|()| Outcome::Done),
         Command::Check(args) => check::run(&args),
@@ -123,10 +125,22 @@ fn main() -> ExitCode {
         // Whoever reads our output may stop early, as `head` does; that is no failure of ours.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            say!("error: {error:#}");
             ExitCode::from(2)
         }
     }
+}
+
+/// The command line. What is wrong with it is told in colours, unless it could tell the terminal more.
+fn parsed() -> Cli {
+    Cli::try_parse().unwrap_or_else(|wrong| {
+        let told = wrong.render().to_string();
+        if terminal::visible(&told) == told {
+            wrong.exit()
+        }
+        say!("{}", told.trim_end());
+        std::process::exit(wrong.exit_code())
+    })
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

@@ -1,6 +1,6 @@
 //! `dubio plan` and `dubio schema`: what a suite says, before anything runs.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
@@ -15,6 +15,7 @@ use dubio_data::names::unknown;
 
 use crate::runs::duration;
 use crate::study::Places;
+use crate::terminal;
 
 /// Suites that are part of the program.
 const SUITES: [(&str, &str); 5] = [
@@ -67,7 +68,7 @@ pub(crate) fn show_plan(args: &PlanArgs) -> Result<()> {
     let known = |run: &PlannedRun, search: &Search| badness(&store, run, search);
     let Plan { runs, trials, open } = plan(&suite, &args.places.data()?, &known)?;
     let runs = [trials, runs].concat();
-    let mut out = io::stdout().lock();
+    let mut out = terminal::stdout();
     if args.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&runs)?)?;
         return Ok(());
@@ -115,7 +116,7 @@ pub(crate) fn show_plan(args: &PlanArgs) -> Result<()> {
 }
 
 pub(crate) fn show_schema() -> Result<()> {
-    Ok(writeln!(io::stdout(), "{}", serde_json::to_string_pretty(&schema())?)?)
+    Ok(writeln!(terminal::stdout(), "{}", serde_json::to_string_pretty(&schema())?)?)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! `dubio predict`: predictions of a trained network on a data set.
 
+use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
@@ -20,6 +21,7 @@ use dubio_nn::{networks, weights};
 use dubio_predictions::{Floats, Output, write};
 
 use crate::progress::Bar;
+use crate::terminal;
 
 /// Predict a data set with a trained network.
 ///
@@ -138,13 +140,14 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     }));
     let floats = vec![Floats { name: "logits", values: &logits, shape: shape.to_vec() }];
     write(&args.output, &Output { floats, integers })?;
-    println!(
+    writeln!(
+        terminal::stdout(),
         "wrote {}: {} members, {} examples, {} classes",
         args.output.display(),
         shape[0],
         shape[1],
         shape[2]
-    );
+    )?;
     Ok(())
 }
 

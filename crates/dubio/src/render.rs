@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use crate::terminal::{self, one_line};
 use anyhow::Result;
 use dubio_metrics::scorecard::Entry;
 use serde_json::{Map, Value, json};
@@ -10,7 +11,7 @@ use serde_json::{Map, Value, json};
 pub(crate) fn json(entries: &[Entry]) -> Result<()> {
     let object: Map<String, Value> =
         entries.iter().map(|entry| (entry.name.clone(), fields(entry))).collect();
-    let mut out = io::stdout().lock();
+    let mut out = terminal::stdout();
     serde_json::to_writer_pretty(&mut out, &object).map_err(io::Error::from)?;
     writeln!(out)?;
     Ok(())
@@ -42,10 +43,13 @@ fn why(entry: &Entry) -> Option<&str> {
 
 /// A line per score; families under a heading of their own.
 pub(crate) fn table(entries: &[Entry]) -> Result<()> {
-    let length = |e: &Entry| short(&e.name).len().max(heading(&e.name).len());
+    let length = |e: &Entry| {
+        let chars = |text: &str| one_line(text).chars().count();
+        chars(short(&e.name)).max(chars(heading(&e.name)))
+    };
     let widest = entries.iter().map(length).max().unwrap_or(0);
     let with_intervals = entries.iter().any(|e| e.interval.is_some());
-    let mut out = io::stdout().lock();
+    let mut out = terminal::stdout();
     let mut family = None;
     for entry in entries {
         let own = heading(&entry.name);
@@ -54,7 +58,8 @@ pub(crate) fn table(entries: &[Entry]) -> Result<()> {
                 writeln!(out)?;
             }
             let interval = if with_intervals { "95 % interval" } else { "" };
-            let head = format!("{own:<widest$}    {:>10}  {interval:^23}", "value");
+            let shown = one_line(own);
+            let head = format!("{shown:<widest$}    {:>10}  {interval:^23}", "value");
             writeln!(out, "{}", head.trim_end())?;
             family = Some(own);
         }

@@ -1,15 +1,17 @@
 //! `dubio runs` and `dubio score`: what a folder of runs holds.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use dubio_bench::score::{Asked, score};
 use dubio_bench::store::Store;
 use dubio_bench::study::Study;
+use dubio_report::render::no_formula;
 use serde_json::json;
 
 use crate::names::Selection;
+use crate::terminal::{self, one_line};
 
 /// Score the finished runs of a folder, long and tidy, as CSV.
 #[derive(clap::Args)]
@@ -70,7 +72,7 @@ pub(crate) fn score_runs(args: &ScoreArgs) -> Result<()> {
         bail!("{}: no finished runs; `dubio run quick` makes some", args.runs.display());
     }
     let studies = Study::all(&store)?;
-    let mut out = csv::Writer::from_writer(io::stdout().lock());
+    let mut out = csv::Writer::from_writer(terminal::stdout());
     out.write_record([
         "run", "data", "network", "method", "seed", "samples", "split", "score", "value", "lo",
         "hi", "n", "why",
@@ -94,18 +96,18 @@ pub(crate) fn score_runs(args: &ScoreArgs) -> Result<()> {
             };
             out.write_record([
                 &row.run,
-                &s.data,
-                &s.network,
-                &record.label,
+                &*no_formula(&s.data),
+                &no_formula(&s.network),
+                &no_formula(&record.label),
                 &s.seed.to_string(),
                 &record.samples.to_string(),
-                &row.split,
-                &row.entry.name,
+                &no_formula(&row.split),
+                &no_formula(&row.entry.name),
                 &value,
                 &number(row.entry.interval.map(|(lo, _)| lo)),
                 &number(row.entry.interval.map(|(_, hi)| hi)),
                 &row.entry.n.to_string(),
-                &why,
+                &no_formula(&why),
             ])?;
         }
     }
@@ -113,16 +115,18 @@ pub(crate) fn score_runs(args: &ScoreArgs) -> Result<()> {
 }
 
 pub(crate) fn manage_runs(args: &RunsArgs) -> Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = terminal::stdout();
     match &args.command {
         RunsCommand::List { runs } => {
             for record in Store::new(runs).finished()? {
                 let s = &record.settings;
-                let (label, seconds) = (&record.label, duration(record.spent.train_wall_secs));
+                let [label, data, network] =
+                    [&record.label, &s.data, &s.network].map(|n| one_line(n));
+                let seconds = duration(record.spent.train_wall_secs);
                 writeln!(
                     out,
-                    "{}  {label:<24} {:<14} {:<16} seed {:<4} {seconds:>8}",
-                    record.id, s.data, s.network, s.seed
+                    "{}  {label:<24} {data:<14} {network:<16} seed {:<4} {seconds:>8}",
+                    record.id, s.seed
                 )?;
             }
         }

@@ -22,6 +22,7 @@ use crate::on_slurm::{On, SlurmArgs};
 use crate::plan::suite;
 use crate::report::{page, study_of_plan};
 use crate::study_bars::Bars;
+use crate::terminal::{self, say};
 
 /// Resamples behind the intervals of the report.
 const RESAMPLES: usize = 1000;
@@ -148,7 +149,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<()> {
             .collect();
         let there = planned.iter().filter(|run| store.is_finished(&run.id)).count();
         if ended.is_empty() && there > 0 {
-            eprintln!("{there} of {} runs are there already", planned.len());
+            say!("{there} of {} runs are there already", planned.len());
         }
         let how = execute(args, &to_do, &store, &data, stop)?;
         let nothing_new = to_do.is_empty();
@@ -180,15 +181,15 @@ pub(crate) fn run(args: &RunArgs) -> Result<()> {
         })
         .collect();
     for (run, why) in &failed {
-        eprintln!("{}, {}, seed {} failed: {why}", run.label, run.settings.data, run.settings.seed);
+        say!("{}, {}, seed {} failed: {why}", run.label, run.settings.data, run.settings.seed);
     }
     let taken = ended.iter().filter(|(_, how)| *how == Ended::Taken).count();
     if taken > 0 {
-        eprintln!("{taken} runs are another process's at the moment");
+        say!("{taken} runs are another process's at the moment");
     }
     let advice = "make room or name another file with --report";
     written.map_err(|e| anyhow!("cannot write {}: {e}; {advice}", report.display()))?;
-    println!("{}", report.display());
+    writeln!(terminal::stdout(), "{}", report.display())?;
     // A search goes on without a trial that failed by itself.
     let again = |run: &PlannedRun| !run.is_trial() || known(run, &suite.search).is_none();
     let failed = failed.iter().filter(|(run, _)| again(run)).count();

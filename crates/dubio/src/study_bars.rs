@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal};
 use std::sync::Mutex;
 
+use crate::terminal::{one_line, say, visible};
 use dubio_bench::executor::{Ended, Listener};
 use dubio_bench::plan::PlannedRun;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -47,10 +48,8 @@ impl Listener for Bars {
         {
             bar.set_style(style);
         }
-        bar.set_message(format!(
-            "{}, {}, seed {}",
-            run.label, run.settings.data, run.settings.seed
-        ));
+        let name = format!("{}, {}, seed {}", run.label, run.settings.data, run.settings.seed);
+        bar.set_message(one_line(&name).into_owned());
         if let Ok(mut bars) = self.under_way.lock() {
             bars.push((run.id.clone(), bar));
         }
@@ -66,8 +65,8 @@ impl Listener for Bars {
         self.total.inc(1);
     }
     fn noted(&self, text: &str) {
-        if self.all.is_hidden() || self.all.println(text).is_err() {
-            eprintln!("{text}");
+        if self.all.is_hidden() || self.all.println(visible(text)).is_err() {
+            say!("{text}");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `dubio train`: approximate inference on a data set, predictions out.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -19,6 +20,7 @@ use serde_json::{Map, Value, json};
 
 use crate::destination;
 use crate::interrupt::{no_more_stops, same_command, stopper};
+use crate::terminal;
 use crate::training_bar::TrainingBar;
 
 /// Train a network by approximate Bayesian inference and predict with it.
@@ -125,7 +127,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         let output = place(output);
         predicted.write(&output)?;
         let [samples, examples, _] = predicted.shape;
-        println!("wrote {}: {samples} members, {examples} examples", output.display());
+        let mut out = terminal::stdout();
+        writeln!(out, "wrote {}: {samples} members, {examples} examples", output.display())?;
     }
     if let Some(folder) = &args.weights {
         write_weights(&fitted, folder)?;
@@ -134,7 +137,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         let text = serde_json::to_string_pretty(&record(args, &recipe, &fitted))?;
         std::fs::write(path, text + "\n").with_context(|| format!("{}", path.display()))?;
     }
-    tell(&fitted);
+    tell(&fitted)?;
     match error {
         None => Ok(()),
         Some(error) => Err(anyhow!(error).context(format!(
@@ -265,12 +268,15 @@ fn record(args: &Args, recipe: &Recipe, fitted: &Fitted<f32>) -> Value {
     })
 }
 
-fn tell(fitted: &Fitted<f32>) {
+fn tell(fitted: &Fitted<f32>) -> Result<()> {
+    let mut out = terminal::stdout();
     let records = &fitted.posterior.records;
     let seconds: f64 = records.iter().map(|r| r.seconds.wall).sum();
     let samples = fitted.posterior.samples();
-    println!("{samples} samples in {seconds:.1} s, {:.3} s each", seconds / samples as f64);
+    let each = seconds / samples as f64;
+    writeln!(out, "{samples} samples in {seconds:.1} s, {each:.3} s each")?;
     for (name, value) in records.iter().flat_map(|r| &r.report) {
-        println!("{name}: {value:.4}");
+        writeln!(out, "{name}: {value:.4}")?;
     }
+    Ok(())
 }

@@ -14,6 +14,7 @@ use dubio_infer::fit::{Now, Watch};
 
 use crate::interrupt::stopper;
 use crate::study::Places;
+use crate::terminal::say;
 
 /// Do one planned run, read from standard input.
 #[derive(clap::Args)]
@@ -42,7 +43,7 @@ pub(crate) fn do_work(args: &WorkArgs) -> Result<ExitCode> {
     let data = args.places.data()?;
     let mut result = work::work(&run, &store, &data, &watch);
     if let Err(work::Error::Infer(damaged @ dubio_infer::Error::Checkpoint { .. })) = &result {
-        eprintln!("{}, seed {} begins again: {damaged}", run.label, run.settings.seed);
+        say!("{}, seed {} begins again: {damaged}", run.label, run.settings.seed);
         store.forget_checkpoints(&run.id)?;
         result = work::work(&run, &store, &data, &watch);
     }
@@ -53,7 +54,7 @@ pub(crate) fn do_work(args: &WorkArgs) -> Result<ExitCode> {
             let failure = Failure::new(&run, error.to_string(), error.cause());
             // Where even this cannot be written, the message is all there is.
             if let Err(second) = store.fail(&failure) {
-                eprintln!("{error}; {second}");
+                say!("{error}; {second}");
             }
             code(exit::FAILED)
         }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::curves::title;
 use crate::chapter::Chapter;
-use crate::figure::{Choice, Data, Figure, Layout, opacity, parameters, tooltip};
+use crate::figure::{Choice, Data, Figure, Layout, names, opacity, parameters, tooltip};
 
 /// Boxes of what the model expects of a score, with a cross where the score is.
 pub(crate) fn checks(chapter: &Chapter<'_>) -> Option<Figure> {
@@ -97,7 +97,7 @@ fn points(chapter: &Chapter<'_>) -> (Data<12>, Vec<Choice>) {
 }
 
 fn spec(chapter: &Chapter<'_>, data: Data<12>, choices: &[Choice]) -> Value {
-    let names: Vec<&str> = chapter.methods.iter().map(|m| m.name).collect();
+    let names = names(chapter);
     let tip = tooltip(&[
         ("method", "method", ""),
         ("statistic", "statistic", ""),

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::shift::{ALL, Shifted, choice, shifted};
 use crate::chapter::{Chapter, Method};
-use crate::figure::{Choice, Data, Figure, Layout, opacity, parameters, tooltip};
+use crate::figure::{Choice, Data, Figure, Layout, names, opacity, parameters, tooltip};
 use crate::study::Finished;
 use crate::summary::mean;
 use crate::view::Parts;
@@ -59,7 +59,7 @@ pub(crate) fn decomposition(chapter: &Chapter<'_>) -> Option<Figure> {
 fn spec(chapter: &Chapter<'_>, data: Data<6>, choices: &[Choice], panels: &[String]) -> Value {
     let filter =
         if choices.is_empty() { "true" } else { "datum.shift === shift || datum.shift === ''" };
-    let names: Vec<&str> = chapter.methods.iter().map(|m| m.name).collect();
+    let names = names(chapter);
     let domain = ["data", "knowledge", "cannot be told"];
     json!({
         "params": parameters(choices),

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::chapter::{Chapter, Method};
-use crate::figure::{Choice, Data, Figure, Layout, opacity, parameters, tooltip};
+use crate::figure::{Choice, Data, Figure, Layout, names, opacity, parameters, tooltip};
 use crate::view::{BINS, View};
 
 /// The sets from elsewhere that some run predicted, without `ood.`.
@@ -60,7 +60,7 @@ fn points(chapter: &Chapter<'_>, sets: &[&str]) -> Data<6> {
 }
 
 fn spec(chapter: &Chapter<'_>, data: Data<6>, choices: &[Choice]) -> Value {
-    let names: Vec<&str> = chapter.methods.iter().map(|m| m.name).collect();
+    let names = names(chapter);
     json!({
         "params": parameters(choices),
         "data": data.into_value(),

@@ -4,7 +4,7 @@ use dubio_metrics::curves::reliability::ReliabilityBin;
 use serde_json::{Value, json};
 
 use crate::chapter::{Chapter, Method};
-use crate::figure::{Data, Figure, Layout, opacity, parameters, tooltip};
+use crate::figure::{Data, Figure, Layout, names, opacity, parameters, tooltip};
 use crate::view::RELIABILITY_BINS;
 
 /// Reliability diagrams with counts, over- and underconfidence shaded.
@@ -67,7 +67,7 @@ fn points(chapter: &Chapter<'_>) -> Data<9> {
 }
 
 fn spec(chapter: &Chapter<'_>, data: Data<9>) -> Value {
-    let names: Vec<&str> = chapter.methods.iter().map(|m| m.name).collect();
+    let names = names(chapter);
     let unit = json!({"domain": [0, 1], "nice": false});
     let axis = json!({"values": [0, 0.5, 1], "format": ".1f"});
     let x = json!({"field": "from", "type": "quantitative", "title": "confidence", "scale": unit, "axis": axis});

@@ -1,5 +1,7 @@
 //! The scores of all runs and of all methods, long and tidy.
 
+use std::borrow::Cow;
+
 use crate::report::Report;
 use crate::study::Outcome;
 use crate::summary::Cell;
@@ -19,6 +21,8 @@ pub fn runs_csv(report: &Report<'_>) -> String {
         let mut line = |members: &str, rest: [&str; 7]| {
             let [id, data, network, method, seed] = head;
             let [split, score, value, lo, hi, n, why] = rest;
+            let names = [id, data, network, method, split, score, why].map(no_formula);
+            let [id, data, network, method, split, score, why] = names.each_ref().map(|n| &**n);
             write([id, data, network, method, seed, members, split, score, value, lo, hi, n, why]);
         };
         match &run.outcome {
@@ -70,6 +74,8 @@ pub fn methods_csv(report: &Report<'_>) -> String {
             let mut line = |split: &str, score: &str, rest: [&str; 6]| {
                 let [data, network, name] = head;
                 let [runs, mean, deviation, lo, hi, why] = rest;
+                let names = [data, network, name, split, score, why].map(no_formula);
+                let [data, network, name, split, score, why] = names.each_ref().map(|n| &**n);
                 write([
                     data, network, name, split, score, runs, &all, mean, deviation, lo, hi, why,
                 ]);
@@ -99,6 +105,15 @@ pub fn methods_csv(report: &Report<'_>) -> String {
         }
     }
     text(out)
+}
+
+/// A text that no spreadsheet takes for a formula: where it begins like one, behind an apostrophe.
+pub fn no_formula(text: &str) -> Cow<'_, str> {
+    let begins = text.trim_start().starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
+    match begins || text.starts_with(['\t', '\r', '\n']) {
+        true if text.parse::<f64>().is_err() => format!("'{text}").into(),
+        _ => text.into(),
+    }
 }
 
 fn number(value: Option<f64>) -> String {

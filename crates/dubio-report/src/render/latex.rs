@@ -6,6 +6,7 @@ use super::svg::file_name;
 use crate::number::shown;
 use crate::report::Report;
 use crate::table::{Field, Number, Table};
+use crate::text::visible;
 use dubio_metrics::card::Direction;
 
 /// Every table of a report as a `table` of its own; needs `\usepackage{booktabs}`.
@@ -42,7 +43,7 @@ fn write_table(out: &mut String, table: &Table, label: &str, chapter: &str) {
         out,
         "\n\\begin{{table}}\n  \\centering\n  \\caption{{{}}}\n  \\label{{tab:{}}}\n  \\begin{{tabular}}{{l{}}}\n    \\toprule\n",
         escaped(&caption),
-        label,
+        file_name(label),
         "r".repeat(heads.len())
     );
     let _ =
@@ -92,8 +93,14 @@ fn figure(number: &Number) -> String {
 
 fn escaped(text: &str) -> String {
     let mut out = String::new();
-    for c in text.chars() {
+    for c in visible(text).chars() {
         match c {
+            // An empty line would end the paragraph, and with it the table.
+            '\n' => out.push(' '),
+            // After the end of a row these would be read as part of its command.
+            '[' | ']' | '*' | '`' => {
+                let _ = write!(out, "{{{c}}}");
+            }
             '\\' => out.push_str("\\textbackslash{}"),
             '~' => out.push_str("\\textasciitilde{}"),
             '^' => out.push_str("\\textasciicircum{}"),

@@ -4,16 +4,18 @@ use std::fmt::Write;
 
 use crate::number::shown;
 use crate::report::{Part, Report};
+use crate::study::Warning;
 use crate::table::{Field, Table};
+use crate::text::visible;
 
 /// The report's words and tables.
 pub fn markdown(report: &Report<'_>) -> String {
-    let mut out = format!("# {}\n", report.study.title);
+    let mut out = format!("# {}\n", escaped(&report.study.title));
     if !report.study.about.is_empty() {
-        let _ = write!(out, "\n{}\n", report.study.about);
+        let _ = write!(out, "\n{}\n", escaped(&report.study.about));
     }
     for warning in &report.study.warnings {
-        let _ = write!(out, "\n> **{}.** {}\n", warning.what, warning.why);
+        let _ = write!(out, "\n> {}\n", told(warning));
     }
     if let Some(table) = &report.overview {
         write_table(&mut out, table);
@@ -27,19 +29,19 @@ pub fn markdown(report: &Report<'_>) -> String {
 fn write_part(out: &mut String, part: &Part<'_>) {
     let name = part.chapter.name();
     if !name.is_empty() {
-        let _ = write!(out, "\n## {name}\n");
+        let _ = write!(out, "\n## {}\n", escaped(&name));
     }
-    let _ = write!(out, "\n{}\n", part.headline);
+    let _ = write!(out, "\n{}\n", escaped(&part.headline));
     if !part.warnings.is_empty() {
         let list: Vec<String> =
-            part.warnings.iter().map(|w| format!("- **{}.** {}", w.what, w.why)).collect();
+            part.warnings.iter().map(|warning| format!("- {}", told(warning))).collect();
         let _ = write!(out, "\nWarnings:\n\n{}\n", list.join("\n"));
     }
     if let Some(ranking) = part.ranking.as_ref().filter(|_| part.chapter.methods.len() > 1) {
         let _ = write!(
             out,
             "\n| | method | {} | 95 % interval | |\n| ---: | --- | ---: | --- | --- |\n",
-            ranking.score
+            escaped(ranking.score)
         );
         for (place, standing) in ranking.standings.iter().enumerate() {
             let summary = &standing.summary;
@@ -52,7 +54,7 @@ fn write_part(out: &mut String, part: &Part<'_>) {
                 place + 1,
                 escaped(standing.method.name),
                 shown(summary.mean, 4),
-                part.conclusions[place]
+                escaped(&part.conclusions[place])
             );
         }
     }
@@ -62,7 +64,7 @@ fn write_part(out: &mut String, part: &Part<'_>) {
 }
 
 fn write_table(out: &mut String, table: &Table) {
-    let _ = write!(out, "\n### {}\n\n", table.caption);
+    let _ = write!(out, "\n### {}\n\n", escaped(&table.caption));
     let heads =
         table.columns.iter().map(|c| format!("{} {}", escaped(&c.name), c.direction.arrow()));
     let heads: Vec<String> = heads.map(|head| head.trim_end().to_string()).collect();
@@ -73,7 +75,7 @@ fn write_table(out: &mut String, table: &Table) {
         let _ = writeln!(out, "| {} | {} |", escaped(&row.name), cells.join(" | "));
     }
     if !table.note.is_empty() {
-        let _ = write!(out, "\n{}\n", table.note);
+        let _ = write!(out, "\n{}\n", escaped(&table.note));
     }
 }
 
@@ -97,6 +99,31 @@ fn field(field: &Field) -> String {
     }
 }
 
+fn told(warning: &Warning) -> String {
+    format!("**{}.** {}", escaped(&warning.what), escaped(&warning.why))
+}
+
+/// A text that is shown as it is: no markup, no HTML, no link, not even one made of a bare address.
 fn escaped(text: &str) -> String {
-    text.replace('|', "\\|").replace('*', "\\*").replace('_', "\\_")
+    let text = visible(text.trim()).replace('\n', " ");
+    let mut out = String::new();
+    for (at, c) in text.char_indices() {
+        let (before, after) = (&text[..at], &text[at + c.len_utf8()..]);
+        let marks = match c {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '&' | '~' | '$' | '@' => true,
+            '#' | '+' | '-' | '=' => before.is_empty(),
+            ':' => after.starts_with("//"),
+            '.' if before.to_ascii_lowercase().ends_with("www") => true,
+            '.' | ')' => {
+                let list = !before.is_empty() && before.bytes().all(|b| b.is_ascii_digit());
+                list && (after.is_empty() || after.starts_with(' '))
+            }
+            _ => false,
+        };
+        if marks {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
 }

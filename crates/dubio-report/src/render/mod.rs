@@ -8,7 +8,7 @@ mod markdown;
 mod pdf;
 mod svg;
 
-pub use self::csv::{methods_csv, runs_csv};
+pub use self::csv::{methods_csv, no_formula, runs_csv};
 pub use self::engine::DrawingError;
 pub use self::html::html;
 pub use self::latex::latex;

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::Report;
 use crate::render::{number, value};
+use crate::terminal;
 
 /// One object: how it was checked, and each statistic by its name.
 pub(super) fn json(report: &Report) -> Result<()> {
@@ -23,7 +24,7 @@ pub(super) fn json(report: &Report) -> Result<()> {
         object.insert("temperatures".into(), json!(temperatures));
     }
     object.insert("statistics".into(), Value::Object(statistics));
-    let mut out = io::stdout().lock();
+    let mut out = terminal::stdout();
     serde_json::to_writer_pretty(&mut out, &object).map_err(io::Error::from)?;
     writeln!(out)?;
     Ok(())
@@ -31,7 +32,7 @@ pub(super) fn json(report: &Report) -> Result<()> {
 
 /// A line per statistic.
 pub(super) fn table(report: &Report) -> Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = terminal::stdout();
     let widest = report.checked.iter().map(|c| c.statistic.len()).max().unwrap_or(0).max(9);
     writeln!(
         out,

@@ -1,5 +1,6 @@
 //! A comparison as tables for people and as JSON for machines.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use anyhow::Result;
@@ -7,6 +8,7 @@ use dubio_metrics::compare::{Comparison, Difference, Ranking, Stability};
 use serde_json::{Map, Value, json};
 
 use crate::render::number;
+use crate::terminal;
 
 /// One object; methods go by their names.
 pub(crate) fn json(comparison: &Comparison) -> Result<()> {
@@ -47,7 +49,7 @@ pub(crate) fn json(comparison: &Comparison) -> Result<()> {
         object.insert(key.into(), json!(all));
     }
     object.insert("may_not_be_compared".into(), json!(comparison.cautions));
-    let mut out = io::stdout().lock();
+    let mut out = terminal::stdout();
     serde_json::to_writer_pretty(&mut out, &object).map_err(io::Error::from)?;
     writeln!(out)?;
     Ok(())
@@ -55,6 +57,11 @@ pub(crate) fn json(comparison: &Comparison) -> Result<()> {
 
 fn names(comparison: &Comparison) -> Vec<&str> {
     comparison.methods.iter().map(|method| &method.name[..]).collect()
+}
+
+/// The names as they stand in a table.
+fn shown(comparison: &Comparison) -> Vec<Cow<'_, str>> {
+    names(comparison).into_iter().map(terminal::one_line).collect()
 }
 
 /// JSON has no number for infinity.
@@ -112,8 +119,9 @@ fn stability(own: &Stability, names: &[&str]) -> Value {
 
 /// The ranking, the scores, how far orders can be trusted, and the cautions.
 pub(crate) fn table(comparison: &Comparison, headline: &str) -> Result<()> {
-    let names = names(comparison);
-    let mut out = io::stdout().lock();
+    let names = shown(comparison);
+    let names: Vec<&str> = names.iter().map(|name| &**name).collect();
+    let mut out = terminal::stdout();
     match &comparison.ranking {
         Some(ranking) => ranked(&mut out, comparison, ranking, &names)?,
         None => writeln!(out, "no ranking by {headline}: see below")?,

@@ -1,5 +1,6 @@
 //! Puts a report where it was asked for.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -8,6 +9,7 @@ use dubio_report::report::Report;
 use dubio_report::study::Study;
 
 use super::Format;
+use crate::terminal;
 
 /// The page of a study.
 pub(crate) fn page(study: &Study) -> String {
@@ -46,6 +48,5 @@ pub(super) fn write(study: &Study, format: Format, output: Option<&Path>) -> Res
 
 fn put(path: &Path, bytes: &[u8]) -> Result<()> {
     std::fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
-    println!("{}", path.display());
-    Ok(())
+    Ok(writeln!(terminal::stdout(), "{}", path.display())?)
 }

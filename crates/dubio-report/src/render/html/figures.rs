@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
 
-use super::escaped;
+use super::{escaped, key};
 use crate::figure::{Choice, Figure, Layout};
 use crate::report::Report;
 
@@ -60,7 +60,7 @@ fn write_choice(out: &mut String, id: &str, choice: &Choice) {
         choice.parameter
     );
     for option in &choice.options {
-        let _ = write!(out, "<option>{}", escaped(option));
+        let _ = write!(out, "<option value=\"{}\">{}", key(option), escaped(option));
     }
     out.push_str("</select></label>");
 }

@@ -10,6 +10,7 @@ use std::fmt::Write;
 use super::engine::{THEME, VEGA, VEGA_LITE};
 use crate::palette::{Style, definitions};
 use crate::report::{Part, Report};
+use crate::text::{drawn, visible};
 
 const PAGE: &str = include_str!("../../../page/page.html");
 const STYLE: &str = include_str!("../../../page/style.css");
@@ -87,9 +88,10 @@ fn methods(report: &Report<'_>) -> String {
     for (place, name) in report.methods.iter().enumerate().filter(|_| report.methods.len() > 1) {
         let _ = write!(
             out,
-            "<button type=\"button\" class=\"method\" aria-pressed=\"false\" data-method=\"{0}\">{1}{0}</button>",
-            escaped(name),
-            mark(place)
+            "<button type=\"button\" class=\"method\" aria-pressed=\"false\" data-method=\"{}\">{}{}</button>",
+            key(name),
+            mark(place),
+            escaped(name)
         );
     }
     out
@@ -162,10 +164,16 @@ fn part(report: &Report<'_>, index: usize, part: &Part<'_>) -> String {
 
 /// A text as HTML.
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    let text = visible(text).replace('&', "&amp;").replace('<', "&lt;");
+    text.replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// JSON that may stand inside a script element.
+/// A name as an attribute by which the page finds it, in figures too.
+fn key(name: &str) -> String {
+    escaped(&drawn(name))
+}
+
+/// JSON that may stand inside a script element: what is special is written as JSON itself would.
 fn for_script(json: &str) -> String {
-    json.replace('<', "\\u003c")
+    visible(json).replace('<', "\\u003c")
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{escaped, mark};
+use super::{escaped, key, mark};
 use crate::number::{places, shown};
 use crate::ranking::{Ranking, Standing};
 use crate::report::{Part, Report};
@@ -66,8 +66,9 @@ fn write_ranking(out: &mut String, index: usize, part: &Part<'_>, ranking: &Rank
         let name = escaped(method.name);
         let _ = write!(
             out,
-            "<tr data-of=\"{name}\"><td>—</td><th scope=\"row\">{}{name}</th><td>—</td><td class=\"strip\"></td>\
+            "<tr data-of=\"{}\"><td>—</td><th scope=\"row\">{}{name}</th><td>—</td><td class=\"strip\"></td>\
              <td class=\"words\">Not ranked: {}.</td></tr>",
+            key(method.name),
             mark(method.style),
             escaped(why)
         );
@@ -111,9 +112,10 @@ fn write_standing(
     let tied = if standing.may_be_first() { " class=\"first\"" } else { "" };
     let _ = write!(
         out,
-        "<tr data-of=\"{name}\"{tied}><td>{}</td><th scope=\"row\"><a href=\"#c{index}-runs\">{}{name}</a></th>\
+        "<tr data-of=\"{}\"{tied}><td>{}</td><th scope=\"row\"><a href=\"#c{index}-runs\">{}{name}</a></th>\
          <td>{}{deviation}</td><td class=\"strip\"><span class=\"interval\" style=\"--lo:{};--hi:{};--at:{};--c:{}\" \
          aria-hidden=\"true\"></span><small>{words}</small></td><td class=\"words\">{}</td></tr>",
+        key(standing.method.name),
         place + 1,
         mark(standing.method.style),
         shown(summary.mean, digits),

@@ -4,15 +4,18 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
 
-use super::{escaped, mark};
+use super::{escaped, key, mark};
 use crate::number::significant;
 use crate::report::{Part, Report};
 use crate::study::{Finished, Outcome, Run};
+use crate::text::drawn;
 
 /// What the page shows of a run when it is opened, by the id of the run.
 pub(super) fn data(report: &Report<'_>) -> Value {
     let known = report.study.runs.iter().filter_map(|run| Some((run, run.finished()?)));
-    Value::Object(known.map(|(run, finished)| (run.id.clone(), record(finished))).collect())
+    Value::Object(
+        known.map(|(run, finished)| (drawn(&run.id).into_owned(), record(finished))).collect(),
+    )
 }
 
 fn record(finished: &Finished) -> Value {
@@ -44,12 +47,13 @@ pub(super) fn write(out: &mut String, index: usize, part: &Part<'_>) {
 
 fn write_run(out: &mut String, style: usize, run: &Run) {
     let seed = run.seed.map_or(String::new(), |seed| format!(", seed {seed}"));
-    let (id, name) = (escaped(&run.id), escaped(&run.method));
+    let (id, name, of) = (escaped(&run.id), escaped(&run.method), key(&run.method));
+    let run_key = key(&run.id);
     match &run.outcome {
         Outcome::Finished(_) => {
             let _ = write!(
                 out,
-                "<details class=\"run\" data-of=\"{name}\" data-run=\"{id}\"><summary>{}{name}{seed} \
+                "<details class=\"run\" data-of=\"{of}\" data-run=\"{run_key}\"><summary>{}{name}{seed} \
                  <code>{id}</code></summary><div></div></details>",
                 mark(style)
             );
@@ -57,7 +61,7 @@ fn write_run(out: &mut String, style: usize, run: &Run) {
         Outcome::Failed(why) => {
             let _ = write!(
                 out,
-                "<p class=\"run failed\" data-of=\"{name}\">{}{name}{seed} <code>{id}</code> failed: {}</p>",
+                "<p class=\"run failed\" data-of=\"{of}\">{}{name}{seed} <code>{id}</code> failed: {}</p>",
                 mark(style),
                 escaped(why)
             );
@@ -65,7 +69,7 @@ fn write_run(out: &mut String, style: usize, run: &Run) {
         Outcome::Missing => {
             let _ = write!(
                 out,
-                "<p class=\"run failed\" data-of=\"{name}\">{}{name}{seed} <code>{id}</code> is not there</p>",
+                "<p class=\"run failed\" data-of=\"{of}\">{}{name}{seed} <code>{id}</code> is not there</p>",
                 mark(style)
             );
         }

@@ -2,12 +2,13 @@
 
 use std::fmt::Write;
 
-use super::{escaped, mark};
+use super::{escaped, key, mark};
 use crate::number::shown;
+use crate::render::svg::file_name;
 use crate::table::{Field, Line, Number, Rank, Table};
 
 pub(super) fn write(out: &mut String, index: usize, table: &Table) {
-    let id = format!("c{index}-table-{}", table.id);
+    let id = format!("c{index}-table-{}", file_name(&table.id));
     let caption = escaped(&table.caption);
     if table.rank == Rank::Second {
         let _ = write!(out, "<details class=\"folded\"><summary>{caption}</summary>");
@@ -61,7 +62,7 @@ fn write_head(out: &mut String, class: &str, name: &str, arrow: &str, summary: &
 fn write_row(out: &mut String, row: &Line) {
     let mark = row.style.map_or(String::new(), mark);
     let name = escaped(&row.name);
-    let method = row.style.map_or(String::new(), |_| format!(" data-of=\"{name}\""));
+    let method = row.style.map_or(String::new(), |_| format!(" data-of=\"{}\"", key(&row.name)));
     let _ = write!(out, "<tr{method}><th scope=\"row\">{mark}{name}</th>");
     for cell in &row.cells {
         write_cell(out, cell);
