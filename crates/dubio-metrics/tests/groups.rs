@@ -1,6 +1,5 @@
 //! Scores over groups, worked out anew from the groups' own.
 
-#[allow(dead_code)] // the other tests use the rest of it
 mod support;
 
 use dubio_metrics::card::Direction;

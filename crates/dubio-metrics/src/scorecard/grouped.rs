@@ -49,7 +49,7 @@ pub fn grouped<E: Examined>(
     let both = [("worst_group", worst as Summary), ("p10_group", tenth)];
     let summaries: Vec<Entry> = both
         .into_iter()
-        .flat_map(|(kind, of)| (0..count).filter_map(move |s| Some((kind, of, s))))
+        .flat_map(|(kind, of)| (0..count).map(move |s| (kind, of, s)))
         .filter_map(|(kind, of, s)| summary(kind, &over(s), all, of))
         .collect();
     let mut entries: Vec<Entry> = Vec::new();

@@ -87,7 +87,7 @@ fn turned(shape: &[usize], values: &[f64]) -> Vec<f64> {
 fn numbers(descr: &str, data: &[u8]) -> Option<Vec<f64>> {
     let kind = descr.trim_start_matches(['<', '>', '|', '=']);
     let size: usize = kind.get(1..)?.parse().ok()?;
-    if size == 0 || data.len() % size != 0 {
+    if size == 0 || !data.len().is_multiple_of(size) {
         return None;
     }
     let one = |bytes: &[u8]| -> Option<f64> {
@@ -159,7 +159,7 @@ pub(crate) fn scores(arrays: &Arrays) -> Option<Vec<(&'static str, f64)>> {
 fn classified(form: &str, array: &Array, labels: &[f64]) -> Option<Vec<(&'static str, f64)>> {
     let classes = *array.shape.last()?;
     let rows = labels.len();
-    if classes == 0 || rows == 0 || array.values.len() % (rows * classes) != 0 {
+    if classes == 0 || rows == 0 || !array.values.len().is_multiple_of(rows * classes) {
         return None;
     }
     let members = array.values.len() / (rows * classes);
@@ -192,7 +192,7 @@ fn probabilities(form: &str, row: &[f64]) -> Vec<f64> {
 
 fn regressed(mean: &Array, targets: &[f64]) -> Option<Vec<(&'static str, f64)>> {
     let rows = targets.len();
-    if rows == 0 || mean.values.len() % rows != 0 {
+    if rows == 0 || !mean.values.len().is_multiple_of(rows) {
         return None;
     }
     let members = mean.values.len() / rows;
