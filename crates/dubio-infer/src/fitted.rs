@@ -10,6 +10,7 @@ use dubio_nn::cpu::{Cpu, Flat};
 use dubio_nn::real::Real;
 use dubio_nn::tape::Tape;
 use dubio_nn::weights;
+use dubio_predictions::input;
 
 use crate::error::Error;
 use crate::fit::{Options, Outcome, Unfinished, fit};
@@ -202,7 +203,7 @@ impl<T: Real> Member<'_, T> {
 
 fn warm<T: Real>(tape: &Tape<T>, path: &Path) -> Result<Start<Flat<T>>, Error> {
     let advice = "name a .safetensors file of this network's weights";
-    let bytes = std::fs::read(path).map_err(|e| Error::file(path, e, advice))?;
+    let bytes = input::read(path).map_err(|e| Error::file(path, e, advice))?;
     let (theta, statistics) =
         weights::read(tape, &bytes).map_err(|e| Error::file(path, e, advice))?;
     let statistics = statistics.iter().map(|v| v.wide()).collect();
@@ -216,7 +217,7 @@ pub(crate) fn side_by_side<R: Send>(count: usize, work: impl Fn(usize) -> R + Sy
     let next = AtomicUsize::new(0);
     let results: Vec<Mutex<Option<R>>> = (0..count).map(|_| Mutex::new(None)).collect();
     let worker = || {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+        let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(1).build() else { return };
         pool.install(|| {
             loop {
                 let index = next.fetch_add(1, Ordering::Relaxed);
@@ -225,9 +226,14 @@ pub(crate) fn side_by_side<R: Send>(count: usize, work: impl Fn(usize) -> R + Sy
             }
         });
     };
-    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(worker))));
-    let taken = results.into_iter().map(|r| r.into_inner().expect("written once"));
-    taken.map(|result| result.expect("every piece was done")).collect()
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            drop(std::thread::Builder::new().spawn_scoped(scope, worker));
+        }
+    });
+    // What is left where the system gives no thread is done on this one.
+    let taken = results.into_iter().map(|r| r.into_inner().expect("written once")).enumerate();
+    taken.map(|(index, result)| result.unwrap_or_else(|| work(index))).collect()
 }
 
 /// Single precision, of which crates that train would each build all of it once more: what is generic and

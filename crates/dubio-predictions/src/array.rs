@@ -1,5 +1,6 @@
 //! Arrays as they lie in a file: bytes, dtype, shape, order.
 
+use std::io;
 use std::ops::Range;
 
 use multiversion::multiversion;
@@ -103,9 +104,9 @@ impl Array {
         order: Order,
     ) -> Result<Self, Fault> {
         let needed = byte_len(shape, dtype);
-        if needed != Some(bytes.get().len()) {
+        if needed != Some(bytes.len()) {
             return Err(Fault::new(
-                format!("shape {shape:?} does not fit {} bytes", bytes.get().len()),
+                format!("shape {shape:?} does not fit {} bytes", bytes.len()),
                 "the file is damaged: write it again",
             ));
         }
@@ -146,41 +147,67 @@ impl Array {
     }
 
     /// Reads `[member, rows, all]` of an array of three axes of floats, row after row.
-    pub(crate) fn read_rows(&self, member: usize, rows: Range<usize>, out: &mut [f64]) {
+    pub(crate) fn read_rows(
+        &self,
+        member: usize,
+        rows: Range<usize>,
+        out: &mut [f64],
+    ) -> io::Result<()> {
         let (width, size) = (self.shape[2], self.dtype.size());
         let base = member * self.strides[0] + rows.start * self.strides[1];
         let mut decode_from = |from: usize, count: usize| {
             let bytes = from * size..(from + count) * size;
-            self.bytes.with(bytes, |bytes| decode(self.dtype, bytes, out));
+            self.bytes.with(bytes, |bytes| decode(self.dtype, bytes, out))
         };
         if self.strides[2] == 1 && (self.strides[1] == width || rows.len() == 1) {
-            decode_from(base, rows.len() * width);
+            decode_from(base, rows.len() * width)
         } else if width == 1 && self.strides[1] == 1 {
-            decode_from(base, rows.len());
+            decode_from(base, rows.len())
         } else {
-            let bytes = self.bytes.get();
-            let mut one = [0.0];
-            for (row, out) in out.chunks_mut(width).enumerate() {
-                for (column, out) in out.iter_mut().enumerate() {
-                    let at = (base + row * self.strides[1] + column * self.strides[2]) * size;
-                    decode(self.dtype, &bytes[at..at + size], &mut one);
-                    *out = one[0];
-                }
-            }
+            (0..width).try_for_each(|column| self.read_column(member, rows.clone(), column, out))
         }
+    }
+
+    /// Reads one column of some rows of an array in Fortran order: all members of a row lie side by
+    /// side, and all rows of a column.
+    fn read_column(
+        &self,
+        member: usize,
+        rows: Range<usize>,
+        column: usize,
+        out: &mut [f64],
+    ) -> io::Result<()> {
+        let (width, size, step) = (self.shape[2], self.dtype.size(), self.strides[1]);
+        let start = rows.start * step + column * self.strides[2];
+        let stretch = start * size..(start + rows.len() * step) * size;
+        self.bytes.with(stretch, |bytes| {
+            let own = bytes
+                .chunks_exact(step * size)
+                .map(|row| &row[member * self.strides[0] * size..][..size]);
+            for (element, out) in own.zip(out[column..].iter_mut().step_by(width)) {
+                decode(self.dtype, element, std::slice::from_mut(out));
+            }
+        })
+    }
+
+    /// Reads what nobody has read, so that the checksum of the whole is compared.
+    pub(crate) fn read_rest(&self) -> io::Result<()> {
+        self.bytes.read_rest()
     }
 
     /// All elements of an array of floats with one axis.
     pub(crate) fn floats(&self) -> Result<Vec<f64>, Fault> {
         self.one_axis()?;
         self.need_floats()?;
-        let mut out = vec![0.0; self.shape[0]];
-        decode(self.dtype, self.bytes.get(), &mut out);
-        Ok(out)
+        self.to_f64().map_err(|e| Fault::unread(&e))
     }
 
-    /// All elements of an array of whole numbers with one axis.
-    pub(crate) fn integers(&self) -> Result<Vec<i128>, Fault> {
+    /// All elements of an array of whole numbers with one axis, each as `convert` has it. An element
+    /// that it does not take is given back with its place.
+    pub(crate) fn integers<T>(
+        &self,
+        mut convert: impl FnMut(i128) -> Option<T>,
+    ) -> Result<Result<Vec<T>, (usize, i128)>, Fault> {
         self.one_axis()?;
         let Dtype::Integer(kind, endian) = self.dtype else {
             return Err(Fault::new(
@@ -188,41 +215,61 @@ impl Array {
                 "convert it to an integer dtype, for example with .astype('int64')",
             ));
         };
-        let whole = |bytes: &[u8]| whole(kind, endian, bytes);
-        Ok(self.bytes.get().chunks_exact(self.dtype.size()).map(whole).collect())
+        let mut all = Vec::with_capacity(self.shape[0]);
+        let mut refused = None;
+        let read = self.each_element(|bytes| {
+            let value = whole(kind, endian, bytes);
+            match convert(value) {
+                Some(converted) => all.push(converted),
+                None => refused = refused.or(Some((all.len(), value))),
+            }
+        });
+        read.map_err(|e| Fault::unread(&e))?;
+        Ok(refused.map_or(Ok(all), Err))
     }
 
     /// All elements as f64, the last axis fastest; whole numbers beyond 2^53 are rounded.
-    pub fn to_f64(&self) -> Vec<f64> {
-        let mut one = [0.0];
-        let element = |bytes: &[u8]| match self.dtype {
+    pub fn to_f64(&self) -> io::Result<Vec<f64>> {
+        let mut all = Vec::with_capacity(self.bytes.len() / self.dtype.size());
+        self.each_element(|bytes| match self.dtype {
             Dtype::Float(..) => {
+                let mut one = [0.0];
                 decode(self.dtype, bytes, &mut one);
-                one[0]
+                all.push(one[0]);
             }
-            Dtype::Integer(kind, endian) => whole(kind, endian, bytes) as f64,
-        };
-        self.elements().map(element).collect()
+            Dtype::Integer(kind, endian) => all.push(whole(kind, endian, bytes) as f64),
+        })?;
+        Ok(all)
     }
 
     /// All elements of an array of unsigned bytes, the last axis fastest; `None` for any other.
-    pub fn to_bytes(&self) -> Option<Vec<u8>> {
-        let bytes = matches!(self.dtype, Dtype::Integer(Integer::U8, _));
-        bytes.then(|| self.elements().map(|element| element[0]).collect())
+    pub fn to_bytes(&self) -> io::Result<Option<Vec<u8>>> {
+        if !matches!(self.dtype, Dtype::Integer(Integer::U8, _)) {
+            return Ok(None);
+        }
+        let mut all = Vec::with_capacity(self.bytes.len());
+        self.each_element(|element| all.push(element[0]))?;
+        Ok(Some(all))
     }
 
-    /// The bytes of each element, the last axis fastest.
-    fn elements(&self) -> impl Iterator<Item = &[u8]> {
-        let (size, bytes) = (self.dtype.size(), self.bytes.get());
-        (0..bytes.len() / size).map(move |index| {
+    /// Calls `f` with the bytes of each element, the last axis fastest.
+    fn each_element(&self, mut f: impl FnMut(&[u8])) -> io::Result<()> {
+        let size = self.dtype.size();
+        if self.strides.is_sorted_by(|a, b| a >= b) {
+            return self.bytes.each_block(|block| block.chunks_exact(size).for_each(&mut f));
+        }
+        let mut bytes = Vec::with_capacity(self.bytes.len());
+        self.bytes.each_block(|block| bytes.extend_from_slice(block))?;
+        for index in 0..bytes.len() / size {
             let mut rest = index;
             let mut at = 0;
             for (axis, stride) in self.shape.iter().zip(&self.strides).rev() {
                 at += rest % axis * stride;
                 rest /= axis;
             }
-            &bytes[at * size..(at + 1) * size]
-        })
+            f(&bytes[at * size..(at + 1) * size]);
+        }
+        Ok(())
     }
 
     /// That the elements are floats.

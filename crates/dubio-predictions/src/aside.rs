@@ -6,6 +6,9 @@ use std::os::unix::fs::FileExt;
 
 use dubio_metrics::distributions::Aside;
 
+use crate::error::Error;
+use crate::guard::give_up;
+
 /// A file without a name in the folder for temporary files (`TMPDIR`); it is gone when the process
 /// is. It is read and written by calls and not mapped: a full disk is then an error and no signal,
 /// and what was read does not stay in this process's memory.
@@ -28,10 +31,12 @@ impl Aside for TempFile {
         self.0.write_all_at(bytemuck::cast_slice(values), offset(at))
     }
 
-    /// Panics when the file cannot be read back: its disk has failed, since it was written whole.
+    /// Gives up the work when the file cannot be read back: its disk has failed, since it was
+    /// written whole.
     fn read(&self, at: usize, out: &mut [f64]) {
         if let Err(error) = self.0.read_exact_at(bytemuck::cast_slice_mut(out), offset(at)) {
-            panic!("the temporary file could not be read back: {error}");
+            let what = format!("a temporary file could not be read back: {error}");
+            give_up(Error::file(&std::env::temp_dir(), what, "set TMPDIR to another disk"));
         }
     }
 }

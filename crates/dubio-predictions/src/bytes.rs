@@ -1,91 +1,172 @@
-//! The bytes of an array: a stretch of a mapped file, or memory of its own.
+//! The bytes of an array: a stretch of a file, or memory of its own.
+//!
+//! Files are read by calls and never mapped: one that is cut short meanwhile is then an error and no
+//! signal, and what was read does not stay in this process's memory.
 
+use std::cell::RefCell;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use memmap2::Mmap;
+use crate::checksum::Checksum;
+use crate::input;
 
-/// Files up to this size are read through their maps, which stay in memory.
-const SMALL: usize = 1 << 28;
+/// Bytes read at once where all are wanted; a multiple of every element's size.
+const BLOCK: usize = 1 << 16;
 
 /// Shared read-only bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Bytes {
     store: Store,
     range: Range<usize>,
+    /// That of the entry which these bytes are part of.
+    checksum: Option<Arc<Checksum>>,
 }
 
 #[derive(Clone, Debug)]
 enum Store {
-    Mapped(Arc<Mapped>),
+    File(Arc<Stored>),
     Owned(Arc<Vec<u8>>),
 }
 
-#[derive(Debug)]
-struct Mapped {
-    map: Mmap,
-    /// The file itself, if it is large.
-    large: Option<File>,
-}
-
 impl Bytes {
-    /// Maps a file into memory.
-    pub(crate) fn map(path: &Path) -> io::Result<Self> {
-        Self::map_file(&File::open(path)?)
+    /// The bytes of a file.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        Self::file(input::open(path)?)
     }
 
-    /// Maps an open file into memory.
-    pub(crate) fn map_file(file: &File) -> io::Result<Self> {
-        // SAFETY: the map is read-only and its bytes are only ever read as plain numbers. Another
-        // process that rewrites the file meanwhile can change the numbers, and one that cuts it
-        // short can end this process with a bus error, but neither breaks a rule of the language
-        // that we rely on: no reference into the map outlives a read.
-        #[allow(unsafe_code)]
-        let map = unsafe { Mmap::map(file)? };
-        let large = if map.len() > SMALL { Some(file.try_clone()?) } else { None };
-        Ok(Self { range: 0..map.len(), store: Store::Mapped(Arc::new(Mapped { map, large })) })
+    /// The bytes of an open file.
+    pub(crate) fn file(file: File) -> io::Result<Self> {
+        let length = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
+        let store = Store::File(Arc::new(Stored::new(file)));
+        Ok(Self { range: 0..length, store, checksum: None })
     }
 
     pub(crate) fn owned(bytes: Vec<u8>) -> Self {
-        Self { range: 0..bytes.len(), store: Store::Owned(Arc::new(bytes)) }
+        Self { range: 0..bytes.len(), store: Store::Owned(Arc::new(bytes)), checksum: None }
+    }
+
+    /// The same bytes, whose checksum is taken while they are read.
+    pub(crate) fn checked(mut self, crc32: u32) -> Self {
+        self.checksum = Some(Arc::new(Checksum::new(self.range.clone(), crc32)));
+        self
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.range.len()
     }
 
     /// A stretch of these bytes; `None` when it reaches beyond them.
     pub(crate) fn slice(&self, range: Range<usize>) -> Option<Self> {
         let start = self.range.start.checked_add(range.start)?;
         let end = self.range.start.checked_add(range.end)?;
-        (start <= end && end <= self.range.end)
-            .then(|| Self { store: self.store.clone(), range: start..end })
+        (start <= end && end <= self.range.end).then(|| Self { range: start..end, ..self.clone() })
     }
 
-    pub(crate) fn get(&self) -> &[u8] {
+    /// Calls `f` with a stretch of these bytes, which must lie within them.
+    pub(crate) fn with<T>(&self, range: Range<usize>, f: impl FnOnce(&[u8]) -> T) -> io::Result<T> {
+        thread_local!(static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) });
+        let place = self.range.start + range.start..self.range.start + range.end;
         match &self.store {
-            Store::Mapped(mapped) => &mapped.map[self.range.clone()],
-            Store::Owned(bytes) => &bytes[self.range.clone()],
+            Store::Owned(bytes) => Ok(f(&bytes[place])),
+            Store::File(file) => BUFFER.with_borrow_mut(|buffer| {
+                buffer.resize(place.len(), 0);
+                file.read_exact_at(buffer, place.start as u64)?;
+                if let Some(checksum) = &self.checksum {
+                    checksum.note(place.start, buffer)?;
+                }
+                Ok(f(buffer))
+            }),
         }
     }
 
-    /// Calls `f` with a stretch of these bytes. Those of a large file are read and not looked at in
-    /// the map: its pages stay in memory, with others that the system brings along.
-    pub(crate) fn with<T>(&self, range: Range<usize>, f: impl FnOnce(&[u8]) -> T) -> T {
-        #[cfg(unix)]
-        if let Store::Mapped(mapped) = &self.store
-            && let Some(file) = &mapped.large
-        {
-            use std::cell::RefCell;
-            use std::os::unix::fs::FileExt;
-            thread_local!(static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) });
-            return BUFFER.with_borrow_mut(|buffer| {
-                buffer.resize(range.len(), 0);
-                match file.read_exact_at(buffer, (self.range.start + range.start) as u64) {
-                    Ok(()) => f(buffer),
-                    Err(_) => f(&self.get()[range]),
-                }
-            });
-        }
-        f(&self.get()[range])
+    /// The first bytes, as many as there are up to a number.
+    pub(crate) fn head(&self, most: usize) -> io::Result<Vec<u8>> {
+        self.with(0..most.min(self.len()), <[u8]>::to_vec)
+    }
+
+    /// Calls `f` with all bytes, in order, a block at a time.
+    pub(crate) fn each_block(&self, mut f: impl FnMut(&[u8])) -> io::Result<()> {
+        let starts = (0..self.len()).step_by(BLOCK);
+        starts
+            .map(|at| at..self.len().min(at + BLOCK))
+            .try_for_each(|block| self.with(block, &mut f))
+    }
+
+    /// Reads what nobody has read of the entry that these bytes are part of, so that its checksum is
+    /// compared.
+    pub(crate) fn read_rest(&self) -> io::Result<()> {
+        let Some(checksum) = &self.checksum else { return Ok(()) };
+        let rest = |range| Self { range, ..self.clone() }.each_block(|_| ());
+        checksum.unseen().into_iter().try_for_each(rest)
+    }
+
+    /// A reader of these bytes that takes no checksum.
+    pub(crate) fn reader(&self) -> Reader {
+        Reader { bytes: Self { checksum: None, ..self.clone() }, at: 0 }
+    }
+}
+
+/// Reads bytes from a place of its own.
+pub(crate) struct Reader {
+    bytes: Bytes,
+    at: u64,
+}
+
+impl Read for Reader {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let at = usize::try_from(self.at).unwrap_or(usize::MAX).min(self.bytes.len());
+        let count = out.len().min(self.bytes.len() - at).min(BLOCK);
+        self.bytes.with(at..at + count, |bytes| out[..count].copy_from_slice(bytes))?;
+        self.at += count as u64;
+        Ok(count)
+    }
+}
+
+impl Seek for Reader {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let place = match to {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::End(by) => (self.bytes.len() as u64).checked_add_signed(by),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+        };
+        self.at = place.ok_or_else(|| io::Error::other("a place before the beginning"))?;
+        Ok(self.at)
+    }
+}
+
+/// A file that several threads read at places of their own.
+#[cfg(unix)]
+#[derive(Debug)]
+struct Stored(File);
+
+#[cfg(unix)]
+impl Stored {
+    fn new(file: File) -> Self {
+        Self(file)
+    }
+
+    fn read_exact_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
+        std::os::unix::fs::FileExt::read_exact_at(&self.0, out, at)
+    }
+}
+
+/// The same where only one can read at a time.
+#[cfg(not(unix))]
+#[derive(Debug)]
+struct Stored(std::sync::Mutex<File>);
+
+#[cfg(not(unix))]
+impl Stored {
+    fn new(file: File) -> Self {
+        Self(std::sync::Mutex::new(file))
+    }
+
+    fn read_exact_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
+        let mut file = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        file.seek(SeekFrom::Start(at))?;
+        file.read_exact(out)
     }
 }

@@ -49,12 +49,25 @@ impl Error {
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub what: String,
-    pub advice: &'static str,
+    pub advice: String,
 }
 
 impl Fault {
-    pub(crate) fn new(what: impl Display, advice: &'static str) -> Self {
-        Self { what: what.to_string(), advice }
+    pub(crate) fn new(what: impl Display, advice: impl Display) -> Self {
+        Self { what: what.to_string(), advice: advice.to_string() }
+    }
+
+    /// What stopped the reading of an array that was found in its file.
+    pub(crate) fn unread(error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof => {
+                Self::new("the file was cut short while it was read", "write it again")
+            }
+            io::ErrorKind::InvalidData => {
+                Self::new(format!("unreadable: {error}"), "the file is damaged: write it again")
+            }
+            _ => Self::new(format!("unreadable: {error}"), ""),
+        }
     }
 
     pub(crate) fn at(self, path: &Path, array: &str) -> Error {

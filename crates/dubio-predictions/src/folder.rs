@@ -7,7 +7,7 @@ use crate::bytes::Bytes;
 use crate::error::Error;
 use crate::npy::Header;
 
-/// Maps every `.npy` file of a folder; the stem of its name is the array's name.
+/// Opens every `.npy` file of a folder; the stem of its name is the array's name.
 pub(crate) fn read(path: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Arrays, Error> {
     let mut arrays = Arrays::default();
     for entry in std::fs::read_dir(path).map_err(|e| Error::io(path, &e))? {
@@ -18,8 +18,8 @@ pub(crate) fn read(path: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Arrays,
             continue;
         };
         arrays.note(name, wanted, || {
-            let bytes = Bytes::map(&file).map_err(|e| Error::io(&file, &e))?;
-            Header::parse(bytes.get())
+            let bytes = Bytes::open(&file).map_err(|e| Error::io(&file, &e))?;
+            Header::of(&bytes)
                 .and_then(|header| header.array(&bytes))
                 .map_err(|fault| Error::file(&file, fault.what, fault.advice))
         })?;

@@ -1,15 +1,19 @@
 //! The waist of the hourglass: predictions files, from any framework.
 //!
 //! [`open`] reads `.npz`, `.safetensors` or a folder of `.npy` and gives [`Predictions`] whose
-//! shapes and dtypes have been checked; numbers are checked where they are read. Stored arrays are
-//! memory-mapped. Nothing is allocated on the word of a header alone.
+//! shapes and dtypes have been checked; numbers and checksums are checked where they are read, rows at
+//! a time. Nothing is allocated on the word of a header alone. A read that fails gives up the work that
+//! [`guarded`] began.
 
 mod array;
 #[cfg(unix)]
 mod aside;
 mod bytes;
+mod checksum;
 mod error;
 mod folder;
+mod guard;
+pub mod input;
 mod npy;
 mod npz;
 mod predictions;
@@ -20,6 +24,7 @@ pub use array::{Array, Dtype, Float, Integer};
 #[cfg(unix)]
 pub use aside::TempFile;
 pub use error::Error;
+pub use guard::guarded;
 pub use predictions::{Classification, Groups, Predictions, Regression, RegressionKind, Source};
 pub use write::{Floats, Output, write, write_whole};
 

@@ -34,6 +34,12 @@ pub(crate) fn header(dtype: &str, shape: &[usize]) -> Vec<u8> {
 }
 
 impl Header {
+    /// Reads the header of an array.
+    pub(crate) fn of(bytes: &Bytes) -> Result<Self, Fault> {
+        let head = bytes.head(LONGEST_HEADER + 12).map_err(|e| Fault::unread(&e))?;
+        Self::parse(&head)
+    }
+
     /// Reads the header at the start of some bytes, which may end before the data do.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Self, Fault> {
         let text = text(bytes)?;
@@ -52,7 +58,7 @@ impl Header {
 
     /// The array, from all of its bytes, header included.
     pub(crate) fn array(&self, bytes: &Bytes) -> Result<Array, Fault> {
-        let found = bytes.get().len();
+        let found = bytes.len();
         let data = self.total().and_then(|end| bytes.slice(self.start..end));
         let data = data.filter(|_| self.total() == Some(found)).ok_or_else(|| {
             Fault::new(

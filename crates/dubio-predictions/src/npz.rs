@@ -1,6 +1,7 @@
 //! An `.npz` archive: a zip file of `.npy` entries, stored or deflated.
 
-use std::io::{Cursor, Read, Seek, SeekFrom, Write};
+use std::fmt::Display;
+use std::io::{BufReader, Read, Write};
 use std::path::Path;
 
 use zip::read::ZipFile;
@@ -8,7 +9,7 @@ use zip::{CompressionMethod, ZipArchive};
 
 use crate::Arrays;
 use crate::array::Array;
-use crate::bytes::Bytes;
+use crate::bytes::{Bytes, Reader};
 use crate::error::{Error, Fault};
 use crate::npy::Header;
 
@@ -18,19 +19,22 @@ const DAMAGED: &str = "the archive is damaged: write it again with numpy.savez";
 const MOST_EXPANSION: usize = 1032;
 
 /// Arrays that together unpack to more than this go to temporary files instead of memory.
-const IN_MEMORY: usize = 1 << 30;
+const IN_MEMORY: usize = 1 << 26;
 
-/// Stored entries up to this size have their checksum compared. Larger ones are mapped and only
-/// read when they are scored; a second pass over them would cost as much as the scores.
-const CHECKED: usize = 1 << 26;
+/// How much larger than the archive its arrays may be once they are unpacked. Predictions hardly
+/// shrink; what shrinks more is a handful of numbers repeated, or made to fill the disk.
+const MOST_GROWTH: usize = 32;
+
+/// What may be unpacked from the smallest archive.
+const ALWAYS_ALLOWED: usize = 1 << 26;
 
 /// Entries in one archive; no predictions file has more than a few.
 const MOST_ENTRIES: usize = 1 << 12;
 
-/// Maps stored entries and unpacks deflated ones.
+/// Finds stored entries and unpacks deflated ones.
 pub(crate) fn read(path: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Arrays, Error> {
-    let file = Bytes::map(path).map_err(|e| Error::io(path, &e))?;
-    let mut archive = ZipArchive::new(Cursor::new(file.get()))
+    let file = Bytes::open(path).map_err(|e| Error::io(path, &e))?;
+    let mut archive = ZipArchive::new(BufReader::new(file.reader()))
         .map_err(|e| Error::file(path, format!("not a readable .npz archive: {e}"), DAMAGED))?;
     if archive.len() > MOST_ENTRIES {
         return Err(Error::file(path, format!("an archive of {} entries", archive.len()), DAMAGED));
@@ -45,51 +49,66 @@ pub(crate) fn read(path: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Arrays,
         Err(e) => return Err(Error::file(path, format!("unreadable: {e}"), DAMAGED)),
     }
     let mut arrays = Arrays::default();
-    let mut memory = IN_MEMORY;
-    for index in 0..archive.len() {
-        let name =
-            archive.by_index_raw(index).and_then(|entry| entry.name().map(|n| n.to_string()));
-        let name = name.map_err(|e| Error::file(path, format!("entry {index}: {e}"), DAMAGED))?;
-        let Some(array_name) = name.strip_suffix(".npy") else { continue };
-        arrays.note(array_name, wanted, || {
-            entry(&file, &mut archive, index, &mut memory)
-                .map_err(|fault| fault.at(path, array_name))
+    let mut room = Room::of(&file);
+    let names = names(path, &mut archive)?;
+    for (index, name) in names.iter().enumerate() {
+        let Some(array) = name.strip_suffix(".npy") else {
+            arrays.unread.push(name.clone());
+            continue;
+        };
+        // numpy knows both by the shorter name, and gives one of them.
+        if names.iter().any(|other| other == array) {
+            let what = format!("both an entry `{array}` and an entry `{name}`");
+            return Err(Error::file(path, what, "leave one of them"));
+        }
+        arrays.note(array, wanted, || {
+            entry(&file, &mut archive, index, &mut room).map_err(|fault| fault.at(path, array))
         })?;
     }
     Ok(arrays)
 }
 
+type Archive = ZipArchive<BufReader<Reader>>;
+
+/// The names of the entries, in the order of the archive.
+fn names(path: &Path, archive: &mut Archive) -> Result<Vec<String>, Error> {
+    let count = archive.len();
+    let name = |index| {
+        let name = archive.by_index_raw(index).and_then(|e| e.name().map(|n| n.to_string()));
+        name.map_err(|e| Error::file(path, format!("entry {index}: {e}"), DAMAGED))
+    };
+    (0..count).map(name).collect()
+}
+
+fn broken(what: impl Display) -> Fault {
+    Fault::new(format!("unreadable: {what}"), DAMAGED)
+}
+
 fn entry(
     file: &Bytes,
-    archive: &mut ZipArchive<Cursor<&[u8]>>,
+    archive: &mut Archive,
     index: usize,
-    memory: &mut usize,
+    room: &mut Room,
 ) -> Result<Array, Fault> {
-    let broken = |e: &dyn std::fmt::Display| Fault::new(format!("unreadable: {e}"), DAMAGED);
-    let raw = archive.by_index_raw(index).map_err(|e| broken(&e))?;
-    if raw.encrypted() {
+    let raw = archive.by_index_raw(index).map_err(broken)?;
+    let (method, size, crc) = (raw.compression(), raw.size(), raw.crc32());
+    if raw.encrypted() || encrypted_here(file, raw.header_start() as usize)? {
         return Err(Fault::new("the entry is encrypted", "write the archive without a password"));
     }
-    let (method, size, crc) = (raw.compression(), raw.size(), raw.crc32());
     let packed = raw.compressed_size() as usize;
-    let start = raw.data_start().ok_or_else(|| broken(&"no data"))? as usize;
+    let start = raw.data_start().ok_or_else(|| broken("no data"))? as usize;
     drop(raw);
-    let bytes = start.checked_add(packed).and_then(|end| file.slice(start..end));
-    let bytes = bytes.ok_or_else(|| broken(&"the archive is cut short"))?;
     match method {
         CompressionMethod::Stored => {
+            let bytes = start.checked_add(packed).and_then(|end| file.slice(start..end));
+            let bytes = bytes.ok_or_else(|| broken("the archive is cut short"))?;
             if size != packed as u64 {
-                return Err(broken(&"its two sizes differ, though it is not compressed"));
+                return Err(broken("its two sizes differ, though it is not compressed"));
             }
-            if packed <= CHECKED && crc32fast::hash(bytes.get()) != crc {
-                return Err(broken(&"its checksum is wrong"));
-            }
-            Header::parse(bytes.get())?.array(&bytes)
+            let bytes = bytes.checked(crc);
+            Header::of(&bytes)?.array(&bytes)
         }
-        CompressionMethod::Deflated => {
-            let unpacked = archive.by_index(index).map_err(|e| broken(&e))?;
-            inflate(unpacked, memory)
-        }
+        CompressionMethod::Deflated => inflate(archive.by_index(index).map_err(broken)?, room),
         other => Err(Fault::new(
             format!("compressed by {other}, which .npz files are not"),
             "write it with numpy.savez or numpy.savez_compressed",
@@ -97,32 +116,84 @@ fn entry(
     }
 }
 
+/// Whether the header before the data says so: the archive's list of entries may not.
+fn encrypted_here(file: &Bytes, header: usize) -> Result<bool, Fault> {
+    let flags = header.checked_add(8).and_then(|end| file.slice(header + 6..end));
+    let flags = flags.ok_or_else(|| broken("the archive is cut short"))?;
+    Ok(flags.head(1).map_err(broken)?[0] & 1 == 1)
+}
+
+/// What is left of the room for unpacked arrays.
+struct Room {
+    /// In bytes, wherever they go.
+    allowed: usize,
+    /// In memory.
+    memory: usize,
+}
+
+impl Room {
+    fn of(file: &Bytes) -> Self {
+        let allowed = file.len().saturating_mul(MOST_GROWTH).max(ALWAYS_ALLOWED);
+        Self { allowed, memory: IN_MEMORY }
+    }
+
+    /// Whether so much more may be unpacked.
+    fn take(&mut self, bytes: usize) -> Result<(), Fault> {
+        let left = self.allowed.checked_sub(bytes).ok_or_else(|| {
+            let what = format!(
+                "unpacks to {bytes} bytes, and an archive may grow to {MOST_GROWTH} times its size \
+                 or {} MiB",
+                ALWAYS_ALLOWED >> 20
+            );
+            Fault::new(what, "write it with numpy.savez, which does not compress")
+        })?;
+        self.allowed = left;
+        Ok(())
+    }
+}
+
 /// Unpacks an entry: as many bytes as its own header says and its packed size makes possible.
-fn inflate<R: Read>(mut reader: ZipFile<'_, R>, memory: &mut usize) -> Result<Array, Fault> {
-    let broken = |e: &dyn std::fmt::Display| Fault::new(format!("unreadable: {e}"), DAMAGED);
+fn inflate<R: Read>(mut reader: ZipFile<'_, R>, room: &mut Room) -> Result<Array, Fault> {
     let (packed, size) = (reader.compressed_size() as usize, reader.size());
     let mut head = Vec::new();
-    reader.by_ref().take(1 << 15).read_to_end(&mut head).map_err(|e| broken(&e))?;
+    reader.by_ref().take(1 << 15).read_to_end(&mut head).map_err(broken)?;
     let header = Header::parse(&head)?;
     let possible = packed.saturating_mul(MOST_EXPANSION).saturating_add(1 << 12);
     let total = header.total().filter(|&total| total <= possible).ok_or_else(|| {
-        broken(&format!("its header claims more than {packed} packed bytes can hold"))
+        broken(format!("its header claims more than {packed} packed bytes can hold"))
     })?;
     if total as u64 != size {
-        return Err(broken(&format!("its header needs {total} bytes, the archive has {size}")));
+        return Err(broken(format!("its header needs {total} bytes, the archive has {size}")));
     }
+    room.take(total)?;
     // One byte more than expected, so that an entry which is too long is seen to be.
-    let rest = (total + 1).saturating_sub(head.len()) as u64;
-    let bytes = if total <= *memory {
-        *memory -= total;
-        reader.take(rest).read_to_end(&mut head).map_err(|e| broken(&e))?;
+    let mut rest = reader.take((total + 1).saturating_sub(head.len()) as u64);
+    let bytes = if total <= room.memory {
+        room.memory -= total;
+        rest.read_to_end(&mut head).map_err(broken)?;
         Bytes::owned(head)
     } else {
-        let mut file = tempfile::tempfile().map_err(|e| broken(&e))?;
-        file.write_all(&head).map_err(|e| broken(&e))?;
-        std::io::copy(&mut reader.take(rest), &mut file).map_err(|e| broken(&e))?;
-        file.seek(SeekFrom::Start(0)).map_err(|e| broken(&e))?;
-        Bytes::map_file(&file).map_err(|e| broken(&e))?
+        aside(&head, &mut rest, total)?
     };
     header.array(&bytes)
+}
+
+/// Unpacks to a temporary file.
+fn aside(head: &[u8], rest: &mut impl Read, total: usize) -> Result<Bytes, Fault> {
+    let no_room = |e: std::io::Error| {
+        let folder = std::env::temp_dir();
+        let what = format!("could not be unpacked to {}: {e}", folder.display());
+        let megabytes = total.div_ceil(1_000_000);
+        Fault::new(what, format!("set TMPDIR to a folder with room for {megabytes} MB"))
+    };
+    let mut file = tempfile::tempfile().map_err(no_room)?;
+    file.write_all(head).map_err(no_room)?;
+    let mut block = vec![0; 1 << 16];
+    loop {
+        match rest.read(&mut block).map_err(broken)? {
+            0 => break,
+            read => file.write_all(&block[..read]).map_err(no_room)?,
+        }
+    }
+    Bytes::file(file).map_err(no_room)
 }

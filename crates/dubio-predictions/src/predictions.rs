@@ -9,6 +9,7 @@ use dubio_metrics::members::{Form, Members};
 use crate::Arrays;
 use crate::array::Array;
 use crate::error::{Error, Fault};
+use crate::guard::give_up;
 
 /// A predictions file whose arrays fit together.
 pub enum Predictions {
@@ -87,7 +88,16 @@ impl Groups {
 pub struct Source {
     /// Name of the array.
     pub name: String,
+    path: PathBuf,
     array: Array,
+}
+
+impl Source {
+    /// Reads what nobody has read, so that damage anywhere in the array is seen: for those who look
+    /// at some members only.
+    pub fn read_rest(&self) -> Result<(), Error> {
+        self.array.read_rest().map_err(|e| Fault::unread(&e).at(&self.path, &self.name))
+    }
 }
 
 impl Members for Source {
@@ -100,8 +110,11 @@ impl Members for Source {
     fn width(&self) -> usize {
         self.array.shape()[2]
     }
+    /// Gives up the work that [`crate::guarded`] began when the file fails.
     fn read(&self, member: usize, rows: Range<usize>, out: &mut [f64]) {
-        self.array.read_rows(member, rows, out);
+        if let Err(error) = self.array.read_rows(member, rows, out) {
+            give_up(Fault::unread(&error).at(&self.path, &self.name));
+        }
     }
 }
 
@@ -159,7 +172,7 @@ impl Taker<'_> {
             return Err(Error::array(self.path, name, what, "there must be at least one example"));
         }
         let array = if axes == 2 { array.with_trailing_axis() } else { array };
-        Ok(Source { name: name.to_string(), array })
+        Ok(Source { name: name.to_string(), path: self.path.to_path_buf(), array })
     }
 
     fn fit(&self, name: &str, found: usize, examples: usize) -> Result<(), Error> {
@@ -170,10 +183,23 @@ impl Taker<'_> {
         Err(Error::array(self.path, name, what, "give exactly one entry per example"))
     }
 
-    fn integers(&mut self, name: &str, examples: usize) -> Result<Vec<i128>, Error> {
-        let values = self.take(name)?.integers().map_err(|fault| fault.at(self.path, name))?;
-        self.fit(name, values.len(), examples)?;
-        Ok(values)
+    /// Whole numbers, one per example, as `convert` has them; the first that it refuses is an error
+    /// with what `advice` says of it.
+    fn integers<T>(
+        &mut self,
+        name: &str,
+        examples: usize,
+        convert: impl FnMut(i128) -> Option<T>,
+        refused: impl FnOnce(usize, i128) -> (String, String),
+    ) -> Result<Vec<T>, Error> {
+        let array = self.take(name)?;
+        let entries = array.shape().first().copied().unwrap_or(0);
+        let values = array.integers(convert).map_err(|fault| fault.at(self.path, name))?;
+        self.fit(name, entries, examples)?;
+        values.map_err(|(example, value)| {
+            let (what, advice) = refused(example, value);
+            Error::array(self.path, name, what, advice)
+        })
     }
 
     fn groups(&mut self, examples: usize) -> Result<Groups, Error> {
@@ -181,13 +207,12 @@ impl Taker<'_> {
         let names: Vec<String> = self.arrays.keys().filter(is_group).cloned().collect();
         let mut groups = Vec::new();
         for name in names {
-            let values = self.integers(&name, examples)?;
-            let narrow = values.iter().map(|&v| i64::try_from(v)).collect::<Result<_, _>>();
-            let narrow = narrow.map_err(|_| {
-                Error::array(self.path, &name, "a group number beyond 2^63", "use smaller numbers")
+            let narrow = |value: i128| i64::try_from(value).ok();
+            let values = self.integers(&name, examples, narrow, |_, _| {
+                ("a group number beyond 2^63".into(), "use smaller numbers".into())
             })?;
             let own = name.strip_prefix("groups").unwrap_or_default();
-            groups.push((own.trim_start_matches('.').to_string(), narrow));
+            groups.push((own.trim_start_matches('.').to_string(), values));
         }
         Ok(Groups(groups))
     }
@@ -252,25 +277,16 @@ fn classification(taker: &mut Taker<'_>, name: &str, form: Form) -> Result<Class
         return Err(Error::array(&path, name, what, "at most 2^32 examples of 2^24 classes"));
     }
     let labels = if taker.has("labels") {
-        Some(labels(&path, &taker.integers("labels", examples)?, classes)?)
+        let below = |value: i128| u32::try_from(value).ok().filter(|&y| (y as usize) < classes);
+        Some(taker.integers("labels", examples, below, |example, label| {
+            let advice = format!("labels run from 0 to {} for {classes} classes", classes - 1);
+            (format!("label {label} at example {example}"), advice)
+        })?)
     } else {
         None
     };
     let groups = taker.groups(examples)?;
     Ok(Classification { path, form, source, labels, groups, ignored: Vec::new() })
-}
-
-fn labels(path: &Path, values: &[i128], classes: usize) -> Result<Vec<u32>, Error> {
-    let bad = values.iter().position(|&v| v < 0 || v >= classes as i128);
-    match bad {
-        None => Ok(values.iter().map(|&v| v as u32).collect()),
-        Some(example) => Err(Error::array(
-            path,
-            "labels",
-            format!("label {} at example {example}", values[example]),
-            format!("labels run from 0 to {} for {classes} classes", classes - 1),
-        )),
-    }
 }
 
 fn regressed(taker: &mut Taker<'_>) -> Result<Regression, Error> {

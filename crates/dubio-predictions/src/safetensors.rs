@@ -2,26 +2,28 @@
 
 use std::path::Path;
 
-use safetensors::SafeTensors;
-use safetensors::tensor::Dtype as Kind;
+use safetensors::tensor::{Dtype as Kind, Metadata};
 
 use crate::Arrays;
 use crate::array::{Array, Dtype, Endian, Float, Integer, Order};
 use crate::bytes::Bytes;
 use crate::error::{Error, Fault};
 
-/// Maps the tensors of a file.
+/// The longest header: a few hundred bytes name the arrays of a predictions file.
+const LONGEST_HEADER: usize = 1 << 24;
+
+/// Finds the tensors of a file.
 pub(crate) fn read(path: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Arrays, Error> {
-    let file = Bytes::map(path).map_err(|e| Error::io(path, &e))?;
-    let (header, metadata) = SafeTensors::read_metadata(file.get()).map_err(|e| {
-        Error::file(path, format!("not a readable .safetensors file: {e}"), "write it again")
+    let file = Bytes::open(path).map_err(|e| Error::io(path, &e))?;
+    let (data, metadata) = header(&file).map_err(|what| {
+        Error::file(path, format!("not a readable .safetensors file: {what}"), "write it again")
     })?;
     let mut arrays = Arrays::default();
-    for (name, tensor) in metadata.tensors() {
-        let data_start = header + 8;
+    for name in metadata.offset_keys() {
+        let Some(tensor) = metadata.info(&name) else { continue };
         let (start, end) = tensor.data_offsets;
         let array = || {
-            file.slice(data_start + start..data_start + end)
+            file.slice(data + start..data + end)
                 .ok_or_else(|| Fault::new("its data reach beyond the file", "write the file again"))
                 .and_then(|bytes| {
                     let shape: Vec<u64> = tensor.shape.iter().map(|&axis| axis as u64).collect();
@@ -32,6 +34,23 @@ pub(crate) fn read(path: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Arrays,
         arrays.note(&name, wanted, array)?;
     }
     Ok(arrays)
+}
+
+/// Where the data begin, and what is said of them: eight bytes of length, then JSON. The format's
+/// own crate reads this only from a file that is in memory as a whole.
+fn header(file: &Bytes) -> Result<(usize, Metadata), String> {
+    let head = file.head(8).map_err(|e| e.to_string())?;
+    let length = head.first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
+    let length = length.ok_or("the header is cut short")?;
+    let data = usize::try_from(length).ok().filter(|&length| length <= LONGEST_HEADER);
+    let data = 8 + data.ok_or_else(|| format!("a header of {length} bytes"))?;
+    let text = file.head(data).map_err(|e| e.to_string())?;
+    let text = text.get(8..data).ok_or("the header is cut short")?;
+    let metadata: Metadata = serde_json::from_slice(text).map_err(|e| e.to_string())?;
+    match data.checked_add(metadata.data_len()) {
+        Some(end) if end == file.len() => Ok((data, metadata)),
+        _ => Err(format!("{} bytes of data, there are {}", metadata.data_len(), file.len() - data)),
+    }
 }
 
 fn dtype(kind: Kind) -> Result<Dtype, Fault> {

@@ -14,7 +14,7 @@ use dubio_metrics::views::Chosen;
 use dubio_predictions::{Classification, Error, Floats, Output, Predictions, open, write};
 use serde_json::json;
 
-use crate::terminal;
+use crate::{destination, terminal};
 
 /// Fit a temperature on validation predictions and apply it to others.
 ///
@@ -44,6 +44,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
+    if let Some(output) = &args.output {
+        destination::keep([&args.file].into_iter().chain(&args.apply), &[output])?;
+    }
     let validation = classes(&args.file)?;
     let labels = validation.labels.clone().ok_or_else(|| {
         Error::file(&args.file, "there is no array `labels`", "a temperature is fitted to labels")

@@ -18,11 +18,11 @@ use dubio_metrics::views::{Rows, Tempered};
 use dubio_metrics::{classification, regression};
 use dubio_predictions::{Classification, Predictions, Regression, RegressionKind, open};
 
+use crate::Outcome;
 use crate::costs::read_costs;
 use crate::loading::{at_fault, labels, note_ignored, outcomes};
 use crate::names::Selection;
 use crate::progress::Bar;
-use crate::{Outcome, threads};
 
 /// Posterior predictive check: could these labels have come from the model itself?
 ///
@@ -77,7 +77,7 @@ pub(crate) struct Args {
     json: bool,
     /// Number of threads; all cores when left out. The results do not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    threads: Option<u16>,
+    pub(crate) threads: Option<u16>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -117,7 +117,6 @@ struct Report {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
-    threads::limit(args.threads)?;
     let file = open(&args.file)?;
     let names = if !args.statistic.is_empty() {
         args.statistic.clone()

@@ -17,11 +17,11 @@ use dubio_metrics::stream::Stream;
 use dubio_metrics::views::Chosen;
 use dubio_predictions::{Classification, Predictions, Regression, RegressionKind, open};
 
+use crate::Outcome;
 use crate::loading::{at_fault, labels, note_ignored, outcomes, pooled};
 use crate::names::Selection;
 use crate::progress::Bar;
 use crate::same::{Truth, same_examples};
-use crate::{Outcome, threads};
 
 /// Compare methods on the same examples: differences with intervals, a ranking, and what may not be
 /// compared.
@@ -66,7 +66,7 @@ pub(crate) struct Args {
     json: bool,
     /// Number of threads; all cores when left out. The results do not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    threads: Option<u16>,
+    pub(crate) threads: Option<u16>,
 }
 
 const CLASSIFICATION: [&str; 8] =
@@ -74,7 +74,6 @@ const CLASSIFICATION: [&str; 8] =
 const REGRESSION: [&str; 5] = ["rmse", "nll", "crps", "qce", "picp"];
 
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
-    threads::limit(args.threads)?;
     let names = names(args)?;
     let files: Vec<Predictions> =
         args.files.iter().map(|path| Ok(open(path)?)).collect::<Result<_>>()?;
@@ -197,7 +196,9 @@ fn classified(
         pooled(file, progress)?
     } else {
         let some = Chosen::of(&file.source, 0..members);
-        pool(&some, file.form, &|_| ()).map_err(|fault| at_fault(file, &fault))?
+        let pooled = pool(&some, file.form, &|_| ()).map_err(|fault| at_fault(file, &fault))?;
+        file.source.read_rest()?;
+        pooled
     };
     Ok((members, Examples::new(pooled, labels(file)?)))
 }

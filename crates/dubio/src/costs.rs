@@ -4,16 +4,18 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use dubio_metrics::costs::Costs;
+use dubio_predictions::input;
 
 /// Reads a CSV without a head: a row per decision, a column per true class.
 pub(crate) fn read_costs(path: &Path, classes: usize) -> Result<Costs> {
     let place = |line: usize| format!("{}, line {line}", path.display());
+    let file = input::open(path)
+        .with_context(|| format!("cannot read the cost matrix {}", path.display()))?;
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .trim(csv::Trim::All)
         .flexible(true)
-        .from_path(path)
-        .with_context(|| format!("cannot read the cost matrix {}", path.display()))?;
+        .from_reader(file);
     let mut rows = Vec::new();
     for (line, record) in reader.records().enumerate() {
         let record = record.with_context(|| place(line + 1))?;

@@ -13,10 +13,10 @@ use dubio_metrics::card::Direction;
 use dubio_metrics::dee::{Equivalent, Falling, Point, Worth, equivalents};
 use serde_json::{Map, Value, json};
 
+use crate::Outcome;
 use crate::names::{base, known};
 use crate::render::value;
 use crate::terminal::{self, say};
-use crate::{Outcome, threads};
 
 /// Deep ensemble equivalents: how many independently trained networks a method is worth.
 ///
@@ -77,7 +77,7 @@ pub(crate) struct Args {
     json: bool,
     /// Number of threads; all cores when left out. The results do not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    threads: Option<u16>,
+    pub(crate) threads: Option<u16>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -106,7 +106,6 @@ impl Curve {
 type Rows<'a> = (&'a Curve, Result<Vec<Worth>, String>);
 
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
-    threads::limit(args.threads)?;
     let (curves, baseline) = match &args.table {
         Some(table) => (table::curves(args, table)?, args.baseline.clone()),
         None if args.methods.is_empty() => {

@@ -1,6 +1,6 @@
 //! Where results are to go. What is wrong with a place is told before the work, not after it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
@@ -10,10 +10,49 @@ pub(crate) fn check(path: &Path) -> Result<()> {
     if path.is_dir() {
         bail!("{shown} is a folder; name a file in it");
     }
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
-            bail!("{shown}: there is no folder {}; make it first", folder.display())
-        }
-        _ => Ok(()),
+    let folder = folder(path);
+    if !folder.is_dir() {
+        bail!("{shown}: there is no folder {}; make it first", folder.display());
     }
+    Ok(())
+}
+
+/// Refuses to write over what is read, or to one place twice.
+pub(crate) fn keep<'a>(
+    inputs: impl IntoIterator<Item = &'a PathBuf>,
+    outputs: &[&Path],
+) -> Result<()> {
+    for input in inputs {
+        if let Some(output) = outputs.iter().find(|output| same(input, output)) {
+            bail!("{} is read, and would be written over; name another output", output.display());
+        }
+    }
+    for (index, output) in outputs.iter().enumerate() {
+        if outputs[..index].iter().any(|other| same(other, output)) {
+            bail!("{} would be written twice; name another output", output.display());
+        }
+    }
+    Ok(())
+}
+
+/// Whether two paths lead to one place, whatever links and dots are on the way.
+fn same(a: &Path, b: &Path) -> bool {
+    #[cfg(unix)]
+    if let (Ok(a), Ok(b)) = (a.metadata(), b.metadata()) {
+        use std::os::unix::fs::MetadataExt;
+        return (a.dev(), a.ino()) == (b.dev(), b.ino());
+    }
+    resolved(a).is_some_and(|a| Some(a) == resolved(b))
+}
+
+/// The path of what is there, or of what will be; `None` where there is no folder for it.
+fn resolved(path: &Path) -> Option<PathBuf> {
+    path.canonicalize()
+        .ok()
+        .or_else(|| Some(folder(path).canonicalize().ok()?.join(path.file_name()?)))
+}
+
+/// The folder that a path lies in.
+pub(crate) fn folder(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

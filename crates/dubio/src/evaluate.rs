@@ -21,7 +21,7 @@ use crate::curves::write_curves;
 use crate::loading::{self, labels, note_ignored, outcomes};
 use crate::names::{Selection, base};
 use crate::progress::Bar;
-use crate::{Outcome, render, threads};
+use crate::{Outcome, destination, render};
 
 /// Score a predictions file: .npz, .safetensors, or a folder of .npy.
 ///
@@ -88,7 +88,7 @@ pub(crate) struct Args {
     curves: Option<PathBuf>,
     /// Number of threads; all cores when left out. The results do not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    threads: Option<u16>,
+    pub(crate) threads: Option<u16>,
 }
 
 fn named_file(text: &str) -> Result<(String, PathBuf), String> {
@@ -110,8 +110,19 @@ fn inside_unit(text: &str) -> Result<f64, String> {
     if value > 0.0 && value < 1.0 { Ok(value) } else { Err("must be between 0 and 1".to_string()) }
 }
 
+impl Args {
+    /// Every file that is read.
+    fn inputs(&self) -> impl Iterator<Item = &PathBuf> {
+        let outside = self.ood.iter().map(|(_, path)| path);
+        [&self.file].into_iter().chain(outside).chain(&self.reference).chain(&self.costs)
+    }
+}
+
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
-    threads::limit(args.threads)?;
+    if let Some(path) = &args.curves {
+        destination::check(path)?;
+        destination::keep(args.inputs(), &[path])?;
+    }
     let selection = Selection::new(&args.scores)?;
     let progress = Bar::new();
     let wanted = |name: &str| selection.wants(name);

@@ -34,8 +34,11 @@ mod worker;
 
 use std::process::ExitCode;
 
-use crate::terminal::say;
+use anyhow::Result;
 use clap::{Parser, Subcommand};
+use dubio_predictions::guarded;
+
+use crate::terminal::say;
 
 #[cfg(target_os = "linux")]
 #[global_allocator]
@@ -98,27 +101,49 @@ enum Outcome {
     Code(ExitCode),
 }
 
-fn main() -> ExitCode {
-    let result = match parsed().command {
-        Command::Evaluate(args) => evaluate::run(&args),
-        Command::Calibrate(args) => calibrate::run(&args).map(|()| Outcome::Done),
-        Command::Check(args) => check::run(&args),
-        Command::Compare(args) => compare::run(&args),
-        Command::Dee(args) => dee::run(&args),
-        Command::List(args) => explain::list(&args).map(|()| Outcome::Done),
-        Command::Explain(args) => explain::explain(&args).map(|()| Outcome::Done),
-        Command::Data(args) => data::run(&args),
-        Command::Predict(args) => predict::run(&args).map(|()| Outcome::Done),
-        Command::Train(args) => train::run(&args).map(|()| Outcome::Done),
-        Command::Plan(args) => plan::show_plan(&args).map(|()| Outcome::Done),
+impl Command {
+    /// The threads that it asks for, if it needs any; `None` of them is a choice of ours.
+    fn threads(&self) -> Option<Option<u16>> {
+        match self {
+            Self::Evaluate(args) => Some(args.threads),
+            Self::Check(args) => Some(args.threads),
+            Self::Compare(args) => Some(args.threads),
+            Self::Dee(args) => Some(args.threads),
+            Self::List(_) | Self::Explain(_) | Self::Schema(_) | Self::Runs(_) => None,
+            _ => Some(None),
+        }
+    }
+}
+
+fn run(command: &Command) -> Result<Outcome> {
+    if let Some(threads) = command.threads() {
+        threads::start(threads)?;
+    }
+    match command {
+        Command::Evaluate(args) => evaluate::run(args),
+        Command::Calibrate(args) => calibrate::run(args).map(|()| Outcome::Done),
+        Command::Check(args) => check::run(args),
+        Command::Compare(args) => compare::run(args),
+        Command::Dee(args) => dee::run(args),
+        Command::List(args) => explain::list(args).map(|()| Outcome::Done),
+        Command::Explain(args) => explain::explain(args).map(|()| Outcome::Done),
+        Command::Data(args) => data::run(args),
+        Command::Predict(args) => predict::run(args).map(|()| Outcome::Done),
+        Command::Train(args) => train::run(args).map(|()| Outcome::Done),
+        Command::Plan(args) => plan::show_plan(args).map(|()| Outcome::Done),
         Command::Schema(_) => plan::show_schema().map(|()| Outcome::Done),
-        Command::Run(args) => study::run(&args).map(|()| Outcome::Done),
-        Command::Report(args) => report::run(&args).map(|()| Outcome::Done),
-        Command::Score(args) => runs::score_runs(&args).map(|()| Outcome::Done),
-        Command::Runs(args) => runs::manage_runs(&args).map(|()| Outcome::Done),
-        Command::Work(args) => worker::do_work(&args).map(Outcome::Code),
-    };
-    match result {
+        Command::Run(args) => study::run(args).map(|()| Outcome::Done),
+        Command::Report(args) => report::run(args).map(|()| Outcome::Done),
+        Command::Score(args) => runs::score_runs(args).map(|()| Outcome::Done),
+        Command::Runs(args) => runs::manage_runs(args).map(|()| Outcome::Done),
+        Command::Work(args) => worker::do_work(args).map(Outcome::Code),
+    }
+}
+
+fn main() -> ExitCode {
+    let command = parsed().command;
+    // A predictions file that fails while it is read gives up the whole command.
+    match guarded(|| run(&command)).unwrap_or_else(|failed| Err(failed.into())) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Undefined | Outcome::NotWhole) => ExitCode::from(1),
         Ok(Outcome::Code(code)) => code,

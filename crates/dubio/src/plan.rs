@@ -12,6 +12,7 @@ use dubio_bench::store::State;
 use dubio_bench::study::badness;
 use dubio_bench::suite::Suite;
 use dubio_data::names::unknown;
+use dubio_predictions::input;
 
 use crate::runs::duration;
 use crate::study::Places;
@@ -58,7 +59,7 @@ pub(crate) fn suite(name: &str) -> Result<Suite> {
         let names = SUITES.iter().map(|(known, _)| *known);
         bail!("{} (a file's name ends in .toml)", unknown("suite", name, names));
     }
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
+    let text = input::read_text(path).with_context(|| format!("cannot read {name}"))?;
     Ok(Suite::parse(name, &text)?)
 }
 

@@ -18,8 +18,9 @@ use dubio_nn::engine::Engine;
 use dubio_nn::shape::Shape;
 use dubio_nn::tape::Tape;
 use dubio_nn::{networks, weights};
-use dubio_predictions::{Floats, Output, write};
+use dubio_predictions::{Floats, Output, input, write};
 
+use crate::destination;
 use crate::progress::Bar;
 use crate::terminal;
 
@@ -95,6 +96,7 @@ fn normalization(text: &str) -> Result<Normalization, String> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
+    destination::keep(&args.weights, &[&args.output])?;
     let data = load(args)?;
     let Answers::Classes { classes, labels } = &data.answers else {
         bail!(
@@ -173,7 +175,7 @@ fn standardise(args: &Args, pictures: &Pictures) -> Result<Standardise> {
 }
 
 fn read_weights(tape: &Tape<f32>, path: &PathBuf) -> Result<(Flat<f32>, Vec<f64>)> {
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let bytes = input::read(path).with_context(|| format!("cannot read {}", path.display()))?;
     let (theta, statistics) = weights::read(tape, &bytes)
         .with_context(|| format!("{} does not fit the network", path.display()))?;
     Ok((Flat(theta), statistics.iter().map(|&v| f64::from(v)).collect()))

@@ -122,6 +122,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<()> {
     let suite = suite(&args.suite)?;
     if let Some(path) = &args.report {
         destination::check(path)?;
+        destination::keep(&[PathBuf::from(&args.suite)], &[path])?;
     }
     let (store, data) = (args.places.store(), args.places.data()?);
     let stop = stopper()?;

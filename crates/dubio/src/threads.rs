@@ -1,11 +1,31 @@
 //! How many threads work.
 
-use anyhow::Result;
+use anyhow::{Context, Result, bail};
 
-/// At most so many, for the rest of the program.
-pub(crate) fn limit(threads: Option<u16>) -> Result<()> {
-    if let Some(threads) = threads {
-        rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global()?;
+/// More than any machine has cores.
+const MOST: usize = 1024;
+
+/// Starts so many, for the rest of the program: as asked, else as `RAYON_NUM_THREADS` says, else one
+/// for each core. Left to itself the library would start them when they are first needed, and panic
+/// where the system refuses.
+pub(crate) fn start(asked: Option<u16>) -> Result<()> {
+    let from_environment = std::env::var("RAYON_NUM_THREADS").ok();
+    let (threads, by) = match (asked, &from_environment) {
+        (Some(threads), _) => (threads.into(), "--threads"),
+        (None, Some(text)) => (text.trim().parse().unwrap_or(0), "RAYON_NUM_THREADS"),
+        (None, None) => (0, ""),
+    };
+    if threads > MOST {
+        bail!("{by} is {threads}; at most {MOST} threads can work");
     }
-    Ok(())
+    let threads = match threads {
+        0 => std::thread::available_parallelism().map_or(1, usize::from).min(MOST),
+        _ => threads,
+    };
+    let started = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+    started.with_context(|| {
+        format!(
+            "cannot start {threads} threads; set RAYON_NUM_THREADS to fewer, or raise the limits"
+        )
+    })
 }

@@ -16,6 +16,7 @@ use dubio_infer::predict::TestTime;
 use dubio_infer::recipe::Recipe;
 use dubio_infer::training::Scaling;
 use dubio_metrics::stream::Stream;
+use dubio_predictions::input;
 use serde_json::{Map, Value, json};
 
 use crate::destination;
@@ -89,6 +90,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let halves = sets::halves(&args.data)?;
     let train = load(args, halves.name, halves.train)?;
     let sets = to_predict(args, halves, &train)?;
+    keep_start(args, &recipe, &sets)?;
     let bar = TrainingBar::new(recipe.members(), stopper()?);
     let checkpoints = args.checkpoints.as_ref().map(|folder| Checkpoints {
         folder: folder.clone(),
@@ -167,6 +169,19 @@ fn to_predict(args: &Args, halves: Halves, train: &Dataset) -> Result<Vec<(Datas
     each.collect()
 }
 
+/// Refuses to write over the weights to start from, or to one place twice.
+fn keep_start(args: &Args, recipe: &Recipe, sets: &[(Dataset, PathBuf)]) -> Result<()> {
+    if let Some(path) = &args.record {
+        destination::check(path)?;
+    }
+    let start = &recipe.setup.start;
+    let outputs = sets.iter().map(|(_, output)| output).chain(&args.record);
+    destination::keep(start, &outputs.map(PathBuf::as_path).collect::<Vec<_>>())?;
+    let folders: Vec<PathBuf> =
+        start.iter().map(|path| destination::folder(path).to_path_buf()).collect();
+    destination::keep(&folders, &args.weights.iter().map(PathBuf::as_path).collect::<Vec<_>>())
+}
+
 /// `NAME=VALUE`, the value as JSON where it is, else as text.
 fn settings(set: &[String]) -> Result<Map<String, Value>> {
     let mut all = Map::new();
@@ -210,7 +225,7 @@ fn identity(args: &Args, recipe: &Recipe, data: &Dataset) -> String {
     }
     // A start that cannot be read is reported by the fit.
     for path in &recipe.setup.start {
-        hash.add(std::fs::read(path).unwrap_or_default().into_iter());
+        hash.add(input::read(path).unwrap_or_default().into_iter());
     }
     let (network, seed) = (&args.network, args.seed);
     let data = format!("{:016x}", hash.0);

@@ -51,6 +51,9 @@ impl Case {
             command.args(["-c", limits, dubio]);
         }
         command.arg("evaluate").args(&self.2).args(["--json", "--no-intervals"]);
+        if self.0 == "no folder" {
+            command.env("TMPDIR", "/nowhere");
+        }
         command.env("RAYON_NUM_THREADS", "2").current_dir(&folder).output().expect("it starts")
     }
 
@@ -174,10 +177,12 @@ fn an_archive_that_is_damaged_or_forged_is_refused() {
     let packed_lie = |field, value: &[u8]| forge(&packed, CENTRAL, field, value);
     let second = whole.windows(4).rposition(|w| w == LOCAL).expect("two entries") as u32;
     let twice = classes("logitz", floats(&[2, 4, 3], &[0.0; 24]));
+    let both = classes("xx", floats(&[1], &[0.0]));
     refuse([
         ("text", b"logits,labels\n1,2\n".to_vec(), "not a readable .npz archive"),
         ("nothing", stored(&[]), "there is no array in it"),
-        ("no npy", replace(&whole, b".npy", b".txt"), "there is no array in it"),
+        ("no npy", replace(&whole, b".npy", b".txt"), "no predictions … logits.txt, labels.txt"),
+        ("numpy's one name twice", replace(&both, b"xx.npy", b"logits"), "`logits` and an entry"),
         ("one name twice", replace(&twice, b"logitz", b"logits"), "two entries of one name"),
         ("entries", forge(&whole, END, ENTRIES, &[9, 9, 9, 9]), "not a readable .npz archive"),
         ("packed size too large", lie(PACKED, &[255, 255, 0, 0]), "entries overlap"),
@@ -194,6 +199,11 @@ fn an_archive_that_is_damaged_or_forged_is_refused() {
         ("damaged", forge(&whole, LOCAL, 200, &[255]), "array `logits` … checksum is wrong"),
         ("damaged, packed", forge(&packed, LOCAL, 50, &[255; 20]), "array `logits`: unreadable"),
         ("encrypted", lie(FLAGS, &[1, 0]), "array `logits`: the entry is encrypted"),
+        (
+            "encrypted, not listed so",
+            forge(&whole, LOCAL, 6, &[1]),
+            "`logits`: the entry is encrypted",
+        ),
         ("bzip2", lie(METHOD, &[12, 0]), "array `logits`: compressed by"),
         ("a method unheard of", packed_lie(METHOD, &[77, 0]), "array `logits`: compressed by"),
     ]);
@@ -221,6 +231,27 @@ fn a_header_that_claims_more_than_there_is_is_not_believed() {
         ("60 deep", headed(&["[".repeat(60), "]".repeat(60)].concat()), "unreadable header at"),
         ("a deep shape", shaped(&"(".repeat(9999)), "array `logits`: unreadable header at"),
     ]);
+}
+
+#[test]
+fn what_unpacks_to_far_more_than_its_archive_is_refused_and_needs_no_memory_meanwhile() {
+    let claim = header("'<f8'", "False", "(1, 5000000, 2)");
+    let zeros = npy(&claim, &vec![0; 80_000_000]);
+    let bomb = changed(plain(), "logits", zeros.clone());
+    let says = "array `logits`: unpacks to 80000079 bytes … 32 times its size or 64 MiB";
+    refuse([("a bomb", deflated(&bomb), says)]);
+    // A large archive may unpack to as much, in a temporary file.
+    let mut state = 1_u32;
+    let noise: Vec<u8> = (0..3_000_000)
+        .map(|_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 24) as u8
+        })
+        .collect();
+    let file = deflated(&changed(bomb, "noise", noise));
+    let refused =
+        Must::BeRefused("p.npz", "array `logits`: could not be unpacked to /nowhere … set TMPDIR");
+    check([Case("no folder".into(), vec![("p.npz", file)], vec!["p.npz"], refused)]);
 }
 
 #[test]

@@ -14,8 +14,11 @@ pub mod stl10;
 pub mod table;
 pub mod uci;
 
-use crate::error::Error;
 use std::path::Path;
+
+use dubio_predictions::input;
+
+use crate::error::Error;
 
 /// What to do about a file that is not what it should be.
 pub(crate) const DAMAGED: &str =
@@ -23,7 +26,7 @@ pub(crate) const DAMAGED: &str =
 
 /// All bytes of a file.
 pub fn open(path: &Path) -> Result<Vec<u8>, Error> {
-    std::fs::read(path).map_err(|error| Error::io(path, &error))
+    input::read(path).map_err(|error| Error::io(path, &error))
 }
 
 /// Turns planes whose columns lie one after another, as MATLAB keeps them, into rows. Every

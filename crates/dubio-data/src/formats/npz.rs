@@ -46,6 +46,10 @@ impl File<'_> {
         Error::new(self.path, format!("array `{array}`: {what}"), advice)
     }
 
+    fn unread(&self, array: &str, error: &std::io::Error) -> Error {
+        self.fault(array, format!("unreadable: {error}"), "the file is damaged: write it again")
+    }
+
     fn inputs(&self) -> Result<Inputs, Error> {
         let Some(array) = self.arrays.get("inputs") else {
             let there: Vec<&str> = self.arrays.keys().map(|name| &name[..]).collect();
@@ -76,7 +80,7 @@ impl File<'_> {
                 return Err(self.fault("inputs", format!("shape {shape:?}"), advice));
             }
         };
-        let pixels = array.to_bytes().ok_or_else(|| {
+        let pixels = array.to_bytes().map_err(|e| self.unread("inputs", &e))?.ok_or_else(|| {
             let advice = "pictures are bytes, 0 to 255: convert them with .astype('uint8')";
             self.fault("inputs", "pictures that are no bytes", advice)
         })?;
@@ -119,7 +123,7 @@ impl File<'_> {
     }
 
     fn finite(&self, name: &str, array: &Array) -> Result<Vec<f64>, Error> {
-        let values = array.to_f64();
+        let values = array.to_f64().map_err(|e| self.unread(name, &e))?;
         match values.iter().position(|value| !value.is_finite()) {
             None => Ok(values),
             Some(place) => {
@@ -133,7 +137,8 @@ impl File<'_> {
         if !matches!(array.dtype(), Dtype::Integer(..)) {
             return Err(self.fault(name, "no whole numbers", "convert it with .astype('int64')"));
         }
-        Ok(array.to_f64().into_iter().map(|value| value as i64).collect())
+        let values = array.to_f64().map_err(|e| self.unread(name, &e))?;
+        Ok(values.into_iter().map(|value| value as i64).collect())
     }
 
     /// That every array has one element, or one row, for every example.

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use dubio_metrics::members::Members;
 use dubio_metrics::pool::pool;
 use dubio_metrics::regression::Outcomes;
-use dubio_predictions::{Predictions, RegressionKind, Source, open};
+use dubio_predictions::{Predictions, RegressionKind, Source, guarded, open};
 use tempfile::TempDir;
 
 /// Numbers that are worth scoring; reading more finds nothing that fewer do not.
@@ -20,6 +20,10 @@ pub fn place(name: &str) -> PathBuf {
 
 /// Opens predictions and reads all of them, if they are few. Nothing may panic; refusing is fine.
 pub fn read(path: &Path) {
+    let _ = guarded(|| read_all(path));
+}
+
+fn read_all(path: &Path) {
     let small = |s: &Source| s.members() * s.examples() * s.width() <= SMALL;
     match open(path) {
         Ok(Predictions::Classification(file)) if small(&file.source) => {

@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow, bail};
 use dubio_data::names::unknown;
 use dubio_metrics::dee::Point;
+use dubio_predictions::input;
 
 use super::{Args, Curve};
 
@@ -69,10 +70,9 @@ fn curve(key: &[String; 4], lines: &[&Line]) -> Curve {
 }
 
 fn lines(path: &Path) -> Result<Vec<Line>> {
-    let mut reader = csv::ReaderBuilder::new()
-        .trim(csv::Trim::All)
-        .from_path(path)
-        .with_context(|| format!("cannot read the table {}", path.display()))?;
+    let file =
+        input::open(path).with_context(|| format!("cannot read the table {}", path.display()))?;
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(file);
     let head = reader.headers().with_context(|| path.display().to_string())?.clone();
     let column = |name: &str| head.iter().position(|own| own == name);
     let needed = |name: &str| {

@@ -10,6 +10,7 @@ mod write;
 pub(crate) use runs::study_of_plan;
 pub(crate) use write::page;
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
@@ -78,6 +79,13 @@ enum Format {
 pub(crate) fn run(args: &Args) -> Result<()> {
     if let (Format::Html, Some(path)) = (args.format, &args.output) {
         destination::check(path)?;
+        let inside = args.inputs.iter().flat_map(|input| std::fs::read_dir(input).ok());
+        let inside = inside.flatten().flatten().map(|entry| entry.path());
+        let predictions = ["npz", "safetensors", "npy"].map(OsStr::new);
+        let inside: Vec<PathBuf> = inside
+            .filter(|path| path.extension().is_some_and(|e| predictions.contains(&e)))
+            .collect();
+        destination::keep(args.inputs.iter().chain(&args.costs).chain(&inside), &[path])?;
     }
     let mut study = study(args)?;
     if let Some(title) = &args.title {
