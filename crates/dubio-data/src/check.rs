@@ -1,14 +1,14 @@
 //! Whether the files of a set are there, and are what they should be.
 
-use std::fs;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
+use dubio_predictions::input;
 use flate2::bufread::MultiGzDecoder;
 use sha2::{Digest, Sha256};
 
 use crate::error::Error;
-use crate::sets::{File, Measured, Set};
+use crate::sets::{File, Measured, Set, Size};
 
 /// What became of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,13 +55,14 @@ pub fn status(file: &File, path: &Path) -> Status {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Status::Missing,
         Err(error) => return Status::Unreadable(error.to_string()),
     };
-    match (file.size, &file.sha256) {
-        (Some(expected), _) if expected != measure.size => {
-            Status::Size { found: measure.size, expected }
+    let (found, most) = (measure.size, file.size.most());
+    match &file.sha256 {
+        _ if file.size.known().unwrap_or(found.min(most)) != found => {
+            Status::Size { found, expected: most }
         }
-        (_, Some(sum)) if *sum != measure.sha256 => Status::Altered { found: measure.sha256 },
-        (_, Some(_)) => Status::Good,
-        (_, None) => Status::Unproven,
+        Some(sum) if *sum != measure.sha256 => Status::Altered { found: measure.sha256 },
+        Some(_) => Status::Good,
+        None => Status::Unproven,
     }
 }
 
@@ -72,14 +73,11 @@ struct Measure {
 
 /// Length and checksum of a file; of what is unpacked, no more than a byte above what it should
 /// be is looked at.
-fn measure(path: &Path, measured: Measured, size: Option<u64>) -> io::Result<Measure> {
-    let file = BufReader::with_capacity(1 << 16, fs::File::open(path)?);
+fn measure(path: &Path, measured: Measured, size: Size) -> io::Result<Measure> {
+    let file = BufReader::with_capacity(1 << 16, input::open(path)?);
     let (size, sha256) = match measured {
         Measured::AsIs => sha256(file)?,
-        Measured::Unpacked => {
-            let limit = size.map_or(u64::MAX, |size| size + 1);
-            sha256(MultiGzDecoder::new(file).take(limit))?
-        }
+        Measured::Unpacked => sha256(MultiGzDecoder::new(file).take(size.most() + 1))?,
     };
     Ok(Measure { size, sha256 })
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use dubio_data::Error;
 use dubio_data::fetch::{Downloader, fetch_files};
-use dubio_data::sets::{Archive, File, Measured, Origin};
+use dubio_data::sets::{Archive, File, Measured, Origin, Size};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
@@ -48,7 +48,7 @@ fn serve(body: Vec<u8>) -> (&'static Archive, Arc<AtomicUsize>) {
             let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&body));
         }
     });
-    let archive = Archive { url: String::leak(url), size: None, sha256: None };
+    let archive = Archive { url: String::leak(url), size: Size::AtMost(1 << 20), sha256: None };
     (Box::leak(Box::new(archive)), asked)
 }
 
@@ -56,7 +56,7 @@ fn member(archive: &'static Archive, path: &'static str, size: u64, name: &'stat
     File {
         path: path.into(),
         measured: Measured::AsIs,
-        size: Some(size),
+        size: Size::Exactly(size),
         sha256: None,
         origin: Origin::Member(archive, name),
     }
@@ -83,6 +83,19 @@ fn members_come_to_their_places_and_the_archive_goes() {
     assert_eq!(left.len(), 1, "only the folder of the set: {left:?}");
     assert_eq!(fetch(files(), root.path()).expect("nothing to do"), 0);
     assert_eq!(asked.load(Ordering::SeqCst), 1, "one archive, once");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_in_the_place_of_a_member_is_not_followed() {
+    let (archive, _) = serve(packed());
+    let root = tempfile::tempdir().expect("a folder");
+    let victim = root.path().join("victim");
+    std::fs::write(&victim, "mine").expect("room");
+    std::fs::create_dir(root.path().join("set")).expect("a folder");
+    std::os::unix::fs::symlink(&victim, root.path().join("set/b.bin.part")).expect("a link");
+    fetch(vec![member(archive, "set/b.bin", 2, "batches/b.bin")], root.path()).expect("one file");
+    assert_eq!(std::fs::read_to_string(&victim).expect("the victim"), "mine");
 }
 
 #[test]

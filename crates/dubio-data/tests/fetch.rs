@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use dubio_data::Error;
 use dubio_data::fetch::{Downloader, Progress};
-use dubio_data::sets::{File, Measured, Origin};
+use dubio_data::sets::{File, Measured, Origin, Size};
 
 /// What is to be fetched: a hundred thousand bytes, and their SHA-256 (from `sha256sum`).
 fn body() -> Vec<u8> {
@@ -41,6 +41,14 @@ enum Manner {
     WrongRange,
     /// Has a file of another length.
     Longer,
+    /// Does not say how long the file is, and never ends it.
+    Endless,
+    /// Says that the file is a hundred gigabytes.
+    Huge,
+    /// Sends a part though nobody asked for one.
+    Unasked,
+    /// Ends the first answer half way, and then says that there is no more.
+    CutThenNoMore,
 }
 
 /// A server and the `Range` headers it has seen.
@@ -95,6 +103,22 @@ fn answer(
         Manner::Alters => body[77_777] ^= 1,
         Manner::Longer => body.push(0),
         Manner::Silent => return wait(stream),
+        Manner::Endless => {
+            stream.write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")?;
+            loop {
+                stream.write_all(&body)?;
+            }
+        }
+        Manner::Huge => {
+            return stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 100000000000\r\n\r\n");
+        }
+        Manner::Unasked if range.is_none() => {
+            let head = "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-9/100000\r\n";
+            return write!(stream, "{head}Content-Length: 10\r\n\r\n0123456789");
+        }
+        Manner::CutThenNoMore if turn == 2 => {
+            return stream.write_all(b"HTTP/1.1 416 Range\r\nContent-Length: 0\r\n\r\n");
+        }
         Manner::NotFound => {
             return stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
         }
@@ -120,7 +144,7 @@ fn answer(
     };
     write!(stream, "{head}Content-Length: {length}\r\nConnection: close\r\n\r\n")?;
     let sent = match manner {
-        Manner::CutOnce if turn == 1 => length / 2,
+        Manner::CutOnce | Manner::CutThenNoMore if turn == 1 => length / 2,
         Manner::CutAlways => length.min(30_000),
         Manner::Stalls => length / 2,
         _ => length,
@@ -169,7 +193,7 @@ fn card(url: &str, sha256: Option<&'static str>, size: Option<u64>) -> File {
     File {
         path: "set/file.bin".into(),
         measured: Measured::AsIs,
-        size,
+        size: size.map_or(Size::AtMost(1_000_000), Size::Exactly),
         sha256: sha256.map(Into::into),
         origin: Origin::Address(url.to_string().into()),
     }
@@ -305,6 +329,57 @@ fn another_stretch_than_the_one_asked_for_is_not_mixed_in() {
     let fetched = fetch_with(Manner::WrongRange, &body()[..70_000], Some(SHA256));
     fetched.is_whole();
     assert_eq!(fetched.asked, [range(70_000), None]);
+}
+
+#[test]
+fn a_download_without_an_end_is_ended_whether_the_length_is_known_or_not() {
+    for (sha256, says) in [
+        (Some(SHA256), "the server sends more, and 100000 were published"),
+        (None, "the server sends more, and at most 1000000 are taken"),
+    ] {
+        let fetched = fetch_with(Manner::Endless, &[], sha256);
+        fetched.failed(says);
+        assert_eq!(fetched.asked.len(), 1, "asking again helps nobody");
+        assert!(!fetched.part().exists());
+    }
+    let fetched = fetch_with(Manner::Huge, &[], None);
+    fetched.failed("the server has 100000000000 bytes, and at most 1000000 are taken");
+    assert!(fetched.progress.is_empty(), "refused before it is fetched");
+}
+
+#[test]
+fn a_part_that_nobody_asked_for_is_not_taken_for_the_file() {
+    for sha256 in [Some(SHA256), None] {
+        let fetched = fetch_with(Manner::Unasked, &[], sha256);
+        fetched.failed("another stretch than the one asked for");
+        assert!(!fetched.part().exists());
+    }
+}
+
+#[test]
+fn a_beginning_is_not_taken_for_the_file_where_nothing_proves_that_it_is() {
+    let fetched = fetch_with(Manner::CutThenNoMore, &[], None);
+    fetched.is_whole();
+    assert_eq!(fetched.asked, [None, range(50_000), None]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_in_the_place_of_a_partial_download_is_not_followed() {
+    let server = serve(Manner::Good);
+    let folder = tempfile::tempdir().expect("a folder");
+    let [victim, target] = ["victim", "file.bin"].map(|name| folder.path().join(name));
+    for (sha256, there) in [(Some(SHA256), body()[..9].to_vec()), (None, Vec::new())] {
+        fs::write(&victim, &there).expect("room");
+        let _ = fs::remove_file(&target);
+        std::os::unix::fs::symlink(&victim, folder.path().join("file.bin.part")).expect("a link");
+        let file = card(&server.url, sha256, None);
+        let downloader = Downloader::new(Duration::from_millis(300));
+        downloader.download(&server.url, &target, &file, &mut |_| {}).expect("a good server");
+        assert_eq!(fs::read(&victim).expect("the victim"), there, "untouched");
+        assert_eq!(fs::read(&target).expect("the file"), body());
+        assert!(!fs::symlink_metadata(&target).expect("the file").is_symlink());
+    }
 }
 
 #[test]

@@ -178,7 +178,14 @@ fn file_card(file: &File) -> Value {
         Origin::Member(archive, member) => (json!(archive.url), json!(member)),
         Origin::ByHand(_) => (json!(null), json!(null)),
     };
-    json!({"path": file.path, "bytes": file.size, "sha256": file.sha256, "url": url, "member": member})
+    json!({
+        "path": file.path,
+        "bytes": file.size.known(),
+        "most_bytes": file.packed().most(),
+        "sha256": file.sha256,
+        "url": url,
+        "member": member,
+    })
 }
 
 fn fetch_all(args: &FetchArgs, root: &Path) -> Result<()> {

@@ -2,15 +2,16 @@
 
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use ureq::Agent;
 use ureq::http::{HeaderMap, Response};
 
+use super::part::{part_length, part_of, write_part};
 use crate::check::verify;
 use crate::error::Error;
-use crate::sets::{File, Measured};
+use crate::sets::{File, Size};
 
 /// How far a file has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,13 +43,6 @@ enum End {
     Never(Error),
 }
 
-/// The name of a file while it is being written.
-pub(super) fn part_of(target: &Path) -> PathBuf {
-    let mut name = target.as_os_str().to_owned();
-    name.push(".part");
-    name.into()
-}
-
 impl Downloader {
     /// A downloader that gives up when no byte comes for so long.
     pub fn new(patience: Duration) -> Self {
@@ -57,9 +51,16 @@ impl Downloader {
             .timeout_recv_response(Some(patience))
             .timeout_per_read(Some(patience))
             .http_status_as_error(false)
-            .user_agent(concat!("dubio/", env!("CARGO_PKG_VERSION")))
-            .build();
-        Self { agent: Agent::new_with_config(config), patience, attempts: 3 }
+            .user_agent(concat!("dubio/", env!("CARGO_PKG_VERSION")));
+        Self { agent: Agent::new_with_config(config.build()), patience, attempts: 3 }
+    }
+
+    /// One that asks nobody who they are, for servers of tests.
+    #[cfg(test)]
+    pub(super) fn credulous() -> Self {
+        let tls = ureq::tls::TlsConfig::builder().disable_verification(true).build();
+        let agent = Agent::new_with_config(Agent::config_builder().tls_config(tls).build());
+        Self { agent, patience: Duration::from_secs(5), attempts: 1 }
     }
 
     /// Fetches a file to `target`, through `target.part`. Three attempts, each from where the one
@@ -104,34 +105,30 @@ impl Downloader {
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<(), End> {
         let io = |error: std::io::Error| End::Never(Error::io(part, &error));
-        let have = fs::metadata(part).map_or(0, |metadata| metadata.len());
+        let have = part_length(part);
         let mut response = self.request(url, have, file)?;
         let status = response.status().as_u16();
-        let start = match status {
-            200 => 0,
-            206 if resumes_at(response.headers(), have) => have,
+        let stretch = stretch(response.headers()).filter(|s| have > 0 && s.start == have);
+        let (start, total) = match (status, stretch) {
+            (200, _) => (0, length(response.headers())),
+            (206, Some(stretch)) => (have, Some(stretch.total)),
             // There is nothing behind what we have: it is all there, or it is of another file.
-            416 if have > 0 => return Ok(()),
-            206 => {
-                fs::remove_file(part).map_err(io)?;
+            (416, _) if have > 0 && is_whole(file, have) => return Ok(()),
+            (206, _) | (416, _) => {
+                let _ = fs::remove_file(part);
                 let what = "the server sent another stretch than the one asked for";
                 return Err(End::Again(Error::new(url, what, "fetch it again")));
             }
             _ => return Err(refused(url, status)),
         };
-        let length = response.headers().get("content-length");
-        let length: Option<u64> = length.and_then(|text| text.to_str().ok()?.parse().ok());
-        let total = length.map(|length| start + length);
-        let expected = file.size.filter(|_| file.measured == Measured::AsIs);
-        if let (Some(total), Some(expected)) = (total, expected)
-            && total != expected
+        let size = file.packed();
+        if let Some(total) = total
+            && size.known().unwrap_or(total.min(size.most())) != total
         {
             let _ = fs::remove_file(part);
-            let what = format!("the server has {total} bytes, and {expected} were published");
-            return Err(End::Never(Error::new(url, what, "the published file has changed")));
+            return Err(End::Never(of_another_length(url, &format!("has {total} bytes"), size)));
         }
-        let mut out = fs::OpenOptions::new().create(true).append(true).open(part).map_err(io)?;
-        out.set_len(start).map_err(io)?;
+        let mut out = write_part(part, start).map_err(io)?;
         let mut done = start;
         let mut reader = response.body_mut().as_reader();
         let mut buffer = vec![0; 1 << 16];
@@ -146,8 +143,9 @@ impl Downloader {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(self.broken(url, done, total, &error)),
             }
-            if expected.is_some_and(|expected| done > expected) {
-                break; // more than was published: no need for the rest
+            if done > size.most() {
+                let _ = fs::remove_file(part);
+                return Err(End::Never(of_another_length(url, "sends more", size)));
             }
         }
         match total {
@@ -157,18 +155,24 @@ impl Downloader {
     }
 
     fn request(&self, url: &str, have: u64, file: &File) -> Result<Response<ureq::Body>, End> {
-        let here = url.starts_with("http://127.0.0.1:");
+        let here = ["http", "https"].iter().any(|s| url.starts_with(&format!("{s}://127.0.0.1:")));
         let mut request = self.agent.get(url);
         if have > 0 {
             request = request.header("Range", format!("bytes={have}-"));
         }
-        let mut config = request.config().https_only(file.sha256.is_none() && !here);
+        // Nor does an address with HTTPS lead to one without.
+        let secure = url.starts_with("https:") || file.sha256.is_none() && !here;
+        let mut config = request.config().https_only(secure);
         if here {
             config = config.proxy(None);
         }
         config.build().call().map_err(|error| {
             let what = match error {
                 ureq::Error::Timeout(_) => self.silence(),
+                ureq::Error::RequireHttpsOnly(to) if to != url => {
+                    let what = format!("leads to {to}, which is not HTTPS");
+                    return End::Never(Error::new(url, what, "fetch the file by hand"));
+                }
                 ref error => format!("cannot be reached: {error}"),
             };
             let advice = "check the connection, or fetch the file by hand and put it into the \
@@ -199,9 +203,39 @@ impl Downloader {
     }
 }
 
-fn resumes_at(headers: &HeaderMap, have: u64) -> bool {
-    let range = headers.get("content-range").and_then(|text| text.to_str().ok());
-    range.is_some_and(|range| range.starts_with(&format!("bytes {have}-")))
+/// What part of a file an answer holds, of how many bytes.
+struct Stretch {
+    start: u64,
+    total: u64,
+}
+
+/// As in `Content-Range: bytes 500-999/1000`; `None` for one that does not say all of it or does not
+/// go to the end.
+fn stretch(headers: &HeaderMap) -> Option<Stretch> {
+    let text = headers.get("content-range")?.to_str().ok()?.strip_prefix("bytes ")?;
+    let (range, total) = text.split_once('/')?;
+    let (start, end) = range.split_once('-')?;
+    let (start, end, total) = (start.parse().ok()?, end.parse().ok()?, total.parse().ok()?);
+    (u64::checked_add(end, 1)? == total).then_some(Stretch { start, total })
+}
+
+fn length(headers: &HeaderMap) -> Option<u64> {
+    headers.get("content-length")?.to_str().ok()?.parse().ok()
+}
+
+/// Whether so many bytes can be all: their checksum will tell, or their number does.
+fn is_whole(file: &File, bytes: u64) -> bool {
+    file.sha256.is_some() || file.packed() == Size::Exactly(bytes)
+}
+
+fn of_another_length(url: &str, found: &str, size: Size) -> Error {
+    let (allowed, advice) = match size {
+        Size::Exactly(bytes) => {
+            (format!("{bytes} were published"), "the published file has changed")
+        }
+        Size::AtMost(bytes) => (format!("at most {bytes} are taken"), "fetch the file by hand"),
+    };
+    Error::new(url, format!("the server {found}, and {allowed}"), advice)
 }
 
 fn amount(done: u64, total: Option<u64>) -> String {

@@ -4,6 +4,9 @@
 //! What was interrupted goes on where it stopped. Nothing is ever fetched unless asked for.
 
 mod download;
+mod part;
+#[cfg(test)]
+mod redirects;
 mod unpack;
 
 pub use download::{Downloader, Progress};

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
 
-use super::download::part_of;
+use super::part::{part_of, write_part};
 use crate::check::verify;
 use crate::error::Error;
 use crate::sets::{Archive, File, Origin};
@@ -54,10 +54,9 @@ fn write(entry: impl Read, file: &File, target: &Path, origin: &str) -> Result<(
     if let Some(folder) = target.parent() {
         fs::create_dir_all(folder).map_err(|error| Error::io(folder, &error))?;
     }
-    let mut out = fs::File::create(&part).map_err(io)?;
+    let mut out = write_part(&part, 0).map_err(io)?;
     // One byte more than there should be is enough to be refused.
-    let limit = file.size.map_or(u64::MAX, |size| size + 1);
-    std::io::copy(&mut entry.take(limit), &mut out).map_err(io)?;
+    std::io::copy(&mut entry.take(file.size.most() + 1), &mut out).map_err(io)?;
     verify(file, &part, &format!("{origin}, {}", file.path)).inspect_err(|_| {
         let _ = fs::remove_file(&part);
     })?;

@@ -104,7 +104,7 @@ pub struct File {
     /// What size and checksum are of.
     pub measured: Measured,
     /// Length in bytes.
-    pub size: Option<u64>,
+    pub size: Size,
     /// SHA-256 in hexadecimal; `None` where nobody vouches for one.
     pub sha256: Option<Cow<'static, str>>,
     /// Where it is got from.
@@ -122,9 +122,18 @@ impl File {
         Self {
             path: Cow::Borrowed(path),
             measured: Measured::AsIs,
-            size: Some(size),
+            size: Size::Exactly(size),
             sha256: Some(Cow::Borrowed(sha256)),
             origin: Origin::Address(Cow::Borrowed(url)),
+        }
+    }
+
+    /// The length of what is fetched. What was measured unpacked has none that is known: deflate adds
+    /// five bytes to a block at worst, and the file may name itself.
+    pub fn packed(&self) -> Size {
+        match (self.measured, self.size.most()) {
+            (Measured::AsIs, _) => self.size,
+            (Measured::Unpacked, most) => Size::AtMost(most + most / 1000 + (1 << 16)),
         }
     }
 
@@ -140,13 +149,39 @@ impl File {
             Some(sum) => Some(Cow::Borrowed(sum)),
             None => None,
         };
-        let (path, size) = (Cow::Borrowed(path), Some(size));
+        let (path, size) = (Cow::Borrowed(path), Size::Exactly(size));
         Self {
             path,
             measured: Measured::AsIs,
             size,
             sha256,
             origin: Origin::Member(archive, member),
+        }
+    }
+}
+
+/// How long a file is, in bytes. Nothing is fetched without an end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// As published.
+    Exactly(u64),
+    /// Not known; no more than this is taken.
+    AtMost(u64),
+}
+
+impl Size {
+    /// The length that a file must have, if it is known.
+    pub fn known(self) -> Option<u64> {
+        match self {
+            Self::Exactly(bytes) => Some(bytes),
+            Self::AtMost(_) => None,
+        }
+    }
+
+    /// The length that no file may exceed.
+    pub fn most(self) -> u64 {
+        match self {
+            Self::Exactly(bytes) | Self::AtMost(bytes) => bytes,
         }
     }
 }
@@ -177,7 +212,7 @@ pub struct Archive {
     /// Its address.
     pub url: &'static str,
     /// Length in bytes.
-    pub size: Option<u64>,
+    pub size: Size,
     /// SHA-256 in hexadecimal.
     pub sha256: Option<&'static str>,
 }

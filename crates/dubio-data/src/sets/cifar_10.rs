@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Archive, Counts, File, Files, Part, Set, Shape, Task};
+use super::{Archive, Counts, File, Files, Part, Set, Shape, Size, Task};
 use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::formats::{cifar, open};
@@ -38,7 +38,7 @@ pub static SET: Set = Set {
 
 static ARCHIVE: Archive = Archive {
     url: "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
-    size: Some(170_052_171),
+    size: Size::Exactly(170_052_171),
     sha256: Some("c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd"),
 };
 

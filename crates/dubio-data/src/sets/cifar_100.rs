@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Archive, Counts, File, Files, Part, Set, Shape, Task};
+use super::{Archive, Counts, File, Files, Part, Set, Shape, Size, Task};
 use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::formats::{cifar, open};
@@ -26,7 +26,7 @@ pub static SET: Set = Set {
 
 static ARCHIVE: Archive = Archive {
     url: "https://www.cs.toronto.edu/~kriz/cifar-100-binary.tar.gz",
-    size: None,
+    size: Size::AtMost(200_000_000),
     sha256: Some("58a81ae192c23a4be8b1804d68e518ed807d710a4eb253b1f2a199162a40d8ec"),
 };
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Counts, File, Files, Measured, Origin, Set, Shape, Task, like_mnist};
+use super::{Counts, File, Files, Measured, Origin, Set, Shape, Size, Task, like_mnist};
 
 /// Names of the classes, for its shrunken sample too.
 pub(super) const CLASSES: &[&str] = &[
@@ -42,7 +42,7 @@ const fn file(path: &'static str, size: u64, sha256: &'static str, url: &'static
     File {
         path: Cow::Borrowed(path),
         measured: Measured::Unpacked,
-        size: Some(size),
+        size: Size::Exactly(size),
         sha256: Some(Cow::Borrowed(sha256)),
         origin: Origin::Address(Cow::Borrowed(url)),
     }

@@ -39,7 +39,7 @@ pub mod stl10;
 pub mod svhn;
 pub mod uci;
 
-pub use card::{Archive, Counts, File, Files, Measured, Origin, Set, Shape, Task};
+pub use card::{Archive, Counts, File, Files, Measured, Origin, Set, Shape, Size, Task};
 pub use name::{Halves, Kind, Name, Part, find, halves, parse};
 
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Counts, File, Files, Measured, Origin, Set, Shape, Task, like_mnist};
+use super::{Counts, File, Files, Measured, Origin, Set, Shape, Size, Task, like_mnist};
 
 /// Letters: the usual set out of domain for digits.
 pub static SET: Set = Set {
@@ -26,7 +26,7 @@ const fn file(path: &'static str, size: u64, sha256: &'static str) -> File {
     File {
         path: Cow::Borrowed(path),
         measured: Measured::AsIs,
-        size: Some(size),
+        size: Size::Exactly(size),
         sha256: Some(Cow::Borrowed(sha256)),
         origin: Origin::ByHand(BY_HAND),
     }

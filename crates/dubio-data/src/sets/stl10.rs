@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Archive, Counts, File, Files, Part, Set, Shape, Task};
+use super::{Archive, Counts, File, Files, Part, Set, Shape, Size, Task};
 use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::formats::{open, stl10};
@@ -27,7 +27,7 @@ pub static SET: Set = Set {
 
 static ARCHIVE: Archive = Archive {
     url: "https://ai.stanford.edu/~acoates/stl10/stl10_binary.tar.gz",
-    size: None,
+    size: Size::AtMost(3_000_000_000),
     sha256: None,
 };
 

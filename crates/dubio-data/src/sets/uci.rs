@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use super::{Counts, File, Files, Kind, Measured, Origin, Part, Set, Shape, Task};
+use super::{Counts, File, Files, Kind, Measured, Origin, Part, Set, Shape, Size, Task};
 use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::formats::{gzip, table, uci};
@@ -122,7 +122,7 @@ pub(super) fn files(folder: &str, origin: &str) -> Vec<File> {
         Some(File {
             path: Cow::Owned(path.to_string()),
             measured: Measured::AsIs,
-            size: None,
+            size: Size::AtMost(16_000_000),
             sha256: Some(Cow::Owned(sum.to_string())),
             origin: Origin::Address(Cow::Owned(url)),
         })
