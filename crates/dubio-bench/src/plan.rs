@@ -304,7 +304,13 @@ impl Settings {
 fn checksum(data: &Dataset) -> String {
     let mut hash = Sha256::new();
     match &data.inputs {
-        Inputs::Pictures(pictures) => hash.update(&pictures.pixels),
+        Inputs::Pictures(pictures) => {
+            hash.update(&pictures.pixels);
+            // What is shifted depends on it. Most are 255, and keep the ids they always had.
+            if pictures.white != 255 {
+                hash.update([pictures.white]);
+            }
+        }
         Inputs::Features { values, .. } => values.iter().for_each(|v| hash.update(v.to_le_bytes())),
     }
     match &data.answers {

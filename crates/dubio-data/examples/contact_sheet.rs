@@ -69,7 +69,7 @@ fn read(batch: &str, chosen: &[usize]) -> Result<Pictures, Box<dyn Error>> {
         let row = bytes.chunks_exact(3073).nth(index).ok_or(format!("no picture {index}"))?;
         pixels.extend_from_slice(&row[1..]);
     }
-    Ok(Pictures { channels: 3, height: 32, width: 32, pixels })
+    Ok(Pictures { channels: 3, height: 32, width: 32, white: 255, pixels })
 }
 
 struct Sheet {

@@ -11,6 +11,8 @@ pub struct Pictures {
     pub height: usize,
     /// Pixels in a row.
     pub width: usize,
+    /// The value of a pixel that is as bright as can be: 255, but 16 for the 8 x 8 ones.
+    pub white: u8,
     /// `[pictures, channels, height, width]`.
     pub pixels: Vec<u8>,
 }

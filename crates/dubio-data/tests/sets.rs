@@ -95,6 +95,7 @@ fn embedded_sets_load_without_any_folder_and_are_what_their_cards_say() {
             let found = (pictures.channels, pictures.height, pictures.width);
             assert_eq!(found, (channels, height, width), "{}", set.name);
             assert_eq!(pictures.pixels.iter().max(), Some(&white), "{}", set.name);
+            assert_eq!(pictures.white, white, "{}", set.name);
             assert!(matches!(set.task, Task::Classification(names) if names.len() == 10));
         }
     }

@@ -35,11 +35,11 @@ fn scenes(count: usize, channels: usize, height: usize, width: usize) -> Picture
             }
         }
     }
-    Pictures { channels, height, width, pixels }
+    Pictures { channels, height, width, white: 255, pixels }
 }
 
 fn flat(byte: u8, count: usize) -> Pictures {
-    Pictures { channels: 3, height: 32, width: 32, pixels: vec![byte; count * 3072] }
+    Pictures { channels: 3, height: 32, width: 32, white: 255, pixels: vec![byte; count * 3072] }
 }
 
 fn named(name: &str) -> &'static dyn Shift {
@@ -162,6 +162,39 @@ fn a_larger_picture_changes_about_as_much() {
         let (small, large) = (change(shift, &small, 5), change(shift, &large, 5));
         let ratio = small / large;
         assert!((0.5..2.0).contains(&ratio), "{} {small} {large}", shift.card().name);
+    }
+}
+
+/// The same images with pixels from 0 to 16 and from 0 to 255: what a shift does must not depend on
+/// how bright is written down, but for the rounding to sixteen levels.
+#[test]
+fn a_set_of_sixteen_levels_changes_as_much_as_one_of_bytes() {
+    let bytes = scenes(32, 1, 8, 8);
+    let levels = |byte: &u8| (f64::from(*byte) * 16.0 / 255.0).round() as u8;
+    let few = Pictures { white: 16, pixels: bytes.pixels.iter().map(levels).collect(), ..bytes };
+    let many = |level: &u8| (f64::from(*level) * 255.0 / 16.0).round() as u8;
+    let many = Pictures { white: 255, pixels: few.pixels.iter().map(many).collect(), ..few };
+    for shift in shifts::list() {
+        for severity in 1..=5 {
+            let coarse = change(*shift, &few, severity).sqrt() / 16.0;
+            let fine = change(*shift, &many, severity).sqrt() / 255.0;
+            let name = shift.card().name;
+            // Every pixel is rounded by half a level at most; draws may differ a little.
+            let slack = 0.5 / 16.0 + 0.2 * fine;
+            assert!((coarse - fine).abs() < slack, "{name} {severity} {coarse} {fine}");
+        }
+    }
+}
+
+/// Its published output is cut off, not rounded: half a byte less on the mean.
+#[test]
+fn motion_blur_takes_half_a_byte_away() {
+    let pictures = scenes(200, 3, 32, 32);
+    let before = mean_and_variance(&pictures.pixels).0;
+    for severity in 1..=5 {
+        let shifted = named("motion_blur").apply(&pictures, severity, &Stream::root(1));
+        let change = mean_and_variance(&shifted.pixels).0 - before;
+        assert!((change + 0.5).abs() < 0.25, "{severity} {change}");
     }
 }
 
@@ -350,7 +383,13 @@ fn fixture_picture() -> Pictures {
         };
         byte.min(255) as u8
     };
-    Pictures { channels: 3, height: 32, width: 32, pixels: (0..3072).map(pixel).collect() }
+    Pictures {
+        channels: 3,
+        height: 32,
+        width: 32,
+        white: 255,
+        pixels: (0..3072).map(pixel).collect(),
+    }
 }
 
 #[test]

@@ -81,7 +81,7 @@ impl<T: Real> Fitted<T> {
         };
         let plain = self.training.scaling().inputs::<T>(data)?;
         let size = self.training.scaling().shape().size();
-        let brightest = f64::from(pictures.pixels.iter().copied().max().unwrap_or(0)) / 255.0;
+        let brightest = f64::from(pictures.white) / 255.0;
         let bounds = self.bounds(brightest, attack.epsilon * brightest);
         let count = labels.len().div_ceil(CHUNK);
         let chunks = side_by_side(count, |chunk| -> Result<Vec<T>, Error> {

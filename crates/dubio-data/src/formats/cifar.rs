@@ -56,7 +56,13 @@ pub fn read(path: &Path, bytes: &[u8], layout: Layout) -> Result<Dataset, Error>
         groups.insert("coarse".to_string(), coarse(path, records().map(|record| record[0]))?);
     }
     Ok(Dataset {
-        inputs: Inputs::Pictures(Pictures { channels: 3, height: SIDE, width: SIDE, pixels }),
+        inputs: Inputs::Pictures(Pictures {
+            channels: 3,
+            height: SIDE,
+            width: SIDE,
+            white: 255,
+            pixels,
+        }),
         answers: Answers::Classes { classes: layout.classes(), labels },
         groups,
     })

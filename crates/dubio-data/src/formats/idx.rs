@@ -93,7 +93,7 @@ pub fn dataset(
         return Err(Error::new(labels_file.0, what, "pictures and labels must be one part's"));
     }
     let labels = labels(labels_file.0, truth.bytes.iter().copied(), 0, classes)?;
-    let pictures = Pictures { channels: 1, height, width, pixels: array.bytes };
+    let pictures = Pictures { channels: 1, height, width, white: 255, pixels: array.bytes };
     Ok(Dataset {
         inputs: Inputs::Pictures(pictures),
         answers: Answers::Classes { classes, labels },

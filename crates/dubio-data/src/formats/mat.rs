@@ -54,7 +54,13 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<Dataset, Error> {
     }
     let pixels = rows_from_columns(&columns, SIDE, SIDE);
     Ok(Dataset {
-        inputs: Inputs::Pictures(Pictures { channels: 3, height: SIDE, width: SIDE, pixels }),
+        inputs: Inputs::Pictures(Pictures {
+            channels: 3,
+            height: SIDE,
+            width: SIDE,
+            white: 255,
+            pixels,
+        }),
         answers: Answers::Classes { classes: 10, labels },
         groups: Default::default(),
     })

@@ -84,7 +84,7 @@ impl File<'_> {
             let advice = "pictures are bytes, 0 to 255: convert them with .astype('uint8')";
             self.fault("inputs", "pictures that are no bytes", advice)
         })?;
-        Ok(Inputs::Pictures(Pictures { channels, height, width, pixels }))
+        Ok(Inputs::Pictures(Pictures { channels, height, width, white: 255, pixels }))
     }
 
     fn answers(&self, classes: Option<usize>) -> Result<Answers, Error> {

@@ -165,7 +165,7 @@ pub fn decode(path: &Path, bytes: &[u8]) -> Result<Pictures, Error> {
     let channels = if stride < 3 { 1 } else { 3 };
     let plane = |channel| pixels.chunks_exact(stride).map(move |pixel| pixel[channel]);
     let pixels = (0..channels).flat_map(plane).collect();
-    Ok(Pictures { channels, height, width, pixels })
+    Ok(Pictures { channels, height, width, white: 255, pixels })
 }
 
 /// Bytes per pixel, width, height, and the pixels.

@@ -29,7 +29,13 @@ pub fn read(pictures: (&Path, &[u8]), truth: (&Path, &[u8])) -> Result<Dataset, 
     let labels = labels(truth.0, truth.1.iter().copied(), 1, 10)?;
     let pixels = rows_from_columns(bytes, SIDE, SIDE);
     Ok(Dataset {
-        inputs: Inputs::Pictures(Pictures { channels: 3, height: SIDE, width: SIDE, pixels }),
+        inputs: Inputs::Pictures(Pictures {
+            channels: 3,
+            height: SIDE,
+            width: SIDE,
+            white: 255,
+            pixels,
+        }),
         answers: Answers::Classes { classes: 10, labels },
         groups: Default::default(),
     })

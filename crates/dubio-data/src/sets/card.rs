@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, Inputs};
 use crate::error::Error;
 use crate::sets::Part;
 
@@ -221,7 +221,14 @@ impl Set {
     /// Reads a part from below the data folder. What is embedded needs no folder.
     pub fn load(&'static self, root: &Path, part: Part) -> Result<Dataset, Error> {
         self.has(part)?;
-        (self.read)(self, root, part)
+        let mut data = (self.read)(self, root, part)?;
+        // Formats cannot know it: a byte may reach to 255.
+        if let (Inputs::Pictures(pictures), Shape::Pictures { white, .. }) =
+            (&mut data.inputs, self.shape)
+        {
+            pictures.white = white;
+        }
+        Ok(data)
     }
 
     /// Whether the set has this part, and if not, which it has.

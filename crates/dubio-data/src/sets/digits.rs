@@ -34,7 +34,7 @@ fn read(_: &Set, _: &Path, part: Part) -> Result<Dataset, Error> {
     let labels: Vec<u32> = rows().map(|row| row[64] as u32).collect();
     let wanted = every_fourth(&labels, part);
     let all = Dataset {
-        inputs: Inputs::Pictures(Pictures { channels: 1, height: 8, width: 8, pixels }),
+        inputs: Inputs::Pictures(Pictures { channels: 1, height: 8, width: 8, white: 16, pixels }),
         answers: Answers::Classes { classes: 10, labels },
         groups: Default::default(),
     };

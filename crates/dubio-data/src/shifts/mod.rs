@@ -86,7 +86,7 @@ pub trait Shift: Sync {
     /// One picture, corrupted. Numbers beyond 0 and 1 are clipped by the caller.
     fn corrupt(&self, picture: &Canvas, severity: Severity, draws: &mut Draws) -> Canvas;
 
-    /// All pictures, corrupted; severity 0 gives them back as they are.
+    /// All pictures, corrupted; what is published for bytes is taken of their own white. Severity 0 gives them back as they are.
     ///
     /// Picture `i` draws from `stream / name / i` whatever the severity and the number of threads:
     /// the same picture sees the same noise at every severity, and other noise in every shift. Hand
@@ -104,11 +104,11 @@ pub trait Shift: Sync {
             return shifted;
         }
         let stream = stream.child(self.card().name);
-        let (height, width) = (pictures.height, pictures.width);
+        let Pictures { height, width, white, .. } = *pictures;
         shifted.pixels.par_chunks_mut(pictures.size()).enumerate().for_each(|(i, pixels)| {
-            let picture = Canvas::from_bytes(pixels, height, width);
+            let picture = Canvas::from_pixels(pixels, height, width, white);
             let mut draws = stream.nth(i).generator();
-            self.corrupt(&picture, Severity(severity), &mut draws).write_bytes(pixels);
+            self.corrupt(&picture, Severity(severity), &mut draws).write_pixels(pixels, white);
         });
         shifted
     }

@@ -6,7 +6,8 @@ use super::imaging::motion;
 use super::{Card, Family, HENDRYCKS, Severity, Shift};
 
 /// Each pixel smeared along a line, at an angle between -45 and 45 degrees that is the same for the
-/// whole picture; weights fall as half a Gaussian; edges repeated.
+/// whole image; weights fall as half a Gaussian; edges repeated. Bytes are cut off, as by the
+/// published program.
 ///
 /// `(radius, deviation)` = (6, 1), (6, 1.5), (6, 2), (8, 2), (9, 2.5) pixels of 32.
 pub struct MotionBlur;
@@ -28,6 +29,6 @@ impl Shift for MotionBlur {
         let (radius, sigma) = severity.pick(constants);
         let scale = picture.scale();
         let taps = motion::taps(radius * scale, sigma * scale, uniform(draws, -45.0, 45.0));
-        picture.each(|plane| motion::blur(plane, &taps)).rounded()
+        picture.each(|plane| motion::blur(plane, &taps)).cut_off()
     }
 }

@@ -32,10 +32,11 @@ impl Shift for Rotation {
 /// Every picture turned about its middle, against the clock, by any angle; bilinear, black beyond
 /// the edge. Quarter turns of squares and half turns of all are exact.
 pub fn rotate(pictures: &Pictures, degrees: f64) -> Pictures {
+    let Pictures { height, width, white, .. } = *pictures;
     let mut shifted = pictures.clone();
     shifted.pixels.par_chunks_mut(pictures.size()).for_each(|pixels| {
-        let picture = Canvas::from_bytes(pixels, pictures.height, pictures.width);
-        picture.each(|plane| turned(plane, degrees)).rounded().write_bytes(pixels);
+        let picture = Canvas::from_pixels(pixels, height, width, white);
+        picture.each(|plane| turned(plane, degrees)).rounded().write_pixels(pixels, white);
     });
     shifted
 }

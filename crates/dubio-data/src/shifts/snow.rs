@@ -1,6 +1,6 @@
 //! `snow`: snow that falls across the picture.
 
-use super::imaging::canvas::Canvas;
+use super::imaging::canvas::{Canvas, cut_off};
 use super::imaging::draws::{Draws, normals, uniform};
 use super::imaging::{motion, sampling};
 use super::{Card, Family, HENDRYCKS, Severity, Shift};
@@ -11,8 +11,8 @@ use super::{Card, Family, HENDRYCKS, Severity, Shift};
 ///
 /// `(m, s, z, t, r, b, w)` = (0.1, 0.2, 1, 0.6, 8, 3, 0.95), (0.1, 0.2, 1, 0.5, 10, 4, 0.9),
 /// (0.15, 0.3, 1.75, 0.55, 10, 4, 0.9), (0.25, 0.3, 2.25, 0.6, 12, 6, 0.85),
-/// (0.3, 0.3, 1.25, 0.65, 14, 12, 0.8); `z`, `r` and `b` are lengths in pixels of 32. The published
-/// program rounds the flakes to whole bytes on the way; here they are not rounded.
+/// (0.3, 0.3, 1.25, 0.65, 14, 12, 0.8); `z`, `r` and `b` are lengths in pixels of 32. The flakes
+/// are cut off to whole bytes before they are smeared and after, as by the published program.
 pub struct Snow;
 
 const CARD: Card = Card {
@@ -33,9 +33,9 @@ impl Shift for Snow {
         let noise = normals(picture.height(), picture.width(), draws);
         let noise = noise.map(|value| mean + deviation * value);
         let flakes = sampling::zoomed(&noise, (zoom * scale).max(1.0));
-        let flakes = flakes.map(|v| if v < threshold { 0.0 } else { v.clamp(0.0, 1.0) });
+        let flakes = flakes.map(|v| if v < threshold { 0.0 } else { whole_byte(v) });
         let taps = motion::taps(radius * scale, sigma * scale, uniform(draws, -135.0, -45.0));
-        let flakes = motion::blur(&flakes, &taps);
+        let flakes = motion::blur(&flakes, &taps).map(cut_off);
         let flakes = flakes.zip(&flakes.half_turn(), |a, b| a + b);
         let pale = picture.luma().map(|value| 1.5 * value + 0.5);
         picture.each(|plane| {
@@ -43,6 +43,10 @@ impl Shift for Snow {
             paler.zip(&flakes, |x, flake| x + flake)
         })
     }
+}
+
+fn whole_byte(value: f64) -> f64 {
+    (value.clamp(0.0, 1.0) * 255.0).floor() / 255.0
 }
 
 const CONSTANTS: [(f64, f64, f64, f64, f64, f64, f64); 5] = [

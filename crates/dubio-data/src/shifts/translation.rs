@@ -31,10 +31,11 @@ impl Shift for Translation {
 
 /// Every picture moved by whole pixels, down and to the right where positive; black comes in.
 pub fn translate(pictures: &Pictures, down: isize, right: isize) -> Pictures {
+    let Pictures { height, width, white, .. } = *pictures;
     let mut shifted = pictures.clone();
     shifted.pixels.par_chunks_mut(pictures.size()).for_each(|pixels| {
-        let picture = Canvas::from_bytes(pixels, pictures.height, pictures.width);
-        picture.each(|plane| moved(plane, down, right)).write_bytes(pixels);
+        let picture = Canvas::from_pixels(pixels, height, width, white);
+        picture.each(|plane| moved(plane, down, right)).write_pixels(pixels, white);
     });
     shifted
 }

@@ -89,7 +89,7 @@ mod tests {
 
     fn pictures() -> Pictures {
         let pixels = (0..20 * 3 * 64_u32).map(|i| (i * 7 % 256) as u8).collect();
-        Pictures { channels: 3, height: 8, width: 8, pixels }
+        Pictures { channels: 3, height: 8, width: 8, white: 255, pixels }
     }
 
     #[test]

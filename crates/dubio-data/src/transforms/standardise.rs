@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn the_pictures_measured_get_mean_0_and_deviation_1_in_every_colour() {
         let pixels: Vec<u8> = (0..2 * 2 * 12_u32).map(|i| (i * i % 251) as u8).collect();
-        let pictures = Pictures { channels: 2, height: 3, width: 4, pixels };
+        let pictures = Pictures { channels: 2, height: 3, width: 4, white: 255, pixels };
         let standardise = Standardise::measured(&pictures);
         let shape = Shape { channels: 2, height: 3, width: 4 };
         let mut colours = [vec![], vec![]];

@@ -52,6 +52,11 @@ impl Plane {
     }
 }
 
+/// See [`Canvas::cut_off`].
+pub fn cut_off(value: f64) -> f64 {
+    ((value.clamp(0.0, 1.0) * 65535.0).round() / 257.0).floor() / 255.0
+}
+
 /// A picture being worked on: 1 plane for grey, 3 for red, green, blue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Canvas {
@@ -60,24 +65,27 @@ pub struct Canvas {
 }
 
 impl Canvas {
-    /// The picture `[channels, height, width]` of bytes, divided by 255.
-    pub fn from_bytes(pixels: &[u8], height: usize, width: usize) -> Self {
+    /// The image `[channels, height, width]` of pixels from 0 to `white`, divided by it.
+    pub fn from_pixels(pixels: &[u8], height: usize, width: usize, white: u8) -> Self {
+        let white = f64::from(white);
         let plane = |bytes: &[u8]| Plane {
             height,
             width,
-            values: bytes.iter().map(|&b| f64::from(b) / 255.0).collect(),
+            values: bytes.iter().map(|&b| f64::from(b) / white).collect(),
         };
         Self { planes: pixels.chunks_exact(height * width).map(plane).collect() }
     }
 
-    /// Writes the picture as bytes: clipped to `[0, 1]`, times 255, cut off as the published code
-    /// does. Every multiple of 1/255 comes back exactly.
-    pub fn write_bytes(&self, pixels: &mut [u8]) {
+    /// Writes the image as pixels from 0 to `white`: clipped to `[0, 1]`, times white, and cut off as
+    /// the published code does. That is for bytes; of fewer levels the nearest is taken, since cutting
+    /// off sixteen would lose a thirtieth of the light. Every pixel comes back exactly.
+    pub fn write_pixels(&self, pixels: &mut [u8], white: u8) {
+        let whole = if white == 255 { f64::floor } else { f64::round };
         for (plane, bytes) in
             self.planes.iter().zip(pixels.chunks_mut(self.height() * self.width()))
         {
             for (byte, value) in bytes.iter_mut().zip(&plane.values) {
-                *byte = (value.clamp(0.0, 1.0) * 255.0) as u8;
+                *byte = whole(value.clamp(0.0, 1.0) * f64::from(white)) as u8;
             }
         }
     }
@@ -112,6 +120,12 @@ impl Canvas {
         self.map(|value| (value.clamp(0.0, 1.0) * 255.0).round() / 255.0)
     }
 
+    /// The image as a program with sixteen bits per value writes it in eight: rounded to a multiple
+    /// of 1/65535, then cut off to one of 1/255.
+    pub fn cut_off(&self) -> Self {
+        self.map(cut_off)
+    }
+
     /// Luminance 0.299 R + 0.587 G + 0.114 B; grey stays as it is.
     pub fn luma(&self) -> Plane {
         let [red, green, blue] = self.planes.as_slice() else { return self.planes[0].clone() };
@@ -141,11 +155,30 @@ mod tests {
     #[test]
     fn every_byte_survives_the_way_there_and_back() {
         let bytes: Vec<u8> = (0..=255).collect();
-        let canvas = Canvas::from_bytes(&bytes, 16, 16);
-        for same in [canvas.clone(), canvas.rounded()] {
+        let canvas = Canvas::from_pixels(&bytes, 16, 16, 255);
+        for same in [canvas.clone(), canvas.rounded(), canvas.cut_off()] {
             let mut back = vec![0; 256];
-            same.write_bytes(&mut back);
+            same.write_pixels(&mut back, 255);
             assert_eq!(back, bytes);
+        }
+    }
+
+    #[test]
+    fn every_level_survives_whatever_white_is() {
+        for white in 1..=254_u8 {
+            let levels: Vec<u8> = (0..=white).collect();
+            let mut back = vec![0; levels.len()];
+            Canvas::from_pixels(&levels, 1, levels.len(), white).write_pixels(&mut back, white);
+            assert_eq!(back, levels);
+        }
+    }
+
+    #[test]
+    fn eight_bits_out_of_sixteen_are_cut_off_and_a_rounding_error_takes_no_byte_away() {
+        for (bytes, written) in
+            [(99.51, 99.0), (99.99, 99.0), (100.0 - 1e-9, 100.0), (100.4, 100.0)]
+        {
+            assert_eq!(cut_off(bytes / 255.0), written / 255.0);
         }
     }
 }
