@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use dubio_nn::engine::Vector;
-use dubio_predictions::write_whole;
+use dubio_predictions::{input, write_whole};
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
 
@@ -217,7 +217,7 @@ struct Stored {
 
 impl Stored {
     fn read(path: &Path) -> Result<Self, Error> {
-        let bytes = fs::read(path).map_err(|e| match e.kind() {
+        let bytes = input::read(path).map_err(|e| match e.kind() {
             io::ErrorKind::NotFound => Error::checkpoint(path, e),
             // A disk that does not answer may still hold it.
             _ => Error::file(path, e, "try again when the file can be read"),

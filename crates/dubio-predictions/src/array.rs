@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use multiversion::multiversion;
 
-use crate::bytes::Bytes;
+use crate::bytes::{BLOCK, Bytes};
 use crate::error::Fault;
 
 /// Type of an array's elements.
@@ -155,17 +155,23 @@ impl Array {
     ) -> io::Result<()> {
         let (width, size) = (self.shape[2], self.dtype.size());
         let base = member * self.strides[0] + rows.start * self.strides[1];
-        let mut decode_from = |from: usize, count: usize| {
-            let bytes = from * size..(from + count) * size;
-            self.bytes.with(bytes, |bytes| decode(self.dtype, bytes, out))
-        };
-        if self.strides[2] == 1 && (self.strides[1] == width || rows.len() == 1) {
-            decode_from(base, rows.len() * width)
-        } else if width == 1 && self.strides[1] == 1 {
-            decode_from(base, rows.len())
-        } else {
-            (0..width).try_for_each(|column| self.read_column(member, rows.clone(), column, out))
+        let rows_adjoin = self.strides[1] == width || rows.len() == 1;
+        if self.strides[2] == 1 && rows_adjoin || width == 1 && self.strides[1] == 1 {
+            let mut done = 0;
+            return self.bytes.each_block(base * size..(base + out.len()) * size, |block| {
+                let count = block.len() / size;
+                decode(self.dtype, block, &mut out[done..done + count]);
+                done += count;
+            });
         }
+        let some = (BLOCK / (self.strides[1] * size)).max(1);
+        for (index, out) in out.chunks_mut(some * width).enumerate() {
+            let start = rows.start + index * some;
+            let rows = start..start + out.len() / width;
+            (0..width)
+                .try_for_each(|column| self.read_column(member, rows.clone(), column, out))?;
+        }
+        Ok(())
     }
 
     /// Reads one column of some rows of an array in Fortran order: all members of a row lie side by
@@ -179,12 +185,10 @@ impl Array {
     ) -> io::Result<()> {
         let (width, size, step) = (self.shape[2], self.dtype.size(), self.strides[1]);
         let start = rows.start * step + column * self.strides[2];
-        let stretch = start * size..(start + rows.len() * step) * size;
-        self.bytes.with(stretch, |bytes| {
-            let own = bytes
-                .chunks_exact(step * size)
-                .map(|row| &row[member * self.strides[0] * size..][..size]);
-            for (element, out) in own.zip(out[column..].iter_mut().step_by(width)) {
+        let own = member * self.strides[0] * size;
+        self.bytes.with(start * size..(start + rows.len() * step) * size, |bytes| {
+            let elements = bytes.chunks_exact(step * size).map(|row| &row[own..own + size]);
+            for (element, out) in elements.zip(out[column..].iter_mut().step_by(width)) {
                 decode(self.dtype, element, std::slice::from_mut(out));
             }
         })
@@ -256,10 +260,12 @@ impl Array {
     fn each_element(&self, mut f: impl FnMut(&[u8])) -> io::Result<()> {
         let size = self.dtype.size();
         if self.strides.is_sorted_by(|a, b| a >= b) {
-            return self.bytes.each_block(|block| block.chunks_exact(size).for_each(&mut f));
+            return self.bytes.each_block(0..self.bytes.len(), |block| {
+                block.chunks_exact(size).for_each(&mut f)
+            });
         }
         let mut bytes = Vec::with_capacity(self.bytes.len());
-        self.bytes.each_block(|block| bytes.extend_from_slice(block))?;
+        self.bytes.each_block(0..self.bytes.len(), |block| bytes.extend_from_slice(block))?;
         for index in 0..bytes.len() / size {
             let mut rest = index;
             let mut at = 0;

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use crate::checksum::Checksum;
 use crate::input;
 
-/// Bytes read at once where all are wanted; a multiple of every element's size.
-const BLOCK: usize = 1 << 16;
+/// The most bytes that are read at once; a multiple of every element's size.
+pub(crate) const BLOCK: usize = 1 << 16;
 
 /// Shared read-only bytes.
 #[derive(Clone, Debug)]
@@ -87,11 +87,16 @@ impl Bytes {
         self.with(0..most.min(self.len()), <[u8]>::to_vec)
     }
 
-    /// Calls `f` with all bytes, in order, a block at a time.
-    pub(crate) fn each_block(&self, mut f: impl FnMut(&[u8])) -> io::Result<()> {
-        let starts = (0..self.len()).step_by(BLOCK);
+    /// Calls `f` with a stretch of these bytes, in order, a block at a time: however long it is, it
+    /// takes little memory.
+    pub(crate) fn each_block(
+        &self,
+        range: Range<usize>,
+        mut f: impl FnMut(&[u8]),
+    ) -> io::Result<()> {
+        let starts = range.clone().step_by(BLOCK);
         starts
-            .map(|at| at..self.len().min(at + BLOCK))
+            .map(|at| at..range.end.min(at + BLOCK))
             .try_for_each(|block| self.with(block, &mut f))
     }
 
@@ -99,7 +104,10 @@ impl Bytes {
     /// compared.
     pub(crate) fn read_rest(&self) -> io::Result<()> {
         let Some(checksum) = &self.checksum else { return Ok(()) };
-        let rest = |range| Self { range, ..self.clone() }.each_block(|_| ());
+        let rest = |range| {
+            let rest = Self { range, ..self.clone() };
+            rest.each_block(0..rest.len(), |_| ())
+        };
         checksum.unseen().into_iter().try_for_each(rest)
     }
 

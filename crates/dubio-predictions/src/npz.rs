@@ -26,7 +26,7 @@ const IN_MEMORY: usize = 1 << 26;
 const MOST_GROWTH: usize = 32;
 
 /// What may be unpacked from the smallest archive.
-const ALWAYS_ALLOWED: usize = 1 << 26;
+const ALWAYS_ALLOWED: usize = 1 << 24;
 
 /// Entries in one archive; no predictions file has more than a few.
 const MOST_ENTRIES: usize = 1 << 12;

@@ -1,4 +1,5 @@
 //! Files that change or turn out to be damaged while they are read.
+#![cfg(unix)]
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;

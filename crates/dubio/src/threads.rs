@@ -1,6 +1,6 @@
 //! How many threads work.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, anyhow, bail};
 
 /// More than any machine has cores.
 const MOST: usize = 1024;
@@ -23,9 +23,6 @@ pub(crate) fn start(asked: Option<u16>) -> Result<()> {
         _ => threads,
     };
     let started = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
-    started.with_context(|| {
-        format!(
-            "cannot start {threads} threads; set RAYON_NUM_THREADS to fewer, or raise the limits"
-        )
-    })
+    let advice = "set RAYON_NUM_THREADS to fewer, or raise the limits";
+    started.map_err(|error| anyhow!("cannot start {threads} threads: {error}; {advice}"))
 }

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use anyhow::{Context, Result};
 use dubio_bench::executor::{self, exit};
@@ -27,13 +28,14 @@ pub(crate) fn do_work(args: &WorkArgs) -> Result<ExitCode> {
     let code = |code: i32| Ok(ExitCode::from(code as u8));
     let stop = stopper()?;
     let run = PlannedRun::read(&mut io::stdin()).context("a planned run, as JSON")?;
-    std::thread::spawn(|| {
+    let listen = || {
         let stopped =
             |line: io::Result<String>| line.is_ok_and(|line| line == executor::STOP.trim());
         if io::stdin().lines().any(stopped) {
             stop.store(true, Ordering::Relaxed);
         }
-    });
+    };
+    thread::Builder::new().spawn(listen).context("cannot start a thread")?;
     let store = args.places.store();
     let Some(_claim) = store.claim(&run.id)? else { return code(exit::TAKEN) };
     if store.is_finished(&run.id) {

@@ -238,7 +238,7 @@ fn what_unpacks_to_far_more_than_its_archive_is_refused_and_needs_no_memory_mean
     let claim = header("'<f8'", "False", "(1, 5000000, 2)");
     let zeros = npy(&claim, &vec![0; 80_000_000]);
     let bomb = changed(plain(), "logits", zeros.clone());
-    let says = "array `logits`: unpacks to 80000079 bytes … 32 times its size or 64 MiB";
+    let says = "array `logits`: unpacks to 80000079 bytes … 32 times its size or 16 MiB";
     refuse([("a bomb", deflated(&bomb), says)]);
     // A large archive may unpack to as much, in a temporary file.
     let mut state = 1_u32;
