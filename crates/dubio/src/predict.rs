@@ -1,7 +1,7 @@
 //! `dubio predict`: predictions of a trained network on a data set.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::builder::ValueParser;
@@ -174,7 +174,7 @@ fn standardise(args: &Args, pictures: &Pictures) -> Result<Standardise> {
     Ok(Standardise::new(means, deviations))
 }
 
-fn read_weights(tape: &Tape<f32>, path: &PathBuf) -> Result<(Flat<f32>, Vec<f64>)> {
+fn read_weights(tape: &Tape<f32>, path: &Path) -> Result<(Flat<f32>, Vec<f64>)> {
     let bytes = input::read(path).with_context(|| format!("cannot read {}", path.display()))?;
     let (theta, statistics) = weights::read(tape, &bytes)
         .with_context(|| format!("{} does not fit the network", path.display()))?;
