@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use rayon::prelude::*;
+
 use crate::columns::{Columns, Scale};
 use crate::costs::Costs;
 use crate::distributions::Kind;
@@ -292,28 +294,24 @@ impl Examples {
         let OfPredictions { by_doubt, likely, .. } = &self.of_predictions;
         remember(by_doubt, || {
             // Minus the confidence orders as 1 minus it does, and rounds nothing away.
-            let doubt: Vec<f64> = self.confidence.iter().map(|c| -c).collect();
+            let doubt: Vec<f64> = self.confidence.par_iter().map(|c| -c).collect();
             Arc::new(Ranking::likely(likely.as_ref(), &doubt, |_| 0.0))
         })
     }
 
-    /// The examples from largest to smallest total uncertainty: with two classes, the same as from
-    /// least to most confident.
+    /// The examples from largest to smallest total uncertainty. Of two classes the entropy falls as
+    /// the confidence rises, so that is the order from least to most confident.
     pub fn by_total(&self) -> &Arc<Ranking> {
-        remember(&self.of_predictions.by_total, || {
-            let by_doubt = self.by_doubt();
-            let ranking = Ranking::likely(Some(&by_doubt.order), &self.total, entropy_tolerance);
-            let same = Arc::ptr_eq(&ranking.order, &by_doubt.order);
-            match same && ranking.closes == by_doubt.closes {
-                true => by_doubt.clone(),
-                false => Arc::new(ranking),
-            }
-        })
+        if self.classes == 2 {
+            return self.by_doubt();
+        }
+        let rank = || Arc::new(Ranking::within(&self.total, entropy_tolerance));
+        remember(&self.of_predictions.by_total, rank)
     }
 }
 
-fn take<T: Copy>(values: &[T], rows: &[u32]) -> Vec<T> {
-    rows.iter().map(|&row| values[row as usize]).collect()
+fn take<T: Copy + Send + Sync>(values: &[T], rows: &[u32]) -> Vec<T> {
+    rows.par_iter().map(|&row| values[row as usize]).collect()
 }
 
 /// Where the label's probability underflows its logarithm tells.

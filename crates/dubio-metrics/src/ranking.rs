@@ -32,10 +32,11 @@ impl Ranking {
             !ascending
         };
         let mut keyed: Vec<(u64, u32)> =
-            values.iter().enumerate().map(|(i, &v)| (key(v), i as u32)).collect();
+            values.par_iter().enumerate().map(|(i, &v)| (key(v), i as u32)).collect();
         keyed.par_sort_unstable();
-        let order = Arc::new(keyed.into_iter().map(|(_, index)| index).collect());
-        Self::along(order, values, tolerance)
+        let order: Vec<u32> = keyed.into_par_iter().map(|(_, index)| index).collect();
+        let closes = closes(&ranked(&order, values), tolerance);
+        Self { order: Arc::new(order), closes }
     }
 
     /// The same, by an order that is likely to be right: it is kept if it is, up to rounding. One
@@ -45,30 +46,13 @@ impl Ranking {
         values: &[f64],
         tolerance: impl Fn(f64) -> f64 + Sync,
     ) -> Self {
-        let falls = |order: &&Arc<Vec<u32>>| {
-            order.par_windows(2).all(|pair| {
-                let (above, below) = (values[pair[0] as usize], values[pair[1] as usize]);
-                above >= below - ROUNDING * below.abs()
-            })
-        };
-        match guess.filter(falls) {
-            Some(order) => Self::along(order.clone(), values, tolerance),
-            None => Self::within(values, tolerance),
-        }
-    }
-
-    /// From an order in which the numbers fall.
-    fn along(order: Arc<Vec<u32>>, values: &[f64], tolerance: impl Fn(f64) -> f64 + Sync) -> Self {
-        let value = |place: usize| values[order[place] as usize];
-        let last = order.len().saturating_sub(1);
-        let closes = |place: usize| {
-            place == last || {
-                let (above, below) = (value(place), value(place + 1));
-                above != below && above - below > tolerance(above)
+        if let Some(order) = guess {
+            let ranked = ranked(order, values);
+            if ranked.par_windows(2).all(|pair| pair[0] >= pair[1] - ROUNDING * pair[1].abs()) {
+                return Self { order: order.clone(), closes: closes(&ranked, tolerance) };
             }
-        };
-        let closes = (0..order.len()).into_par_iter().map(closes).collect();
-        Self { order, closes }
+        }
+        Self::within(values, tolerance)
     }
 
     /// The places of the runs of equal numbers, largest first.
@@ -90,6 +74,19 @@ impl Ranking {
     pub(crate) fn collect<T: Send>(&self, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
         self.order.par_iter().map(|&example| of(example as usize)).collect()
     }
+}
+
+fn ranked(order: &[u32], values: &[f64]) -> Vec<f64> {
+    order.par_iter().map(|&example| values[example as usize]).collect()
+}
+
+/// Whether a run of equals ends with each of some falling numbers.
+fn closes(ranked: &[f64], tolerance: impl Fn(f64) -> f64 + Sync) -> Vec<bool> {
+    let ends = |place: usize| match ranked[place..] {
+        [above, below, ..] => above != below && above - below > tolerance(above),
+        _ => true,
+    };
+    (0..ranked.len()).into_par_iter().map(ends).collect()
 }
 
 /// Two entropies of equal distributions can come out apart by this much, relatively, when their

@@ -81,7 +81,7 @@ pub(crate) fn edge(k: usize, bins: usize) -> f64 {
 
 /// Bin `(l, u]` of a value: 0 goes into the first, anything above 1 into the last.
 pub(crate) fn right_closed(value: f64, bins: usize) -> usize {
-    let mut bin = ((value * bins as f64).ceil() as usize).saturating_sub(1).min(bins - 1);
+    let mut bin = ((value * bins as f64) as usize).min(bins - 1);
     // The product rounds; the comparison with the edge itself decides.
     if bin > 0 && value <= edge(bin, bins) {
         bin -= 1;

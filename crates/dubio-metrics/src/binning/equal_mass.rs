@@ -5,7 +5,10 @@
 //! proportion: each bin it touches gets its share of the run's sums. That is the same as giving
 //! each of them the run's mean label.
 
+use std::ops::Range;
+
 use super::histogram::Histogram;
+use super::ranked::partition_point;
 
 /// Where the cuts lie. Cells `0..bins` are the insides of the bins; each further cell is an atom,
 /// a value that one or more cuts go through.
@@ -34,29 +37,55 @@ impl Cuts {
             // Fewer values than bins: all of them are the remainder.
             let mut sums = vec![0.0; bins];
             sums[bins - 1] = histogram.sums(&[first])[0];
-            let (starts, atoms, shares) = Default::default();
-            return (Self { bins, starts, atoms, shares }, sums);
+            return (Self::at(first, count, bins, |_| (0.0, 0..0)), sums);
         }
         let places: Vec<usize> = (0..bins).map(|bin| first + bin * size).collect();
         let sums = histogram.sums(&places);
-        let starts: Vec<f64> = places[1..].iter().map(|&place| histogram.at(place)).collect();
-        let mut atoms: Vec<f64> = Vec::new();
+        let equals = |place: usize| (histogram.at(place), histogram.equals(place));
+        (Self::at(first, count, bins, equals), sums)
+    }
+
+    /// Cuts of `count` ascending values, of which `at(place)` is one.
+    pub(crate) fn of_ascending(count: usize, bins: usize, at: impl Fn(usize) -> f64) -> Self {
+        Self::at(0, count, bins, |place| {
+            let own = at(place);
+            let before = partition_point(place, |other| at(other) < own);
+            (own, before..place + partition_point(count - place, |other| at(place + other) <= own))
+        })
+    }
+
+    /// Cuts of the `count` values from the `first` place on. `equals(place)` is the value at a place,
+    /// and the places of those that are equal to it.
+    fn at(
+        first: usize,
+        count: usize,
+        bins: usize,
+        mut equals: impl FnMut(usize) -> (f64, Range<usize>),
+    ) -> Self {
+        let size = count / bins;
+        if size == 0 || bins == 1 {
+            let (starts, atoms, shares) = Default::default();
+            return Self { bins, starts, atoms, shares };
+        }
+        let place = |bin: usize| first + bin * size;
+        let (mut starts, mut atoms): (Vec<f64>, Vec<f64>) = Default::default();
         let mut shares = Vec::new();
-        for (&place, &start) in places[1..].iter().zip(&starts) {
-            let run = histogram.equals(place);
+        for own in (1..bins).map(place) {
+            let (start, run) = equals(own);
+            starts.push(start);
             let run = run.start.max(first)..run.end;
-            if run.start == place || atoms.last() == Some(&start) {
+            if run.start == own || atoms.last() == Some(&start) {
                 continue;
             }
             let bin = |place: usize| ((place - first) / size).min(bins - 1);
             for bin in bin(run.start)..=bin(run.end - 1) {
-                let end = if bin + 1 == bins { run.end } else { places[bin + 1] };
-                let held = run.end.min(end) - run.start.max(places[bin]);
+                let end = if bin + 1 == bins { run.end } else { place(bin + 1) };
+                let held = run.end.min(end) - run.start.max(place(bin));
                 shares.push((atoms.len(), bin, held as f64 / run.len() as f64));
             }
             atoms.push(start);
         }
-        (Self { bins, starts: starts.into(), atoms: atoms.into(), shares: shares.into() }, sums)
+        Self { bins, starts: starts.into(), atoms: atoms.into(), shares: shares.into() }
     }
 
     /// Number of bins.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use multiversion::multiversion;
 
-use super::{Stretch, stretches};
+use super::Stretch;
 use crate::detection::{Detection, Signal, misclassification::wrong_by};
 use crate::examples::Examples;
 use crate::passes::Pass;
@@ -53,18 +53,48 @@ pub(crate) struct Bin<const L: usize> {
 }
 
 impl Bins {
-    /// From the bin of each confidence (`cells` itself if no bin takes it).
-    pub(crate) fn new(examples: &Examples, cells: usize, cell: impl Fn(f64) -> u32 + Sync) -> Self {
+    /// From the bin of each confidence (`cells` itself if no bin takes it). The confidences of a bin
+    /// lie between those of its neighbours; those that no bin takes may lie anywhere.
+    pub(crate) fn new(examples: &Examples, cells: usize, cell: impl Fn(f64) -> u32) -> Self {
         let gaps = Gaps::of(examples).clone();
-        let ranking = &gaps.wrong.ranking;
-        let cell = ranking.collect(|i| cell(examples.confidence[i]));
-        Self { gaps, stretches: stretches(cell.into_iter()), cells }
+        let order = &gaps.wrong.ranking.order;
+        let at = |place: usize| cell(examples.confidence[order[place] as usize]);
+        let mut stretches: Vec<Stretch> = Vec::new();
+        let mut start = 0;
+        while start < order.len() {
+            let own = at(start);
+            let end = if own as usize == cells {
+                start + 1
+            } else {
+                start + partition_point(order.len() - start, |place| at(start + place) == own)
+            };
+            match stretches.last_mut() {
+                Some(last) if last.cell == own => last.end = end as u32,
+                _ => stretches.push(Stretch { cell: own, end: end as u32 }),
+            }
+            start = end;
+        }
+        Self { gaps, stretches, cells }
     }
 
     /// Number of bins.
     pub(crate) fn cells(&self) -> usize {
         self.cells
     }
+}
+
+/// The first of `0..count` for which `holds` is false, where it is so from there on.
+pub(crate) fn partition_point(count: usize, holds: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, count);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if holds(middle) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
 }
 
 /// The bins so far; the last entry belongs to the examples that no bin takes.

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use crate::binning::equal_mass::Cuts;
-use crate::binning::histogram::Histogram;
 use crate::binning::ranked::{Bin, Bins, Gaps};
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
@@ -31,9 +30,10 @@ impl Score<Examples> for DebiasedEce {
         Gaps::of(examples);
     }
     fn prepare<'a>(&self, examples: &'a Examples, options: &Options) -> Preparation<'a> {
-        let mut histogram = Histogram::default();
-        histogram.fill([&examples.confidence[..]].into_iter());
-        let (cuts, _) = Cuts::new(&mut histogram, 0, options.bins);
+        let order = &examples.by_doubt().order;
+        let cuts = Cuts::of_ascending(order.len(), options.bins, |place| {
+            examples.confidence[order[place] as usize]
+        });
         let bins = Bins::new(examples, cuts.cells(), |confidence| cuts.cell(confidence) as u32);
         Ok(Box::new(Debiased { bins: Arc::new(bins), cuts }))
     }

@@ -25,12 +25,9 @@ impl Score<Examples> for MacroF1 {
         &CARD
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
-        let n = examples.len();
         // Only classes that occur count: there may be more classes than examples.
-        let (classes, class) = dense(2 * n, |i| match i.checked_sub(n) {
-            None => examples.labels[i].into(),
-            Some(i) => examples.predicted[i].into(),
-        });
+        let both = examples.labels.iter().chain(&examples.predicted);
+        let (classes, class) = dense(&both.map(|&class| class.into()).collect::<Vec<u64>>());
         Ok(Box::new(Counts { classes: classes.len(), class }))
     }
 }

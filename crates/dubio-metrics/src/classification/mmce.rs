@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use crate::binning::ranked::Gaps;
 use crate::card::{Card, Direction};
 use crate::examples::Examples;
+use crate::numeric::transcendental::exp;
 use crate::passes::{AnyPass, Pass};
 use crate::remember::remember;
 use crate::score::{Needs, Options, Preparation, Score, Statistic};
@@ -89,7 +90,7 @@ impl KernelSweep {
         let confidence = |place: usize| examples.confidence[order[place] as usize];
         let step = |place: usize| {
             let distance = confidence(place) - confidence(place.saturating_sub(1));
-            (-distance / WIDTH).exp()
+            exp(-distance / WIDTH)
         };
         let step = (0..order.len()).into_par_iter().map(step).collect();
         Self { gaps, step }

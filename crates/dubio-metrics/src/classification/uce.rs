@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use multiversion::multiversion;
+use rayon::prelude::*;
 
 use crate::binning::dense::dense;
 use crate::binning::edges::right_closed;
@@ -89,7 +90,8 @@ impl EntropyGaps {
         let place = |i: usize| {
             u64::from(examples.predicted[i]) * bins as u64 + right_closed(u(i), bins) as u64
         };
-        let (cells, cell) = dense(examples.len(), place);
+        let numbers: Vec<u64> = (0..examples.len()).into_par_iter().map(place).collect();
+        let (cells, cell) = dense(&numbers);
         Self { bins, cells, cell, wrong: examples.wrong().clone(), largest }
     }
 

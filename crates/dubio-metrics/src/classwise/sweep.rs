@@ -84,19 +84,24 @@ impl Sweep {
     /// `sum_c sum_m |sum over the bin of p - [y = c]|` for each binning.
     pub(super) fn gaps(&self, examples: &Examples) -> [f64; 3] {
         let label_p = examples.columns.of_classes(&examples.labels);
-        // What the labels take from the bins of the classes that occur.
-        let (present, which) = dense(examples.len(), |i| examples.labels[i].into());
+        let labels: Vec<u64> = examples.labels.iter().map(|&label| label.into()).collect();
+        let (present, which) = dense(&labels);
+        // What the labels take from the bins of the classes that occur, a part of the examples at a
+        // time, whatever the number of threads.
+        let size = (1 << 16).max(3 * self.bins * present.len());
+        let parts = which.par_chunks(size).zip(label_p.par_chunks(size)).map(|(which, label_p)| {
+            let mut taken = vec![vec![0.0; 3 * self.bins]; present.len()];
+            for (&which, &p) in which.iter().zip(label_p) {
+                let class = &self.classes[present[which as usize] as usize];
+                self.take(class, p, &mut taken[which as usize]);
+            }
+            taken
+        });
+        let parts: Vec<Vec<Vec<f64>>> = parts.collect();
         let mut taken = vec![vec![0.0; 3 * self.bins]; present.len()];
-        for (&which, &p) in which.iter().zip(&label_p) {
-            let class = &self.classes[present[which as usize] as usize];
-            let taken = &mut taken[which as usize];
-            taken[right_closed(p, self.bins)] += 1.0;
-            for (binning, cuts) in (1..).zip(&class.cuts) {
-                if binning == 1 || p > self.threshold {
-                    for (bin, share) in cuts.shares_of(cuts.cell(p)) {
-                        taken[binning * self.bins + bin] += share;
-                    }
-                }
+        for part in parts {
+            for (sum, part) in taken.iter_mut().flatten().zip(part.iter().flatten()) {
+                *sum += part;
             }
         }
         let mut gaps = [0.0; 3];
@@ -110,6 +115,20 @@ impl Sweep {
             }
         }
         gaps
+    }
+}
+
+impl Sweep {
+    /// Counts a label that has probability `p` in its bins of each binning.
+    fn take(&self, class: &ClassSweep, p: f64, taken: &mut [f64]) {
+        taken[right_closed(p, self.bins)] += 1.0;
+        for (binning, cuts) in (1..).zip(&class.cuts) {
+            if binning == 1 || p > self.threshold {
+                for (bin, share) in cuts.shares_of(cuts.cell(p)) {
+                    taken[binning * self.bins + bin] += share;
+                }
+            }
+        }
     }
 }
 
