@@ -3,6 +3,7 @@
 use dubio_metrics::costs::Costs;
 use serde::{Deserialize, Serialize};
 
+use crate::distinct;
 use crate::mistakes::Collector;
 use crate::reader::{Placed, Section};
 
@@ -42,6 +43,11 @@ impl Decision {
                 "`critical` is missing; it lists the classes that must not be missed, as in [3, 7]",
             );
         }
+        let classes = distinct::values("class", classes, mistakes);
+        let critical: Vec<u32> = classes.iter().flat_map(|&class| u32::try_from(class)).collect();
+        if critical.len() < classes.len() {
+            mistakes.add(section.place(), "`critical` names a class that no set has");
+        }
         let mut number = |key, default: f64, fits: &dyn Fn(f64) -> bool, wanted: &str| {
             let Some(Placed { value, place }) = section.number(key, mistakes) else {
                 return default;
@@ -57,7 +63,7 @@ impl Decision {
             dropped: number("dropped", 0.99, &share, "at least 0 and below 1"),
             miss: number("miss", 1000.0, &cost, "at least 0"),
             other: number("other", 1.0, &cost, "at least 0"),
-            critical: classes.into_iter().map(|class| class.value as u32).collect(),
+            critical,
         };
         section.refuse_rest("key of [decision]", mistakes);
         decision

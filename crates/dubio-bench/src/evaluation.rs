@@ -5,6 +5,7 @@ use dubio_infer::augment::Augmentation;
 use serde::{Deserialize, Serialize};
 
 use crate::decision::Decision;
+use crate::name::as_file_name;
 
 /// A set to predict.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -49,8 +50,8 @@ impl Evaluation {
     pub fn name(&self) -> String {
         match self {
             Self::Test => "test".to_string(),
-            Self::Ood { data } => format!("ood.{}", data.replace([':', '/'], "-")),
-            Self::Shift { shift, severity } => format!("shift.{shift}.{severity}"),
+            Self::Ood { data } => format!("ood.{}", as_file_name(data)),
+            Self::Shift { shift, severity } => format!("shift.{}.{severity}", as_file_name(shift)),
             Self::Decision(_) => "decision".to_string(),
             Self::Attack { attack: Attack { rule, epsilon }, .. } => {
                 format!("attack.{}.{epsilon}", rule.name())

@@ -25,15 +25,16 @@ pub enum Learn {
 }
 
 impl Learn {
-    /// The examples that are learnt from.
-    pub fn choose(&self, train: &Dataset, seed: u64) -> Dataset {
+    /// The examples that are learnt from; `None` where classes or shares are not those of the set.
+    pub fn choose(&self, train: &Dataset, seed: u64) -> Option<Dataset> {
         match self {
             Self::Rare { classes, dropped } => {
                 let stream = Stream::root(seed).child("rare");
-                drop_classes(train, classes, *dropped, &stream)
-                    .expect("checked when it was planned")
+                drop_classes(train, classes, *dropped, &stream).ok()
             }
-            Self::HoldBack { validation } => train.subset(&split(train.len(), *validation, seed).0),
+            Self::HoldBack { validation } => (0.0..1.0)
+                .contains(validation)
+                .then(|| train.subset(&split(train.len(), *validation, seed).0)),
         }
     }
 

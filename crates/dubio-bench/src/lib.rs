@@ -6,14 +6,18 @@
 
 mod bayesian;
 pub mod decision;
+mod distinct;
+mod entries;
 pub mod evaluation;
 pub mod executor;
 pub mod learn;
 pub mod local;
 pub mod memory;
 pub mod mistakes;
+pub mod name;
 pub mod plan;
 mod reader;
+pub mod run_id;
 pub mod schema;
 pub mod score;
 pub mod search;

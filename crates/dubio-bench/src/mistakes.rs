@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use dubio_data::names::unknown;
+
 /// A mistake and where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
@@ -19,17 +21,25 @@ pub struct Mistake {
 pub struct Mistakes {
     /// The file's name, as it was given.
     pub file: String,
-    /// At least one.
+    /// At least one, and at most [`MOST_TOLD`].
     pub list: Vec<Mistake>,
+    /// How many more there are.
+    pub more: usize,
 }
+
+/// Mistakes that are told; nobody reads more, and looking for what was meant takes time.
+pub const MOST_TOLD: usize = 100;
 
 impl fmt::Display for Mistakes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = self.list.len();
+        let count = self.list.len() + self.more;
         let word = if count == 1 { "mistake" } else { "mistakes" };
         write!(f, "{}: {count} {word}", self.file)?;
         for Mistake { line, column, message } in &self.list {
             write!(f, "\n  {}:{line}:{column}: {message}", self.file)?;
+        }
+        if self.more > 0 {
+            write!(f, "\n  and {} more", self.more)?;
         }
         Ok(())
     }
@@ -41,20 +51,48 @@ impl std::error::Error for Mistakes {}
 pub(crate) struct Collector<'a> {
     text: &'a str,
     list: Vec<(usize, String)>,
+    more: usize,
 }
 
 impl<'a> Collector<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
-        Self { text, list: Vec::new() }
+        Self { text, list: Vec::new(), more: 0 }
     }
 
     pub(crate) fn add(&mut self, place: Range<usize>, message: impl Into<String>) {
-        self.list.push((place.start, message.into()));
+        if self.list.len() < MOST_TOLD {
+            self.list.push((place.start, message.into()));
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// That no `what` has this name, and what may have been meant.
+    pub(crate) fn unknown<'k>(
+        &mut self,
+        place: Range<usize>,
+        what: &str,
+        name: &str,
+        known: impl IntoIterator<Item = &'k str> + Clone,
+    ) {
+        if self.list.len() < MOST_TOLD {
+            self.add(place, unknown(what, name, known));
+        } else {
+            self.more += 1;
+        }
     }
 
     /// How many there are so far.
     pub(crate) fn len(&self) -> usize {
-        self.list.len()
+        self.list.len() + self.more
+    }
+
+    /// The line of a place, counted from 1.
+    pub(crate) fn line(&self, offset: usize) -> usize {
+        match self.list.len() < MOST_TOLD {
+            true => self.text[..offset].matches('\n').count() + 1,
+            false => 0, // nobody will be told
+        }
     }
 
     /// The mistakes, or `Ok` when there are none.
@@ -73,6 +111,6 @@ impl<'a> Collector<'a> {
                 message: message.clone(),
             }
         });
-        Err(Mistakes { file: file.to_string(), list: list.collect() })
+        Err(Mistakes { file: file.to_string(), list: list.collect(), more: self.more })
     }
 }

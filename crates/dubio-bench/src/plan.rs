@@ -9,19 +9,21 @@ use dubio_infer::recipe::Recipe;
 use dubio_infer::training::Training;
 use dubio_nn::networks;
 use dubio_nn::shape::Shape;
+use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::evaluation::Evaluation;
 use crate::learn::Learn;
+use crate::run_id::RunId;
 use crate::search::{Kind, Search, Space};
 use crate::suite::{Choice, Entry, Evaluate, Suite};
 
 /// One data set x network x method x seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlannedRun {
-    /// Sixteen hexadecimal digits of the SHA-256 of all that the result depends on.
-    pub id: String,
+    /// Of all that the result depends on.
+    pub id: RunId,
     /// What tables call the method.
     pub label: String,
     /// All that the result depends on.
@@ -132,9 +134,9 @@ pub fn plan(suite: &Suite, folder: &Path, badness: Badness<'_>) -> Result<Plan, 
                         }
                     }
                 };
-                for &seed in entry.seeds.as_ref().unwrap_or(&suite.seeds) {
+                for &seed in entry.seeds.as_ref().unwrap_or(&suite.seeds).iter() {
                     for task in &tasks {
-                        let run = place.run(network, entry.label.clone(), &recipe, seed, task);
+                        let run = place.run(network, entry.label.to_string(), &recipe, seed, task);
                         plan.runs.push(run?.searched(search.clone()));
                     }
                 }
@@ -217,7 +219,7 @@ impl Place<'_> {
         let budget = search.trials(space);
         let known = tried.iter().filter(|(_, badness)| badness.is_some()).count();
         if known < budget {
-            plan.open.push((entry.label.clone(), budget - known));
+            plan.open.push((entry.label.to_string(), budget - known));
             return Ok(None);
         }
         let Some((badness, run)) = best else {
@@ -225,15 +227,20 @@ impl Place<'_> {
             return Err(Error::Unfit(format!("{}, {}: {what}", entry.label, self.data)));
         };
         let (kind, score) = (search.kind, search.score.clone());
-        let searched = Searched { kind, budget, score, badness, validation, best: run.id };
+        let searched = Searched { kind, budget, score, badness, validation, best: run.id.into() };
         Ok(Some((run.settings.recipe, searched)))
     }
 }
 
 impl PlannedRun {
-    /// From JSON, as it is handed to the process that does the work; nothing after it is read.
+    /// From JSON, as it is handed to the process that does the work; nothing after it is read. Its id
+    /// must be the one of its settings.
     pub fn read(from: &mut dyn io::Read) -> serde_json::Result<Self> {
-        Self::deserialize(&mut serde_json::Deserializer::from_reader(from))
+        let run = Self::deserialize(&mut serde_json::Deserializer::from_reader(from))?;
+        match run.id == run.settings.id() {
+            true => Ok(run),
+            false => Err(serde_json::Error::custom("`id` is not the one of these settings")),
+        }
     }
 
     /// Whether it is part of a search.
@@ -294,10 +301,8 @@ impl Settings {
         }
     }
 
-    fn id(&self) -> String {
-        let text = serde_json::to_string(self).expect("settings are plain data");
-        let digest = Sha256::digest(text.as_bytes());
-        digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    fn id(&self) -> RunId {
+        RunId::of(&serde_json::to_string(self).expect("settings are plain data"))
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use dubio_data::names::unknown;
 use serde_json::{Map, Number, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -169,7 +168,7 @@ impl<'a> Section<'a> {
         for (key, _) in self.table.iter() {
             let name = key.get_ref().as_ref();
             if !self.known.contains(&name) {
-                mistakes.add(key.span(), unknown(what, name, self.known.iter().copied()));
+                mistakes.unknown(key.span(), what, name, self.known.iter().copied());
             }
         }
     }

@@ -8,8 +8,9 @@ use dubio_infer::methods::CARDS;
 use dubio_infer::recipe::Recipe;
 use serde_json::{Map, Value, json};
 
+use crate::entries::{known_settings, takes_lists};
 use crate::search;
-use crate::suite::{known_settings, takes_lists};
+use crate::suite::MOST_SEEDS;
 
 /// The schema, draft 2020-12.
 pub fn schema() -> Value {
@@ -22,7 +23,7 @@ pub fn schema() -> Value {
         "required": ["data", "networks", "methods"],
         "additionalProperties": false,
         "properties": {
-            "name": text("Name of the study; the file's when left out."),
+            "name": file_name("Name of the study; the file's when left out."),
             "title": text("One sentence."),
             "paper": text("The paper it comes from."),
             "data": several("Data sets, or splits of tables (yacht:standard/3).", &sets_known()),
@@ -50,6 +51,13 @@ fn text(description: &str) -> Value {
     json!({ "type": "string", "description": description })
 }
 
+/// What may stand in a file name.
+fn file_name(description: &str) -> Value {
+    let mut name = text(description);
+    name["pattern"] = json!(r"^[^./\\\s\x00-\x1f]([^/\\\x00-\x1f]*[^/\\\s\x00-\x1f])?$");
+    name
+}
+
 /// A text or a list of them, of which some may be known.
 fn several(description: &str, known: &[String]) -> Value {
     let one = match known {
@@ -69,8 +77,8 @@ fn seeds() -> Value {
     json!({
         "description": "How many seeds, or which.",
         "anyOf": [
-            { "type": "integer", "minimum": 1 },
-            { "type": "array", "minItems": 1, "items": seed }
+            { "type": "integer", "minimum": 1, "maximum": MOST_SEEDS },
+            { "type": "array", "minItems": 1, "uniqueItems": true, "items": seed }
         ]
     })
 }
@@ -130,7 +138,7 @@ fn searching() -> Value {
 fn method(name: &str, summary: &str) -> Value {
     let mut properties = Map::new();
     properties.insert("method".into(), json!({ "const": name }));
-    properties.insert("label".into(), text("What tables call it."));
+    properties.insert("label".into(), file_name("What tables call it."));
     properties.insert("seeds".into(), seeds());
     let recipe = Recipe::named(name).expect("a method of the list");
     for (key, default) in known_settings(&recipe) {

@@ -3,21 +3,26 @@
 //! A run is made in `runs/.work/<id>/` and renamed into its place when it is finished; checkpoints lie
 //! in `runs/.checkpoints/<id>/`, reports of failures in `runs/.failed/<id>.json`, studies in `runs/.studies/`. A lock on
 //! `runs/.locks/<id>`, which the system gives back when its holder dies, keeps two runners apart.
+//!
+//! A folder may come from elsewhere, so nothing in it leads out of it: a run is called what its folder is
+//! called, and nothing is deleted, locked or written through a symbolic link.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use dubio_infer::lock;
 use dubio_predictions::write_whole;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{PlannedRun, Settings};
+use crate::run_id::RunId;
 
 /// What a finished run says of itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// The run's id.
-    pub id: String,
+    pub id: RunId,
     /// What tables call the method.
     pub label: String,
     /// All that the result depends on.
@@ -63,7 +68,7 @@ pub struct Spent {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Failure {
     /// The run's id.
-    pub id: String,
+    pub id: RunId,
     /// What tables call the method.
     pub label: String,
     /// All that the result would depend on.
@@ -117,30 +122,29 @@ impl Store {
     }
 
     /// A finished run's folder.
-    pub fn run(&self, id: &str) -> PathBuf {
-        self.folder.join(id)
+    pub fn run(&self, id: &RunId) -> PathBuf {
+        self.folder.join(&**id)
     }
 
     /// Whether a run is finished.
-    pub fn is_finished(&self, id: &str) -> bool {
+    pub fn is_finished(&self, id: &RunId) -> bool {
         self.run(id).join("record.json").is_file()
     }
 
     /// A run's folder for checkpoints.
-    pub fn checkpoints(&self, id: &str) -> PathBuf {
-        self.folder.join(".checkpoints").join(id)
+    pub fn checkpoints(&self, id: &RunId) -> PathBuf {
+        self.folder.join(".checkpoints").join(&**id)
     }
 
     /// Takes a run's checkpoints away, so that it begins again.
-    pub fn forget_checkpoints(&self, id: &str) -> io::Result<()> {
-        remove(&self.checkpoints(id))
+    pub fn forget_checkpoints(&self, id: &RunId) -> io::Result<()> {
+        remove(&self.at_home(".checkpoints")?.join(&**id))
     }
 
     /// Claims a run; `None` when another process has it.
-    pub fn claim(&self, id: &str) -> io::Result<Option<Claim>> {
-        let locks = self.folder.join(".locks");
-        fs::create_dir_all(&locks)?;
-        let lock = File::create(locks.join(id))?;
+    pub fn claim(&self, id: &RunId) -> io::Result<Option<Claim>> {
+        no_links(&self.inside(".checkpoints")?.join(&**id))?;
+        let lock = lock::open(&self.inside(".locks")?.join(&**id))?;
         match lock.try_lock() {
             Ok(()) => Ok(Some(Claim { _lock: lock })),
             Err(fs::TryLockError::WouldBlock) => Ok(None),
@@ -148,13 +152,24 @@ impl Store {
         }
     }
 
+    /// A folder of ours inside the folder of runs, made where it is missing.
+    pub(crate) fn inside(&self, name: &str) -> io::Result<PathBuf> {
+        let folder = self.at_home(name)?;
+        fs::create_dir_all(&folder)?;
+        Ok(folder)
+    }
+
+    /// The same, made or not: what lies behind a link is not ours.
+    fn at_home(&self, name: &str) -> io::Result<PathBuf> {
+        let folder = self.folder.join(name);
+        if folder.is_symlink() { Err(in_the_way(&folder)) } else { Ok(folder) }
+    }
+
     /// An empty folder to make a run in.
-    pub fn begin(&self, id: &str) -> io::Result<PathBuf> {
-        let work = self.folder.join(".work").join(id);
-        match fs::remove_dir_all(&work) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => fs::create_dir_all(&work)?,
-        }
+    pub fn begin(&self, id: &RunId) -> io::Result<PathBuf> {
+        let work = self.inside(".work")?.join(&**id);
+        remove(&work)?;
+        fs::create_dir(&work)?;
         Ok(work)
     }
 
@@ -165,75 +180,73 @@ impl Store {
             File::open(entry?.path())?.sync_all()?;
         }
         fs::rename(work, self.run(&record.id))?;
-        remove(&self.checkpoints(&record.id))?;
-        remove(&self.failure_path(&record.id))
+        self.forget_checkpoints(&record.id)?;
+        self.forget_failure(&record.id)
     }
 
     /// Reports that a run did not finish.
     pub fn fail(&self, failure: &Failure) -> io::Result<()> {
-        let path = self.failure_path(&failure.id);
-        fs::create_dir_all(path.parent().unwrap_or(&self.folder))?;
-        write_pretty(&path, failure)
+        self.inside(".failed")?;
+        write_pretty(&self.failure_path(&failure.id), failure)
     }
 
     /// Why a run did not finish the last time, if so.
-    pub fn failure(&self, id: &str) -> Option<Failure> {
-        serde_json::from_slice(&fs::read(self.failure_path(id)).ok()?).ok()
+    pub fn failure(&self, id: &RunId) -> Option<Failure> {
+        let failure: Failure = serde_json::from_slice(&read(&self.failure_path(id)).ok()?).ok()?;
+        Some(failure).filter(|failure| failure.id == *id)
     }
 
     /// Takes away the report of a failure, before the run is tried again.
-    pub fn forget_failure(&self, id: &str) -> io::Result<()> {
+    pub fn forget_failure(&self, id: &RunId) -> io::Result<()> {
+        self.at_home(".failed")?;
         remove(&self.failure_path(id))
     }
 
     /// Why runs that are not finished failed the last time, by id.
     pub fn failures(&self) -> io::Result<Vec<Failure>> {
-        let mut ids: Vec<String> = match fs::read_dir(self.folder.join(".failed")) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            Err(error) => return Err(error),
-            Ok(entries) => entries
-                .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-                .filter_map(|name| name.strip_suffix(".json").map(str::to_string))
-                .filter(|id| !self.is_finished(id))
-                .collect(),
-        };
-        ids.sort();
+        let mut ids = ids(&self.folder.join(".failed"), ".json")?;
+        ids.retain(|id| !self.is_finished(id));
         Ok(ids.iter().filter_map(|id| self.failure(id)).collect())
     }
 
-    fn failure_path(&self, id: &str) -> PathBuf {
+    fn failure_path(&self, id: &RunId) -> PathBuf {
         self.folder.join(".failed").join(format!("{id}.json"))
     }
 
-    /// The record of a finished run.
-    pub fn record(&self, id: &str) -> io::Result<Record> {
+    /// The record of a finished run. Its folder says which run it is; a record of another is an error.
+    pub fn record(&self, id: &RunId) -> io::Result<Record> {
         let path = self.run(id).join("record.json");
-        let bytes = fs::read(&path)?;
-        serde_json::from_slice(&bytes)
-            .map_err(|e| io::Error::other(format!("{}: {e}; remove the run", path.display())))
+        let damaged = |what: String| {
+            let what = format!("{}: {what}; remove the run", path.display());
+            io::Error::new(io::ErrorKind::InvalidData, what)
+        };
+        let record: Record =
+            serde_json::from_slice(&read(&path)?).map_err(|e| damaged(e.to_string()))?;
+        match record.id == *id {
+            true => Ok(record),
+            false => Err(damaged(format!("is the record of run {}", record.id))),
+        }
+    }
+
+    /// Ids of all finished runs, in their order.
+    pub fn ids(&self) -> io::Result<Vec<RunId>> {
+        let mut ids = ids(&self.folder, "")?;
+        ids.retain(|id| self.is_finished(id));
+        Ok(ids)
     }
 
     /// All finished runs, by id.
     pub fn finished(&self) -> io::Result<Vec<Record>> {
-        let mut ids: Vec<String> = match fs::read_dir(&self.folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            Err(error) => return Err(error),
-            Ok(entries) => entries
-                .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-                .filter(|name| !name.starts_with('.') && self.is_finished(name))
-                .collect(),
-        };
-        ids.sort();
-        ids.iter().map(|id| self.record(id)).collect()
+        self.ids()?.iter().map(|id| self.record(id)).collect()
     }
 
     /// Removes a run and all that belongs to it.
-    pub fn remove(&self, id: &str) -> io::Result<()> {
-        for path in [self.run(id), self.checkpoints(id), self.failure_path(id)] {
-            remove(&path)?;
-        }
-        remove(&self.folder.join(".work").join(id))?;
-        remove(&self.folder.join(".locks").join(id))
+    pub fn remove(&self, id: &RunId) -> io::Result<()> {
+        let places = [".checkpoints", ".failed", ".work", ".locks"].map(|name| self.at_home(name));
+        let places = places.into_iter().collect::<io::Result<Vec<_>>>()?;
+        remove(&self.run(id))?;
+        remove(&self.failure_path(id))?;
+        places.iter().try_for_each(|folder| remove(&folder.join(&**id)))
     }
 
     /// How a planned run stands.
@@ -269,10 +282,56 @@ pub(crate) fn write_pretty(path: &Path, value: &impl Serialize) -> io::Result<()
     write_whole(path, |file| file.write_all(&bytes).and_then(|()| file.sync_data()))
 }
 
+/// The bytes of a file; a pipe or a device, which may have no end, is none.
+pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
+    match path.metadata()?.is_file() {
+        true => fs::read(path),
+        false => Err(in_the_way(path)),
+    }
+}
+
+/// The ids in a folder, in their order: what is called like one, with this ending.
+fn ids(folder: &Path, ending: &str) -> io::Result<Vec<RunId>> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let id = |name: String| RunId::try_from(name.strip_suffix(ending)?.to_string()).ok();
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let mut ids: Vec<RunId> = names.filter_map(id).collect();
+    ids.sort();
+    Ok(ids)
+}
+
+/// Removes a file, a folder with all that is in it, or a symbolic link, but not where it leads.
 fn remove(path: &Path) -> io::Result<()> {
-    let result = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    let result = match fs::symlink_metadata(path) {
+        Ok(there) if there.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+        Err(error) => Err(error),
+    };
     match result {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         other => other,
     }
+}
+
+/// That neither a path nor anything below it is a symbolic link.
+fn no_links(path: &Path) -> io::Result<()> {
+    let there = match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        there => there?,
+    };
+    if there.is_symlink() {
+        return Err(in_the_way(path));
+    }
+    match there.is_dir() {
+        true => fs::read_dir(path)?.try_for_each(|entry| no_links(&entry?.path())),
+        false => Ok(()),
+    }
+}
+
+fn in_the_way(path: &Path) -> io::Error {
+    let what = "is a link or no file; remove it";
+    io::Error::other(format!("{}: {what}", path.display()))
 }

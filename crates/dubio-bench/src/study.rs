@@ -9,17 +9,21 @@ use dubio_predictions::Error;
 use serde::{Deserialize, Serialize};
 
 use crate::evaluation::Evaluation;
+use crate::name::Name;
 use crate::plan::{Plan, PlannedRun};
 use crate::score::{Asked, Row, Wanted, score};
 use crate::search::Search;
-use crate::store::{Cause, Store, write_pretty};
+use crate::store::{Cause, Store, read, write_pretty};
 use crate::suite::Suite;
+
+/// Folder of studies inside the folder of runs.
+const FOLDER: &str = ".studies";
 
 /// What belongs together, in `runs/.studies/NAME.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Study {
     /// The suite's name.
-    pub name: String,
+    pub name: Name,
     /// One sentence.
     pub title: String,
     /// The paper it comes from.
@@ -39,7 +43,11 @@ impl Study {
     pub fn new(suite: &Suite, plan: Plan) -> Self {
         Self {
             name: suite.name.clone(),
-            title: if suite.title.is_empty() { suite.name.clone() } else { suite.title.clone() },
+            title: if suite.title.is_empty() {
+                suite.name.to_string()
+            } else {
+                suite.title.clone()
+            },
             paper: suite.paper.clone(),
             reference: suite.evaluate.reference.clone(),
             groups: suite.evaluate.groups.clone(),
@@ -50,21 +58,18 @@ impl Study {
 
     /// Writes it beside the runs.
     pub fn save(&self, store: &Store) -> io::Result<()> {
-        let folder = folder(store);
-        fs::create_dir_all(&folder)?;
+        let folder = store.inside(FOLDER)?;
         write_pretty(&folder.join(format!("{}.json", self.name)), self)
     }
 
     /// Every study of a folder of runs, by name. What another version wrote and this one cannot
     /// read is left out: its runs are there all the same.
     pub fn all(store: &Store) -> io::Result<Vec<Self>> {
-        let mut studies: Vec<Self> = match fs::read_dir(folder(store)) {
+        let mut studies: Vec<Self> = match fs::read_dir(store.folder().join(FOLDER)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             Err(error) => return Err(error),
             Ok(entries) => entries
-                .filter_map(|entry| {
-                    serde_json::from_slice(&fs::read(entry.ok()?.path()).ok()?).ok()
-                })
+                .filter_map(|entry| serde_json::from_slice(&read(&entry.ok()?.path()).ok()?).ok())
                 .collect(),
         };
         studies.sort_by(|a, b| a.name.cmp(&b.name));
@@ -139,8 +144,4 @@ pub fn badness(store: &Store, run: &PlannedRun, search: &Search) -> Option<f64> 
         row.entry.card.direction.badness(*value)
     };
     Some(rows.first().and_then(badness).unwrap_or(f64::INFINITY))
-}
-
-fn folder(store: &Store) -> PathBuf {
-    store.folder().join(".studies")
 }

@@ -1,29 +1,30 @@
 //! A suite as written: data sets, networks, methods, seeds, and what to evaluate.
 
-use std::ops::Range;
+use std::sync::Arc;
 
 use dubio_data::names::unknown;
 use dubio_data::sets;
 use dubio_data::shifts;
 use dubio_infer::attack::{Attack, Rule};
 use dubio_infer::augment::Augmentation;
-use dubio_infer::methods;
-use dubio_infer::recipe::{Recipe, Setup};
+use dubio_infer::recipe::Recipe;
 use dubio_nn::networks;
 use dubio_nn::shape::Shape;
-use serde_json::{Map, Value};
 use toml::de::DeTable;
 
 use crate::decision::Decision;
+use crate::distinct;
+use crate::entries::entries;
 use crate::mistakes::{Collector, Mistakes};
+use crate::name::Name;
 use crate::reader::{Placed, Section};
-use crate::search::{Axis, Search, Space, values};
+use crate::search::{Search, Space};
 
 /// A study as its author wrote it, checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suite {
     /// Its name; the file's when it has none.
-    pub name: String,
+    pub name: Name,
     /// One sentence.
     pub title: String,
     /// The paper it comes from.
@@ -33,7 +34,7 @@ pub struct Suite {
     /// Names of networks.
     pub networks: Vec<String>,
     /// Seeds, each of which makes a run.
-    pub seeds: Vec<u64>,
+    pub seeds: Arc<Vec<u64>>,
     /// What is evaluated besides the test part.
     pub evaluate: Evaluate,
     /// How settings that are ranges are found.
@@ -71,9 +72,9 @@ pub struct Evaluate {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// What tables call it.
-    pub label: String,
+    pub label: Name,
     /// Seeds of its own, instead of the suite's: for what is too slow to be repeated as often.
-    pub seeds: Option<Vec<u64>>,
+    pub seeds: Option<Arc<Vec<u64>>>,
     /// The method with its settings, or with those to be found.
     pub choice: Choice,
 }
@@ -106,24 +107,25 @@ impl Suite {
 
     fn read(file: &str, top: &mut Section<'_>, mistakes: &mut Collector<'_>) -> Self {
         let stem = std::path::Path::new(file).file_stem().unwrap_or_default().to_string_lossy();
-        let mut word = |key, default: &str, mistakes: &mut Collector<'_>| {
-            top.text(key, mistakes).map_or(default.to_string(), |text| text.value)
+        let name = name(&stem, top, mistakes);
+        let mut word = |key, mistakes: &mut Collector<'_>| {
+            top.text(key, mistakes).map_or(String::new(), |text| text.value)
         };
-        let name = word("name", &stem, mistakes);
-        let (title, paper) = (word("title", "", mistakes), word("paper", "", mistakes));
+        let (title, paper) = (word("title", mistakes), word("paper", mistakes));
         let data = required("data", top, mistakes, |name| {
             let check = |name: &String| {
                 sets::halves(name).map(|_| ()).map_err(|e| e.to_string().replace("\n  ", "; "))
             };
             splits(name).iter().try_for_each(check)
         });
-        let data = data.iter().flat_map(|name| splits(name)).collect();
+        let data = distinct::sets(data, mistakes);
         let networks = required("networks", top, mistakes, |name| {
             // Whether it takes these inputs is known when the data are; here only its name is.
             let large = Shape::picture(3, 64, 64);
             networks::build::<f32>(name, large, 2).map(|_| ())
         });
-        let seeds = seeds(top, mistakes).unwrap_or(vec![0]);
+        let networks = distinct::values("network", networks, mistakes);
+        let seeds = seeds(top, mistakes).unwrap_or_else(|| Arc::new(vec![0]));
         let evaluate = top.section("evaluate", mistakes);
         let (mut evaluate, reference) =
             evaluate.map(|mut s| Evaluate::read(&mut s, mistakes)).unwrap_or_default();
@@ -137,10 +139,11 @@ impl Suite {
             mistakes
                 .add(0..0, "there are no methods; add a table [[methods]] with method = \"sgd\"");
         }
-        let methods: Vec<Entry> =
+        let methods: Vec<Placed<Entry>> =
             sections.into_iter().flat_map(|mut s| entries(&mut s, mistakes)).collect();
+        let methods = distinct::methods(methods, &seeds, mistakes);
         if let Some(Placed { value, place }) = reference {
-            let labels = methods.iter().map(|entry| &entry.label[..]);
+            let labels = methods.iter().map(|entry| &*entry.label);
             if !labels.clone().any(|label| label == value) && !is_file(&value) {
                 mistakes.add(place, unknown("method or file for a reference", &value, labels));
             }
@@ -151,8 +154,17 @@ impl Suite {
     }
 }
 
+fn name(stem: &str, top: &mut Section<'_>, mistakes: &mut Collector<'_>) -> Name {
+    let Placed { value, place } =
+        top.text("name", mistakes).unwrap_or(Placed { value: stem.to_string(), place: 0..0 });
+    Name::try_from(value).unwrap_or_else(|message| {
+        mistakes.add(place, format!("`name`: {message}"));
+        Name::try_from("none".to_string()).expect("a name")
+    })
+}
+
 /// `yacht:standard/0..5` is the splits 0 to 4; every other name is itself.
-fn splits(name: &str) -> Vec<String> {
+pub(crate) fn splits(name: &str) -> Vec<String> {
     let range = || {
         let (kind, range) = name.rsplit_once('/')?;
         let (from, to) = range.split_once("..")?;
@@ -174,38 +186,50 @@ fn required(
     top: &mut Section<'_>,
     mistakes: &mut Collector<'_>,
     check: impl Fn(&str) -> Result<(), String>,
-) -> Vec<String> {
+) -> Vec<Placed<String>> {
     let before = mistakes.len();
-    let names = top.texts(key, mistakes);
+    let mut names = top.texts(key, mistakes);
     if names.is_empty() && mistakes.len() == before {
         match top.value(key) {
             None => mistakes.add(0..0, format!("`{key}` is missing; give a list of names")),
             Some(value) => mistakes.add(value.span(), format!("`{key}` must not be empty")),
         }
     }
-    for Placed { value, place } in &names {
-        if let Err(message) = check(value) {
+    names.retain(|Placed { value, place }| match check(value) {
+        Ok(()) => true,
+        Err(message) => {
             mistakes.add(place.clone(), message);
+            false
         }
-    }
-    names.into_iter().map(|name| name.value).collect()
+    });
+    names
 }
 
+/// Seeds of one list.
+pub(crate) const MOST_SEEDS: u64 = 1_000_000;
+
 /// `seeds = 5` is 0 to 4; a list is itself.
-fn seeds(section: &mut Section<'_>, mistakes: &mut Collector<'_>) -> Option<Vec<u64>> {
+pub(crate) fn seeds(
+    section: &mut Section<'_>,
+    mistakes: &mut Collector<'_>,
+) -> Option<Arc<Vec<u64>>> {
     let value = section.value("seeds")?;
     let (is_list, place) = (value.get_ref().is_array(), value.span());
     let before = mistakes.len();
-    let numbers: Vec<u64> =
-        section.counts("seeds", mistakes).into_iter().map(|n| n.value).collect();
-    let seeds = match numbers[..] {
-        [count] if !is_list => (0..count).collect(),
-        _ => numbers,
+    let numbers = section.counts("seeds", mistakes);
+    let count = match &numbers[..] {
+        [count] if !is_list => count.value,
+        several => several.len() as u64,
     };
-    if seeds.is_empty() && mistakes.len() == before {
-        mistakes.add(place, "`seeds` must be at least 1, or a list of seeds");
+    if mistakes.len() == before && !(1..=MOST_SEEDS).contains(&count) {
+        let what = format!("`seeds` must be from 1 to {MOST_SEEDS}, or a list of as many seeds");
+        mistakes.add(place, format!("{what}, got {count}"));
+        return None;
     }
-    Some(seeds)
+    Some(Arc::new(match is_list {
+        true => distinct::values("seed", numbers, mistakes),
+        false => (0..count).collect(),
+    }))
 }
 
 impl Evaluate {
@@ -222,10 +246,11 @@ impl Evaluate {
         }
         let mut names = Vec::new();
         for Placed { value, place } in section.texts("shifts", mistakes) {
+            let mut push = |value| names.push(Placed { value, place: place.clone() });
             if value == "cifar-10-c" {
-                names.extend(shifts::cifar_10_c().map(|shift| shift.card().name.to_string()));
+                shifts::cifar_10_c().for_each(|shift| push(shift.card().name.to_string()));
             } else if shifts::find(&value).is_some() {
-                names.push(value);
+                push(value);
             } else {
                 let known = shifts::list().iter().map(|shift| shift.card().name);
                 mistakes.add(place, unknown("shift", &value, known));
@@ -234,21 +259,23 @@ impl Evaluate {
         let mut severities = Vec::new();
         for Placed { value, place } in section.counts("severities", mistakes) {
             match u8::try_from(value) {
-                Ok(severity @ 1..=5) => severities.push(severity),
+                Ok(severity @ 1..=5) => severities.push(Placed { value: severity, place }),
                 _ => mistakes.add(place, format!("a severity is 1, 2, 3, 4 or 5, got {value}")),
             }
         }
+        let names = distinct::values("shift", names, mistakes);
+        let mut severities = distinct::values("severity", severities, mistakes);
         if severities.is_empty() && !names.is_empty() {
             severities = vec![1, 2, 3, 4, 5];
         }
         let attacks = attacks(section, mistakes);
-        let attack_examples = count("attack_examples", 1000, section, mistakes);
+        let attack_examples = count("attack_examples", 1000, MOST_EXAMPLES, section, mistakes);
         let augment = augmentations(section, mistakes);
-        let looks = count("looks", 1, section, mistakes);
+        let looks = count("looks", 1, MOST_LOOKS, section, mistakes);
         let reference = section.text("reference", mistakes);
         let groups = section.text("groups", mistakes).map(|name| name.value);
         section.refuse_rest("key of [evaluate]", mistakes);
-        let ood = ood.into_iter().map(|name| name.value).collect();
+        let ood = distinct::values("OOD set", ood, mistakes);
         let evaluate = Self {
             ood,
             shifts: names,
@@ -264,19 +291,26 @@ impl Evaluate {
     }
 }
 
-/// A number of things, at least one.
+/// Examples that an attack may be asked for; it takes as many as there are.
+const MOST_EXAMPLES: u64 = 1_000_000_000;
+/// Looks at a test set; as many as `dubio train --looks` takes.
+const MOST_LOOKS: u64 = 1000;
+
+/// A number of things, from 1 to `most`.
 fn count(
     key: &'static str,
     default: usize,
+    most: u64,
     section: &mut Section<'_>,
     mistakes: &mut Collector<'_>,
 ) -> usize {
     let numbers = section.counts(key, mistakes);
     match &numbers[..] {
         [] => default,
-        [Placed { value: 1.., .. }] => numbers[0].value as usize,
+        [one] if (1..=most).contains(&one.value) => one.value as usize,
         [first, ..] => {
-            mistakes.add(first.place.clone(), format!("`{key}` must be one number, at least 1"));
+            let what = format!("`{key}` must be one number, from 1 to {most}");
+            mistakes.add(first.place.clone(), what);
             default
         }
     }
@@ -286,28 +320,29 @@ fn count(
 fn attacks(section: &mut Section<'_>, mistakes: &mut Collector<'_>) -> Vec<Attack> {
     let mut rules = Vec::new();
     for Placed { value, place } in section.texts("attacks", mistakes) {
-        match Rule::ALL.into_iter().find(|rule| rule.name() == value) {
-            Some(rule) => rules.push(rule),
-            None => {
-                let known = Rule::ALL.into_iter().map(Rule::name);
-                mistakes.add(place, unknown("attack", &value, known));
-            }
+        let known = Rule::ALL.into_iter().map(Rule::name);
+        match known.clone().any(|name| name == value) {
+            true => rules.push(Placed { value, place }),
+            false => mistakes.unknown(place, "attack", &value, known),
         }
     }
     let mut epsilons = Vec::new();
     for Placed { value, place } in section.numbers("epsilons", mistakes) {
         if value > 0.0 && value <= 1.0 {
-            epsilons.push(value);
+            epsilons.push(Placed { value, place });
         } else {
             let what = "an epsilon is a share of the brightest pixel, above 0 and at most 1";
             mistakes.add(place, format!("{what}, got {value}"));
         }
     }
+    let rules = distinct::values("attack", rules, mistakes);
+    let mut epsilons = distinct::values("epsilon", epsilons, mistakes);
     if epsilons.is_empty() {
         epsilons.push(0.1);
     }
     let at = |rule: Rule| epsilons.iter().map(move |&epsilon| Attack { rule, epsilon });
-    rules.into_iter().flat_map(at).collect()
+    let named = |name: &String| Rule::ALL.into_iter().find(|rule| rule.name() == name);
+    rules.iter().filter_map(named).flat_map(at).collect()
 }
 
 fn augmentations(section: &mut Section<'_>, mistakes: &mut Collector<'_>) -> Vec<Augmentation> {
@@ -317,170 +352,6 @@ fn augmentations(section: &mut Section<'_>, mistakes: &mut Collector<'_>) -> Vec
             Ok(augmentation) => all.push(augmentation),
             Err(error) => mistakes.add(place, error),
         }
-    }
-    all
-}
-
-/// The entries of one `[[methods]]`: one for each point of its grid.
-fn entries(section: &mut Section<'_>, mistakes: &mut Collector<'_>) -> Vec<Entry> {
-    let name = section.text("method", mistakes);
-    let label = section.text("label", mistakes).map(|label| label.value);
-    let seeds = seeds(section, mistakes);
-    let Some(name) = name else {
-        if section.value("method").is_none() {
-            let names: Vec<&str> = methods::CARDS.iter().map(|card| card.name).collect();
-            let what = format!("`method` is missing; it names one of {}", names.join(", "));
-            mistakes.add(section.place(), what);
-        }
-        return Vec::new();
-    };
-    let settings = section.rest(mistakes);
-    let Ok(default) = Recipe::named(&name.value) else {
-        let known = methods::CARDS.iter().map(|card| card.name);
-        mistakes.add(name.place, unknown("method", &name.value, known));
-        return Vec::new();
-    };
-    let known = known_settings(&default);
-    let mut written =
-        Written { method: &name, searched: Vec::new(), axes: Vec::new(), places: Vec::new() };
-    let before = mistakes.len();
-    for (key, value) in settings {
-        match known.get(&key.value) {
-            Some(default) => written.add(key.value, value, default, mistakes),
-            None => {
-                let names = known.keys().map(|key| &key[..]);
-                let what = format!("setting of {}", name.value);
-                mistakes.add(key.place, unknown(&what, &key.value, names));
-            }
-        }
-    }
-    if mistakes.len() > before {
-        return Vec::new();
-    }
-    let label = label.unwrap_or_else(|| name.value.clone());
-    let mut all = Vec::new();
-    for (settings, suffix) in grid(&written.axes) {
-        match written.choice(settings) {
-            Ok(choice) => {
-                all.push(Entry { label: label.clone() + &suffix, seeds: seeds.clone(), choice });
-            }
-            Err(error) => {
-                mistakes.add(written.place(&error), error);
-                return Vec::new();
-            }
-        }
-    }
-    all
-}
-
-/// The settings of one `[[methods]]`.
-struct Written<'a> {
-    method: &'a Placed<String>,
-    searched: Vec<Axis>,
-    axes: Vec<(String, Vec<Value>)>,
-    places: Vec<(String, Range<usize>)>,
-}
-
-impl Written<'_> {
-    fn add(
-        &mut self,
-        key: String,
-        written: Placed<Value>,
-        default: &Value,
-        mistakes: &mut Collector<'_>,
-    ) {
-        let Placed { value, place } = written;
-        let values = match value {
-            Value::Array(all) if all.is_empty() => {
-                let what = format!("`{key}` must not be an empty list; a list is a grid");
-                return mistakes.add(place, what);
-            }
-            // A list where one value is wanted is a grid.
-            Value::Array(all) if !takes_lists(&key) => all,
-            // A table where one value is wanted is a search; a warm-up is a table.
-            Value::Object(table) if key != "warm_up" => match values(&table, default) {
-                Ok(values) => {
-                    self.searched.push(Axis { key: key.clone(), values });
-                    self.places.push((key, place));
-                    return;
-                }
-                Err(error) => return mistakes.add(place, format!("`{key}`: {error}")),
-            },
-            single => vec![single],
-        };
-        for one in &values {
-            let alone = Map::from_iter([(key.clone(), one.clone())]);
-            if let Err(error) = Recipe::read(&self.method.value, alone) {
-                let message = without_method(&error.to_string(), &self.method.value);
-                mistakes.add(place.clone(), message);
-            }
-        }
-        self.places.push((key.clone(), place));
-        self.axes.push((key, values));
-    }
-
-    /// Settings that can be; of a search, its first and its last corner must be.
-    fn choice(&self, fixed: Map<String, Value>) -> Result<Choice, String> {
-        let method = self.method.value.clone();
-        let parse = |settings| {
-            Recipe::parse(&method, settings)
-                .map_err(|error| without_method(&error.to_string(), &method))
-        };
-        if self.searched.is_empty() {
-            return parse(fixed).map(Choice::Fixed);
-        }
-        let space = Space { method: method.clone(), fixed, axes: self.searched.clone() };
-        for corner in [0.0, 1.0] {
-            parse(space.at(&vec![corner; space.axes.len()]))?;
-        }
-        Ok(Choice::Searched(space))
-    }
-
-    /// The place of the first setting that a message names.
-    fn place(&self, message: &str) -> Range<usize> {
-        let named = self.places.iter().find(|(key, _)| message.contains(&format!("`{key}`")));
-        named.map_or(self.method.place.clone(), |(_, place)| place.clone())
-    }
-}
-
-/// All settings of a method, its own and those of every method, with their defaults.
-pub(crate) fn known_settings(recipe: &Recipe) -> Map<String, Value> {
-    let own = serde_json::to_value(&recipe.method).unwrap_or_default();
-    let common = serde_json::to_value(&recipe.setup).unwrap_or_default();
-    let mut all = Map::new();
-    for part in [own, common] {
-        all.extend(part.as_object().cloned().unwrap_or_default());
-    }
-    all.shift_remove("method");
-    all
-}
-
-pub(crate) fn takes_lists(key: &str) -> bool {
-    let setup = serde_json::to_value(Setup::default()).unwrap_or_default();
-    key == "layers" || setup.get(key).is_some_and(Value::is_array)
-}
-
-fn without_method(message: &str, method: &str) -> String {
-    message.strip_prefix(&format!("{method}: ")).unwrap_or(message).to_string()
-}
-
-/// All combinations, with what to add to a label to tell them apart.
-fn grid(axes: &[(String, Vec<Value>)]) -> Vec<(Map<String, Value>, String)> {
-    let mut all = vec![(Map::new(), String::new())];
-    for (key, values) in axes {
-        let mut next = Vec::new();
-        for (settings, suffix) in &all {
-            for value in values {
-                let mut settings = settings.clone();
-                settings.insert(key.clone(), value.clone());
-                let suffix = match values.len() {
-                    1 => suffix.clone(),
-                    _ => format!("{suffix}, {key} = {value}"),
-                };
-                next.push((settings, suffix));
-            }
-        }
-        all = next;
     }
     all
 }

@@ -65,12 +65,12 @@ pub fn work(run: &PlannedRun, store: &Store, data: &Path, watch: &dyn Watch) -> 
     let checkpoints = Checkpoints {
         folder: store.checkpoints(&run.id),
         every: Duration::from_secs(10),
-        identity: run.id.clone(),
+        identity: run.id.to_string(),
     };
     let options = Options { watch, checkpoints: Some(checkpoints) };
     let fitted = settings
         .recipe
-        .fit::<f32>(&settings.network, &sets.learnt(), &stream.child("fit"), &options)
+        .fit::<f32>(&settings.network, &sets.learnt()?, &stream.child("fit"), &options)
         .map_err(|unfinished| unfinished.error)?;
     let folder = store.begin(&run.id)?;
     let (mut clock, mut examples) = (Clock::start(), 0);
@@ -131,6 +131,12 @@ pub fn work(run: &PlannedRun, store: &Store, data: &Path, watch: &dyn Watch) -> 
     Ok(())
 }
 
+/// A run that comes from elsewhere may ask for what no plan does.
+fn unplanned(what: &str) -> Error {
+    let what = format!("{what}; `dubio plan` makes runs that can be done");
+    Error::Infer(dubio_infer::Error::Setting(what))
+}
+
 /// The data of a run.
 struct Sets<'a> {
     settings: &'a Settings,
@@ -148,10 +154,13 @@ impl<'a> Sets<'a> {
     }
 
     /// What is learnt from.
-    fn learnt(&self) -> Dataset {
+    fn learnt(&self) -> Result<Dataset, Error> {
         match &self.settings.learn {
-            Some(learn) => learn.choose(&self.train, self.settings.seed),
-            None => self.train.clone(),
+            Some(learn) => {
+                let chosen = learn.choose(&self.train, self.settings.seed);
+                chosen.ok_or_else(|| unplanned("examples that there are not"))
+            }
+            None => Ok(self.train.clone()),
         }
     }
 
@@ -162,7 +171,8 @@ impl<'a> Sets<'a> {
                 Ok(self.test.clone())
             }
             Evaluation::Validation => {
-                let learn = self.settings.learn.as_ref().expect("planned with something held back");
+                let learn = self.settings.learn.as_ref();
+                let learn = learn.ok_or_else(|| unplanned("nothing is held back"))?;
                 Ok(learn.held_back(&self.train, self.settings.seed))
             }
             Evaluation::Attack { examples, .. } => {
@@ -174,9 +184,9 @@ impl<'a> Sets<'a> {
                 Ok(name.set.load(self.folder, name.part.unwrap_or(Part::Test))?)
             }
             Evaluation::Shift { shift, severity } => {
-                let shift = shifts::find(shift).expect("checked when it was planned");
-                let Inputs::Pictures(pictures) = &self.test.inputs else {
-                    unreachable!("checked when it was planned")
+                let found = shifts::find(shift).filter(|_| (1..=5).contains(severity));
+                let (Some(shift), Inputs::Pictures(pictures)) = (found, &self.test.inputs) else {
+                    return Err(unplanned("a shift that there is not"));
                 };
                 // The same shifted pictures for every method and seed: what is compared is the method.
                 let pictures = shift.apply(pictures, *severity, &Stream::root(0).child("shift"));

@@ -59,6 +59,11 @@ fn what_the_reader_refuses_the_schema_refuses() {
         (format!("{head}[decision]\nmiss = 3\n{method}"), false),
         (format!("{head}[search]\nkind = \"best\"\n{method}"), false),
         (format!("{head}seeds = 0\n{method}"), false),
+        (format!("{head}seeds = 1000001\n{method}"), false),
+        (format!("{head}seeds = [1, 1]\n{method}"), false),
+        (format!("name = \"My study, part 2\"\n{head}{method}label = \"a = 0.1\"\n"), true),
+        (format!("name = \"../study\"\n{head}{method}"), false),
+        (format!("{head}{method}label = \"a/b\"\n"), false),
         (format!("data = [\"digits\"]\n{method}"), false),
         (format!("{head}{method}[other]\n"), false),
     ] {

@@ -32,7 +32,7 @@ fn every_mistake_is_told_with_its_place_and_what_was_meant() {
         ("data = []", &["s.toml:1:8: `data` must not be empty"]),
         ("networks = [\"mpl\"]", &["s.toml:1:13: no network is called `mpl`"]),
         ("seeds = -1", &["`seeds` must be a whole number from 0"]),
-        ("seeds = 0", &["`seeds` must be at least 1"]),
+        ("seeds = 0", &["`seeds` must be from 1 to 1000000"]),
         ("seeds = \"five\"", &["got the text \"five\""]),
         ("evaluate = 1", &["`evaluate` must be a table"]),
         ("[evaluate]\nshifts = [\"foggy\"]", &["no shift is called `foggy`; did you mean `fog`?"]),
@@ -64,7 +64,7 @@ fn every_mistake_is_told_with_its_place_and_what_was_meant() {
             "[evaluate]\naugment = \"blur\"\nlooks = 0",
             &[
                 "no augmentation is called `blur`",
-                "s.toml:3:9: `looks` must be one number, at least 1",
+                "s.toml:3:9: `looks` must be one number, from 1 to 1000",
             ],
         ),
         (
@@ -159,6 +159,88 @@ fn every_mistake_is_told_with_its_place_and_what_was_meant() {
 }
 
 #[test]
+fn what_would_count_twice_is_refused_with_its_place() {
+    let method = |settings: &str| format!("[[methods]]\nmethod = \"sgd\"\n{settings}\n");
+    let two = |first: &str, second: &str| format!("{}{}", method(first), method(second));
+    // The text, and what must be said of it; the second mistake names the first's line.
+    let table: &[(String, &str)] = &[
+        ("seeds = [1, 2,\n 1]".into(), "s.toml:2:2: seed 1 is listed already, in line 1"),
+        (
+            "data = [\"digits\", \"digits\"]".into(),
+            "s.toml:1:19: data set digits is listed already",
+        ),
+        (
+            "data = [\"yacht\", \"yacht:standard/0..2\"]".into(),
+            "s.toml:1:18: data set yacht:standard/0",
+        ),
+        ("networks = [\"mlp\", \"mlp\"]".into(), "s.toml:1:20: network mlp is listed already"),
+        ("[evaluate]\nood = [\"mnist\", \"mnist\"]".into(), "s.toml:2:17: OOD set mnist"),
+        ("[evaluate]\nshifts = [\"fog\", \"cifar-10-c\"]".into(), "s.toml:2:18: shift fog"),
+        ("[evaluate]\nshifts = \"fog\"\nseverities = [2, 2]".into(), "s.toml:3:18: severity 2"),
+        (
+            "[evaluate]\nattacks = [\"fgsm\", \"fgsm\"]\nepsilons = [0.1, 0.10]".into(),
+            "s.toml:2:20: attack fgsm is listed already, in line 2; leave one of them out\n  \
+             s.toml:3:18: epsilon 0.1",
+        ),
+        (two("", ""), "s.toml:4:1: `sgd` has the settings and a seed of the [[methods]] in line 1"),
+        (two("lr = 0.05", "label = \"mine\""), "s.toml:4:1: `mine` has the settings and a seed of"),
+        (
+            two("seeds = [1, 2]", "seeds = [2, 3]"),
+            "s.toml:4:1: `sgd` has the settings and a seed of",
+        ),
+        (method("lr = [0.1, 0.1]"), "s.toml:1:1: `sgd, lr = 0.1` has the settings and a seed of"),
+        (method("lr = [1, 1.0]"), "s.toml:1:1: `sgd, lr = 1.0` has the settings and a seed of"),
+        (
+            two("lr = 0.1", "lr = 0.2"),
+            "s.toml:4:1: `sgd` is the label of other settings, in line 1",
+        ),
+        (
+            two("", "lr = { from = 0.1, to = 1.0 }"),
+            "s.toml:4:1: `sgd` is the label of other settings",
+        ),
+        (
+            two("lr = { from = 0.1, to = 1.0 }", "lr = { from = 0.1, to = 1.0 }"),
+            "s.toml:4:1: `sgd` has the settings and a seed of",
+        ),
+    ];
+    for (text, expected) in table {
+        let said = mistakes(text);
+        assert!(said.contains(expected), "{text}\n--- must say\n{expected}\n--- but says\n{said}");
+    }
+    // More seeds of one method, and the same settings of other seeds under another name, are not.
+    for second in ["seeds = [1]", "seeds = [1]\nlabel = \"again\""] {
+        let text = format!("data = \"digits\"\nnetworks = \"mlp\"\n{}", two("seeds = [0]", second));
+        assert_eq!(mistakes(&text), "none");
+    }
+}
+
+#[test]
+fn labels_are_what_may_stand_in_a_file_name() {
+    for label in ["", ".", "../victim", "a/b", "two\nlines", "\u{1b}[31mred"] {
+        let said =
+            mistakes(&format!("[[methods]]\nmethod = \"sgd\"\nlabel = {}", toml_text(label)));
+        assert!(said.contains("s.toml:3:9: `label`: the name"), "{label:?}: {said}");
+    }
+}
+
+fn toml_text(text: &str) -> String {
+    let escaped = |c: char| match c.is_control() {
+        true => format!("\\u{:04x}", c as u32),
+        false => c.to_string(),
+    };
+    format!("\"{}\"", text.chars().map(escaped).collect::<String>())
+}
+
+#[test]
+fn a_thousand_mistakes_are_counted_and_the_first_hundred_told() {
+    let keys: String = (0..100_000).map(|i| format!("key{i} = 1\n")).collect();
+    let said = mistakes(&keys);
+    assert!(said.starts_with("s.toml: 100003 mistakes"), "{}", &said[..60]);
+    assert_eq!(said.lines().count(), 102);
+    assert!(said.ends_with("and 99903 more"));
+}
+
+#[test]
 fn all_mistakes_are_told_at_once_in_the_order_of_the_file() {
     let text = "data = [\"digts\"]\nnetworks = [\"mpl\"]\nsed = 1\n\n[[methods]]\nmethod = \"sgd\"\nlr = -1\n\
                 [[methods]]\nmethod = \"sgdl\"\n";
@@ -177,7 +259,7 @@ fn a_list_where_one_value_is_wanted_is_a_grid() {
     let text = format!("{SOUND}lr = [0.1, 0.2]\nmomentum = [0.0, 0.5, 0.9]\n");
     let suite = Suite::parse("s.toml", &text).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(suite.methods.len(), 6);
-    assert_eq!(suite.methods[1].label, "sgd, lr = 0.1, momentum = 0.5");
+    assert_eq!(*suite.methods[1].label, *"sgd, lr = 0.1, momentum = 0.5");
     let runs = plan(&suite, "".as_ref(), &|_, _| None).unwrap().runs;
     assert_eq!(runs.len(), 12);
     let mut ids: Vec<&str> = runs.iter().map(|run| &run.id[..]).collect();

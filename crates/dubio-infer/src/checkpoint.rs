@@ -17,6 +17,7 @@ use safetensors::tensor::{Dtype, TensorView};
 
 use crate::clock::Seconds;
 use crate::error::Error;
+use crate::lock;
 use crate::posterior::Point;
 use crate::rule::Memory;
 
@@ -52,7 +53,7 @@ impl Folder {
     pub(crate) fn new(path: &Path, identity: String) -> Result<Self, Error> {
         let cannot = |e| Error::file(path, e, "name a folder that can be written");
         fs::create_dir_all(path).map_err(cannot)?;
-        let lock = File::create(path.join("lock")).map_err(cannot)?;
+        let lock = lock::open(&path.join("lock")).map_err(cannot)?;
         // Any other error is of a file system that has no locks, where nobody can be kept out.
         if let Err(TryLockError::WouldBlock) = lock.try_lock() {
             let advice = "wait for it, or name another folder";

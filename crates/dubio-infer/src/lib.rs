@@ -20,6 +20,7 @@ pub mod fit;
 pub mod fitted;
 mod head;
 pub mod layers;
+pub mod lock;
 pub mod methods;
 pub mod optimisers;
 pub mod posterior;

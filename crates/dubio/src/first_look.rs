@@ -55,7 +55,7 @@ pub(crate) fn first_look(planned: &[PlannedRun], store: &Store, rows: &[Row]) ->
             let runs = runs(which.0);
             let values: Vec<f64> = rows
                 .iter()
-                .filter(|row| is(row, which) && runs.iter().any(|run| run.id == row.run))
+                .filter(|row| is(row, which) && runs.iter().any(|run| *run.id == row.run))
                 .filter_map(|row| row.entry.value.as_ref().ok().copied())
                 .collect();
             match values.len() {

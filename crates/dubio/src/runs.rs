@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
+use dubio_bench::run_id::RunId;
 use dubio_bench::score::{Asked, score};
 use dubio_bench::store::Store;
 use dubio_bench::study::Study;
@@ -148,14 +149,14 @@ pub(crate) fn manage_runs(args: &RunsArgs) -> Result<()> {
 }
 
 /// The one run whose id begins like this.
-fn only_one(store: &Store, start: &str) -> Result<String> {
-    let all = store.finished()?.into_iter().map(|record| record.id);
-    let found: Vec<String> = all.filter(|id| id.starts_with(start)).collect();
+fn only_one(store: &Store, start: &str) -> Result<RunId> {
+    let found: Vec<RunId> = store.ids()?.into_iter().filter(|id| id.starts_with(start)).collect();
     match &found[..] {
         [one] => Ok(one.clone()),
         [] => bail!("no run's id begins with `{start}`; `dubio runs list` shows them"),
         several => {
-            bail!("{} runs' ids begin with `{start}`: {}", several.len(), several.join(", "))
+            let ids: Vec<&str> = several.iter().map(|id| &**id).collect();
+            bail!("{} runs' ids begin with `{start}`: {}", ids.len(), ids.join(", "))
         }
     }
 }

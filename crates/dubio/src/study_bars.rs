@@ -51,7 +51,7 @@ impl Listener for Bars {
         let name = format!("{}, {}, seed {}", run.label, run.settings.data, run.settings.seed);
         bar.set_message(one_line(&name).into_owned());
         if let Ok(mut bars) = self.under_way.lock() {
-            bars.push((run.id.clone(), bar));
+            bars.push((run.id.to_string(), bar));
         }
     }
     fn progressed(&self, run: &PlannedRun, share: f64) {
@@ -60,7 +60,7 @@ impl Listener for Bars {
     fn ended(&self, run: &PlannedRun, _: &Ended) {
         self.with(&run.id, ProgressBar::finish_and_clear);
         if let Ok(mut bars) = self.under_way.lock() {
-            bars.retain(|(id, _)| *id != run.id);
+            bars.retain(|(id, _)| *id != *run.id);
         }
         self.total.inc(1);
     }

@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::plan::PlannedRun;
-use crate::store::Store;
+use crate::run_id::RunId;
+use crate::store::{Store, read};
 
 /// One array of tasks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,20 +23,18 @@ pub(super) struct Batch {
     /// The job's name, which no other job has.
     pub(super) name: String,
     /// Ids of the runs, by task.
-    pub(super) runs: Vec<String>,
+    pub(super) runs: Vec<RunId>,
 }
 
 #[derive(Serialize, Deserialize)]
 struct Written {
     name: String,
-    runs: Vec<String>,
+    runs: Vec<RunId>,
 }
 
 /// Where all batches of a folder of runs are.
 pub(super) fn home(store: &Store) -> io::Result<PathBuf> {
-    let home = std::path::absolute(store.folder())?.join(".slurm");
-    fs::create_dir_all(&home)?;
-    Ok(home)
+    std::path::absolute(store.inside(".slurm")?)
 }
 
 impl Batch {
@@ -46,7 +45,7 @@ impl Batch {
             fs::write(folder.join(format!("{index}.json")), serde_json::to_vec_pretty(run)?)?;
         }
         let name = fresh_name(&folder);
-        let runs: Vec<String> = runs.iter().map(|run| run.id.clone()).collect();
+        let runs: Vec<RunId> = runs.iter().map(|run| run.id.clone()).collect();
         let text = serde_json::to_vec(&Written { name: name.clone(), runs: runs.clone() })?;
         write_whole(&folder.join("batch.json"), |file| file.write_all(&text))?;
         Ok(Self { folder, name, runs })
@@ -58,7 +57,7 @@ impl Batch {
         for entry in fs::read_dir(home(store)?)? {
             let folder = entry?.path();
             // Without this file it was never handed over.
-            let Ok(text) = fs::read(folder.join("batch.json")) else { continue };
+            let Ok(text) = read(&folder.join("batch.json")) else { continue };
             let Ok(Written { name, runs }) = serde_json::from_slice(&text) else { continue };
             batches.push(Self { folder, name, runs });
         }

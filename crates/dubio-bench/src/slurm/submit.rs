@@ -1,8 +1,10 @@
 //! Hands runs to Slurm, those that it does not have yet.
 
 use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs;
 use std::path::Path;
+
+use dubio_infer::lock;
 
 use super::ask::ask;
 use super::batch::{Batch, home};
@@ -10,6 +12,7 @@ use super::queue::Queue;
 use super::{Error, Options};
 use crate::executor::Listener;
 use crate::plan::PlannedRun;
+use crate::run_id::RunId;
 use crate::store::Store;
 
 /// What does a run, on whatever node.
@@ -41,7 +44,7 @@ pub fn submit(
 ) -> Result<Vec<Result<Submitted, String>>, Error> {
     let header = header(options)?;
     // Two of these at once would both find a run missing, and submit it twice.
-    let lock = File::create(home(store)?.join("lock"))?;
+    let lock = lock::open(&home(store)?.join("lock"))?;
     lock.lock()?;
     let mut with_slurm = queued(store)?;
     let known = runs.iter().filter(|run| with_slurm.contains_key(&run.id)).count();
@@ -79,7 +82,7 @@ pub fn submit(
 }
 
 /// Runs that were handed over before and have not ended, by id.
-fn queued(store: &Store) -> Result<HashMap<String, Submitted>, Error> {
+fn queued(store: &Store) -> Result<HashMap<RunId, Submitted>, Error> {
     let batches = Batch::all(store)?;
     let mut found = HashMap::new();
     if batches.is_empty() {

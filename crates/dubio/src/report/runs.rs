@@ -36,9 +36,9 @@ pub(super) fn study_of_folder(
 ) -> Result<Study> {
     let store = Store::new(folder);
     let mut studies = Planned::all(&store)?;
-    let names: Vec<String> = studies.iter().map(|study| study.name.clone()).collect();
+    let names: Vec<String> = studies.iter().map(|study| study.name.to_string()).collect();
     if let Some(name) = name {
-        studies.retain(|study| study.name == name);
+        studies.retain(|study| *study.name == *name);
     }
     match (&studies[..], name) {
         ([one], _) => study_of_plan(one, &store, resamples),
@@ -100,7 +100,7 @@ fn add(study: &mut Study, run: Run, settings: &Settings) {
 
 fn unfinished(planned: &PlannedRun, outcome: Outcome) -> Run {
     Run {
-        id: planned.id.clone(),
+        id: planned.id.to_string(),
         data: planned.settings.data.clone(),
         network: planned.settings.network.clone(),
         method: planned.label.clone(),
@@ -141,7 +141,7 @@ fn study_of_all(folder: &Path, store: &Store, resamples: usize) -> Result<Study>
 
 fn failed(failure: Failure) -> Run {
     Run {
-        id: failure.id,
+        id: failure.id.into(),
         data: failure.settings.data,
         network: failure.settings.network,
         method: failure.label,
@@ -164,7 +164,7 @@ fn title(runs: &[Run]) -> String {
 
 /// Adds what concerns all runs of a method together.
 fn complete(mut study: Study, store: &Store, progress: &dyn Progress) -> Result<Study> {
-    let test = |run: &Run| (run.id.clone(), store.run(&run.id).join("test.npz"));
+    let test = |run: &Run| (run.id.clone(), store.folder().join(&run.id).join("test.npz"));
     let seen = |run: &&Run| run.finished().is_some_and(|finished| finished.view("test").is_some());
     let files = study.runs.iter().filter(seen).map(test).collect();
     study.baseline =
@@ -189,7 +189,7 @@ fn finished(store: &Store, record: &Record, asked: &Asked<'_>) -> Result<Run> {
     };
     look(store, record, asked.resamples, &mut finished)?;
     Ok(Run {
-        id: record.id.clone(),
+        id: record.id.to_string(),
         data: record.settings.data.clone(),
         network: record.settings.network.clone(),
         method: record.label.clone(),

@@ -1,0 +1,112 @@
+//! Nothing counts twice: what is listed again would pass for a repetition.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt::Display;
+use std::ops::Range;
+use std::sync::Arc;
+
+use dubio_data::sets;
+
+use crate::mistakes::Collector;
+use crate::reader::Placed;
+use crate::suite::{Choice, Entry, splits};
+
+/// The values of a list, each of which may be there once.
+pub(crate) fn values<T: Display>(
+    what: &str,
+    list: Vec<Placed<T>>,
+    mistakes: &mut Collector<'_>,
+) -> Vec<T> {
+    let mut seen = HashMap::new();
+    let mut once = Vec::with_capacity(list.len());
+    for Placed { value, place } in list {
+        let text = value.to_string();
+        match seen.get(&text) {
+            None => once.push(value),
+            Some(first) => twice(format!("{what} {text}"), first, place.clone(), mistakes),
+        }
+        seen.entry(text).or_insert(place);
+    }
+    once
+}
+
+/// The data sets of a list, splits written out. `yacht` is `yacht:standard/0`, and may not stand beside it.
+pub(crate) fn sets(list: Vec<Placed<String>>, mistakes: &mut Collector<'_>) -> Vec<String> {
+    let mut seen: HashMap<String, Range<usize>> = HashMap::new();
+    let mut once = Vec::new();
+    for Placed { value, place } in list {
+        for name in splits(&value) {
+            let Ok(halves) = sets::halves(&name) else { continue };
+            let same = format!("{} {:?}", halves.name.set.name, halves.train);
+            match seen.get(&same) {
+                None => once.push(name),
+                Some(first) => twice(format!("data set {name}"), first, place.clone(), mistakes),
+            }
+            seen.entry(same).or_insert(place.clone());
+        }
+    }
+    once
+}
+
+fn twice(what: String, first: &Range<usize>, place: Range<usize>, mistakes: &mut Collector<'_>) {
+    let line = mistakes.line(first.start);
+    mistakes.add(place, format!("{what} is listed already, in line {line}; leave one of them out"));
+}
+
+/// The methods: settings that are one run's may stand once for a seed, and a label has one kind of them.
+pub(crate) fn methods(
+    list: Vec<Placed<Entry>>,
+    suite: &Arc<Vec<u64>>,
+    mistakes: &mut Collector<'_>,
+) -> Vec<Entry> {
+    let mut labels: HashMap<String, (String, Range<usize>)> = HashMap::new();
+    let mut planned: HashMap<String, Vec<(Seeds, Range<usize>)>> = HashMap::new();
+    for Placed { value: entry, place } in &list {
+        let settings = settings(&entry.choice);
+        let own = Seeds::of(entry.seeds.as_ref().unwrap_or(suite));
+        let before = planned.entry(settings.clone()).or_default();
+        if let Some((_, first)) = before.iter().find(|(seeds, _)| seeds.share(&own)) {
+            let line = mistakes.line(first.start);
+            let what = format!(
+                "`{}` has the settings and a seed of the [[methods]] in line {line}; it would count twice",
+                entry.label
+            );
+            mistakes.add(place.clone(), format!("{what}: leave one of them out"));
+        } else if let Some((_, first)) = labels.get(&*entry.label).filter(|(s, _)| *s != settings) {
+            let line = mistakes.line(first.start);
+            let what = format!(
+                "`{}` is the label of other settings, in line {line}; they would be averaged as one",
+                entry.label
+            );
+            mistakes.add(place.clone(), format!("{what}: give one of them another label"));
+        }
+        before.push((own, place.clone()));
+        labels.entry(entry.label.to_string()).or_insert((settings, place.clone()));
+    }
+    list.into_iter().map(|entry| entry.value).collect()
+}
+
+/// What tells the settings of one method from another's.
+fn settings(choice: &Choice) -> String {
+    match choice {
+        Choice::Fixed(recipe) => serde_json::to_string(recipe).expect("settings are plain data"),
+        Choice::Searched(space) => format!("{space:?}"),
+    }
+}
+
+/// Seeds of a method; of those of the suite, which are most methods', there is one list.
+struct Seeds(Arc<Vec<u64>>);
+
+impl Seeds {
+    fn of(seeds: &Arc<Vec<u64>>) -> Self {
+        Self(Arc::clone(seeds))
+    }
+
+    fn share(&self, other: &Self) -> bool {
+        if Arc::ptr_eq(&self.0, &other.0) {
+            return !self.0.is_empty();
+        }
+        let all: HashSet<u64> = self.0.iter().copied().collect();
+        other.0.iter().any(|seed| all.contains(seed))
+    }
+}

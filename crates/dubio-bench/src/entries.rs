@@ -1,0 +1,191 @@
+//! The methods of a suite: each `[[methods]]` with its grid written out.
+
+use std::ops::Range;
+
+use dubio_data::names::unknown;
+use dubio_infer::methods;
+use dubio_infer::recipe::{Recipe, Setup};
+use serde_json::{Map, Value};
+
+use crate::mistakes::Collector;
+use crate::name::Name;
+use crate::reader::{Placed, Section};
+use crate::search::{Axis, Space, values};
+use crate::suite::{Choice, Entry, seeds};
+
+/// The entries of one `[[methods]]`: one for each point of its grid.
+pub(crate) fn entries(
+    section: &mut Section<'_>,
+    mistakes: &mut Collector<'_>,
+) -> Vec<Placed<Entry>> {
+    let name = section.text("method", mistakes);
+    let label = section.text("label", mistakes);
+    let seeds = seeds(section, mistakes);
+    let Some(name) = name else {
+        if section.value("method").is_none() {
+            let names: Vec<&str> = methods::CARDS.iter().map(|card| card.name).collect();
+            let what = format!("`method` is missing; it names one of {}", names.join(", "));
+            mistakes.add(section.place(), what);
+        }
+        return Vec::new();
+    };
+    let settings = section.rest(mistakes);
+    let Ok(default) = Recipe::named(&name.value) else {
+        let known = methods::CARDS.iter().map(|card| card.name);
+        mistakes.add(name.place, unknown("method", &name.value, known));
+        return Vec::new();
+    };
+    let known = known_settings(&default);
+    let mut written =
+        Written { method: &name, searched: Vec::new(), axes: Vec::new(), places: Vec::new() };
+    let before = mistakes.len();
+    for (key, value) in settings {
+        match known.get(&key.value) {
+            Some(default) => written.add(key.value, value, default, mistakes),
+            None => {
+                let names = known.keys().map(|key| &key[..]);
+                let what = format!("setting of {}", name.value);
+                mistakes.unknown(key.place, &what, &key.value, names);
+            }
+        }
+    }
+    if mistakes.len() > before {
+        return Vec::new();
+    }
+    let Placed { value: label, place: label_place } = label.unwrap_or_else(|| name.clone());
+    let named = Name::try_from(label);
+    let entry = |(settings, suffix): (Map<String, Value>, String)| {
+        let label = match &named {
+            Ok(name) => name.then(&suffix),
+            Err(error) => Err(error.clone()),
+        };
+        let label = label.map_err(|error| (label_place.clone(), format!("`label`: {error}")))?;
+        let choice = written.choice(settings).map_err(|error| (written.place(&error), error))?;
+        Ok(Placed { value: Entry { label, seeds: seeds.clone(), choice }, place: section.place() })
+    };
+    let points = grid(&written.axes).map_err(|error| (name.place.clone(), error));
+    let all = points.and_then(|points| points.into_iter().map(entry).collect());
+    all.unwrap_or_else(|(place, error)| {
+        mistakes.add(place, error);
+        Vec::new()
+    })
+}
+
+/// The settings of one `[[methods]]`.
+struct Written<'a> {
+    method: &'a Placed<String>,
+    searched: Vec<Axis>,
+    axes: Vec<(String, Vec<Value>)>,
+    places: Vec<(String, Range<usize>)>,
+}
+
+impl Written<'_> {
+    fn add(
+        &mut self,
+        key: String,
+        written: Placed<Value>,
+        default: &Value,
+        mistakes: &mut Collector<'_>,
+    ) {
+        let Placed { value, place } = written;
+        let values = match value {
+            Value::Array(all) if all.is_empty() => {
+                let what = format!("`{key}` must not be an empty list; a list is a grid");
+                return mistakes.add(place, what);
+            }
+            // A list where one value is wanted is a grid.
+            Value::Array(all) if !takes_lists(&key) => all,
+            // A table where one value is wanted is a search; a warm-up is a table.
+            Value::Object(table) if key != "warm_up" => match values(&table, default) {
+                Ok(values) => {
+                    self.searched.push(Axis { key: key.clone(), values });
+                    self.places.push((key, place));
+                    return;
+                }
+                Err(error) => return mistakes.add(place, format!("`{key}`: {error}")),
+            },
+            single => vec![single],
+        };
+        for one in &values {
+            let alone = Map::from_iter([(key.clone(), one.clone())]);
+            if let Err(error) = Recipe::read(&self.method.value, alone) {
+                let message = without_method(&error.to_string(), &self.method.value);
+                mistakes.add(place.clone(), message);
+            }
+        }
+        self.places.push((key.clone(), place));
+        self.axes.push((key, values));
+    }
+
+    /// Settings that can be; of a search, its first and its last corner must be.
+    fn choice(&self, fixed: Map<String, Value>) -> Result<Choice, String> {
+        let method = self.method.value.clone();
+        let parse = |settings| {
+            Recipe::parse(&method, settings)
+                .map_err(|error| without_method(&error.to_string(), &method))
+        };
+        if self.searched.is_empty() {
+            return parse(fixed).map(Choice::Fixed);
+        }
+        let space = Space { method: method.clone(), fixed, axes: self.searched.clone() };
+        for corner in [0.0, 1.0] {
+            parse(space.at(&vec![corner; space.axes.len()]))?;
+        }
+        Ok(Choice::Searched(space))
+    }
+
+    /// The place of the first setting that a message names.
+    fn place(&self, message: &str) -> Range<usize> {
+        let named = self.places.iter().find(|(key, _)| message.contains(&format!("`{key}`")));
+        named.map_or(self.method.place.clone(), |(_, place)| place.clone())
+    }
+}
+
+/// All settings of a method, its own and those of every method, with their defaults.
+pub(crate) fn known_settings(recipe: &Recipe) -> Map<String, Value> {
+    let own = serde_json::to_value(&recipe.method).unwrap_or_default();
+    let common = serde_json::to_value(&recipe.setup).unwrap_or_default();
+    let mut all = Map::new();
+    for part in [own, common] {
+        all.extend(part.as_object().cloned().unwrap_or_default());
+    }
+    all.shift_remove("method");
+    all
+}
+
+pub(crate) fn takes_lists(key: &str) -> bool {
+    let setup = serde_json::to_value(Setup::default()).unwrap_or_default();
+    key == "layers" || setup.get(key).is_some_and(Value::is_array)
+}
+
+fn without_method(message: &str, method: &str) -> String {
+    message.strip_prefix(&format!("{method}: ")).unwrap_or(message).to_string()
+}
+
+/// Points of one grid.
+const MOST_POINTS: usize = 100_000;
+
+/// All combinations, with what to add to a label to tell them apart.
+fn grid(axes: &[(String, Vec<Value>)]) -> Result<Vec<(Map<String, Value>, String)>, String> {
+    let points = axes.iter().try_fold(1_usize, |all, (_, values)| all.checked_mul(values.len()));
+    if points.is_none_or(|points| points > MOST_POINTS) {
+        return Err(format!("a grid may have {MOST_POINTS} combinations; give shorter lists"));
+    }
+    let mut all = vec![(Map::new(), String::new())];
+    for (key, values) in axes {
+        let mut next = Vec::new();
+        for (settings, suffix) in &all {
+            for value in values {
+                let mut settings = settings.clone();
+                settings.insert(key.clone(), value.clone());
+                let suffix = match values.len() {
+                    1 => suffix.clone(),
+                    _ => format!("{suffix}, {key} = {value}"),
+                };
+                next.push((settings, suffix));
+            }
+        }
+        all = next;
+    }
+    Ok(all)
+}

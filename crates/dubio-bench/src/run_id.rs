@@ -1,0 +1,74 @@
+//! The name of a run's folder.
+
+use std::fmt;
+use std::ops::Deref;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// Sixteen lower-case hexadecimal digits. Whatever names a run, be it a folder, a record that came from
+/// elsewhere or a worker's standard input, is nothing else, so it never leads out of the folder of runs.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct RunId(String);
+
+/// Digits of an id.
+const DIGITS: usize = 16;
+
+impl RunId {
+    /// Of these settings, written out: the first digits of their SHA-256.
+    pub(crate) fn of(settings: &str) -> Self {
+        let digest = Sha256::digest(settings.as_bytes());
+        Self(digest.iter().take(DIGITS / 2).map(|byte| format!("{byte:02x}")).collect())
+    }
+}
+
+impl TryFrom<String> for RunId {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let digits = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        match digits && text.len() == DIGITS {
+            true => Ok(Self(text)),
+            false => Err(format!("{text:?} is no run's id: those are {DIGITS} hexadecimal digits")),
+        }
+    }
+}
+
+impl From<RunId> for String {
+    fn from(id: RunId) -> Self {
+        id.0
+    }
+}
+
+impl Deref for RunId {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_but_sixteen_digits_is_an_id() {
+        let id = RunId::of("settings");
+        assert_eq!(RunId::try_from(id.to_string()), Ok(id.clone()));
+        let above = format!("{id}/../../victim");
+        let others = ["", ".", "..", "0123456789abcde", "0123456789abcdef0", "0123456789ABCDEF"];
+        for text in others.into_iter().chain([&above[..], "/123456789abcdef", "0123456789abcde\n"])
+        {
+            assert!(RunId::try_from(text.to_string()).is_err(), "{text}");
+            assert!(serde_json::from_value::<RunId>(text.into()).is_err(), "{text}");
+        }
+    }
+}
