@@ -3,13 +3,16 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use dubio_data::dataset::Dataset;
 use dubio_data::sets::{self, Counts, Part, Set, Shape, Task};
+use dubio_infer::recipe::Recipe;
 use dubio_nn::networks;
 use dubio_nn::shape::Shape as InputShape;
+use dubio_nn::tape::Tape;
 use serde_json::Value;
 
 use crate::evaluation::Evaluation;
-use crate::plan::PlannedRun;
+use crate::plan::{PlannedRun, tape};
 
 /// The program itself, its threads and what its allocator keeps.
 const PROGRAM: u64 = 24 << 20;
@@ -17,7 +20,7 @@ const PROGRAM: u64 = 24 << 20;
 const TOGETHER: usize = 1000;
 /// Vectors of all parameters that a chain moves, and the copies a checkpoint is written from: the
 /// parameters, gradient, velocity and one more; each also as f64, as bytes and inside the file.
-const VECTORS: u64 = 4 * 5;
+const VECTORS: f64 = 4.0 * 5.0;
 
 /// Bytes that may still be taken: what the system has, or less where a control group allows less.
 /// `None` where the system does not tell.
@@ -26,13 +29,26 @@ pub fn available_bytes() -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let free = 1024 * line.split_whitespace().next()?.parse::<u64>().ok()?;
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    Some(left_by_groups(&groups, Path::new("/sys/fs/cgroup")).map_or(free, |left| left.min(free)))
+    let groups = left_by_groups(&groups, Path::new("/sys/fs/cgroup"));
+    [Some(free), groups, left_by_limit()].into_iter().flatten().min()
+}
+
+/// What the limit on this process's own memory (`ulimit -v`) leaves.
+fn left_by_limit() -> Option<u64> {
+    let limits = fs::read_to_string("/proc/self/limits").ok()?;
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+    let limit: u64 = line.split_whitespace().next()?.parse().ok()?; // `unlimited` is none
+    Some(limit.saturating_sub(of_this_process("VmSize:")?))
 }
 
 /// Most memory that this process has held, where the system tells.
 pub(crate) fn peak_bytes() -> Option<u64> {
+    of_this_process("VmHWM:")
+}
+
+fn of_this_process(key: &str) -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix(key))?;
     let kilobytes: u64 = line.split_whitespace().next()?.parse().ok()?;
     Some(1024 * kilobytes)
 }
@@ -90,8 +106,8 @@ pub fn estimate(run: &PlannedRun) -> u64 {
     let Ok(halves) = sets::halves(&settings.data) else { return PROGRAM };
     let set = halves.name.set;
     let (numbers, stored) = width(set);
-    // As read, and as the network reads it.
-    let train = run.cost.examples as u64 * numbers * (stored + 4);
+    // As read, and as the network reads it. All of it is f64, which has room for any product.
+    let train = run.cost.examples as f64 * numbers * (stored + 4.0);
     let tested = examples(set, halves.test);
     let foreign = settings.predict.iter().filter_map(|evaluation| match evaluation {
         Evaluation::Ood { data } => {
@@ -101,34 +117,88 @@ pub fn estimate(run: &PlannedRun) -> u64 {
         _ => None,
     });
     let largest = foreign.max().unwrap_or(0).max(tested);
-    let test = (tested + largest) * numbers * stored + 4 * largest * numbers;
-    let members = settings.recipe.members() as u64;
-    let own = serde_json::to_value(&settings.recipe.method).unwrap_or_default();
-    let setting = |name: &str| own.get(name).and_then(Value::as_u64);
-    let samples = setting("samples").unwrap_or(1) * members;
-    let points = samples / settings.recipe.method.noise().passes().max(1) as u64;
-    let vectors = (points.max(1) + VECTORS + 4 * setting("rank").unwrap_or(0)) * 4;
+    let test = (tested + largest) as f64 * numbers * stored + 4.0 * largest as f64 * numbers;
+    let Samples { samples, points, rank } = Samples::of(&settings.recipe);
+    let vectors = (points + VECTORS + 4.0 * rank) * 4.0;
     let outputs = match set.task {
         Task::Classification(classes) => classes.len(),
         Task::Regression(_) => 2,
     };
     let looks = settings.predict.iter().map(|evaluation| match evaluation {
-        Evaluation::TestTime { looks, .. } => *looks as u64,
+        Evaluation::TestTime { looks, .. } => *looks,
         _ => 1,
     });
+    let looks = looks.max().unwrap_or(1) as f64;
     // Gathered sample by sample, and then put together.
-    let predictions = 2 * 4 * samples * looks.max().unwrap_or(1) * largest * outputs as u64;
+    let predictions = 2.0 * 4.0 * samples * looks * largest as f64 * outputs as f64;
     let batch = settings.recipe.setup.batch.max(TOGETHER.min(run.cost.examples));
-    let activations = 4 * batch as u64 * numbers_between(&settings.network, set, outputs);
-    let all = train + test + vectors * run.cost.parameters as u64 + predictions + activations;
-    PROGRAM + all + all / 5
+    let activations = 4.0 * batch as f64 * numbers_between(&settings.network, set, outputs);
+    let all = train + test + vectors * run.cost.parameters as f64 + predictions + activations;
+    PROGRAM + (1.2 * all) as u64
+}
+
+/// That what training and predicting cannot do without is there: the vectors of a chain, the posterior
+/// samples, what a network keeps of the examples that it looks at together, and predictions of `tested`
+/// examples.
+pub fn enough(
+    recipe: &Recipe,
+    network: &str,
+    train: &Dataset,
+    tested: usize,
+) -> Result<(), String> {
+    let Some(there) = available_bytes() else { return Ok(()) };
+    let tape = tape(network, train)?;
+    let Samples { samples, points, rank } = Samples::of(recipe);
+    let vectors = (points + 3.0 + rank) * tape.parameters() as f64;
+    let batch = recipe.setup.batch.max(TOGETHER.min(train.len())) as f64;
+    let predictions = samples * tested as f64 * tape.output().size() as f64;
+    let bytes = 4.0 * (vectors + batch * between(&tape) + predictions);
+    if bytes <= there as f64 {
+        return Ok(());
+    }
+    let [bytes, there] = [bytes, there as f64].map(|bytes| (bytes / 1e6).ceil());
+    Err(format!(
+        "{samples} posterior samples of {} parameters take {bytes} MB at least, and there are {there} \
+         MB; take a smaller network, fewer `samples` or fewer `members`",
+        tape.parameters()
+    ))
+}
+
+/// Numbers that a network gives for an example, those of every layer.
+fn between(tape: &Tape<f32>) -> f64 {
+    tape.nodes.iter().map(|node| node.output.size() as f64).sum()
+}
+
+/// How much a method keeps.
+struct Samples {
+    /// Posterior samples, each of which predicts.
+    samples: f64,
+    /// Vectors of parameters that are behind them.
+    points: f64,
+    /// Vectors of the path that they come from.
+    rank: f64,
+}
+
+impl Samples {
+    fn of(recipe: &Recipe) -> Self {
+        let own = serde_json::to_value(&recipe.method).unwrap_or_default();
+        let setting =
+            |name: &str| own.get(name).and_then(Value::as_u64).map(|number| number as f64);
+        let samples = setting("samples").unwrap_or(1.0) * recipe.members() as f64;
+        let passes = recipe.method.noise().passes().max(1) as f64;
+        // No path has more points than are collected.
+        let rank = setting("rank").unwrap_or(0.0).min(setting("collect").unwrap_or(0.0));
+        Self { samples, points: (samples / passes).max(1.0), rank }
+    }
 }
 
 /// Numbers of an example, and bytes of each as it is stored.
-fn width(set: &Set) -> (u64, u64) {
+fn width(set: &Set) -> (f64, f64) {
     match set.shape {
-        Shape::Pictures { channels, height, width, .. } => ((channels * height * width) as u64, 1),
-        Shape::Features(width) => (width as u64, 8),
+        Shape::Pictures { channels, height, width, .. } => {
+            ((channels * height * width) as f64, 1.0)
+        }
+        Shape::Features(width) => (width as f64, 8.0),
     }
 }
 
@@ -142,15 +212,15 @@ fn examples(set: &Set, part: Part) -> u64 {
 }
 
 /// Numbers that a network keeps of an example: what every layer puts out, and its gradient.
-fn numbers_between(network: &str, set: &Set, outputs: usize) -> u64 {
+fn numbers_between(network: &str, set: &Set, outputs: usize) -> f64 {
     let shape = match set.shape {
         Shape::Pictures { channels, height, width, .. } => {
             InputShape::picture(channels, height, width)
         }
         Shape::Features(width) => InputShape::vector(width),
     };
-    let Ok(tape) = networks::build::<f32>(network, shape, outputs) else { return 0 };
-    2 * tape.nodes.iter().map(|node| node.output.size() as u64).sum::<u64>()
+    let Ok(tape) = networks::build::<f32>(network, shape, outputs) else { return 0.0 };
+    2.0 * between(&tape)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use dubio_infer::recipe::Recipe;
 use dubio_infer::training::Training;
 use dubio_nn::networks;
 use dubio_nn::shape::Shape;
+use dubio_nn::tape::Tape;
 use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -100,6 +101,33 @@ pub enum Error {
     Unfit(String),
 }
 
+/// Runs of a plan that nobody is asked about.
+pub const MANY: usize = 100_000;
+/// Runs of a plan that are too many in any case.
+pub const MOST: usize = 1_000_000;
+
+/// How many runs a suite plans: for every data set and network each method's seeds and trials, twice where
+/// a decision is trained for.
+pub fn runs(suite: &Suite) -> Result<usize, Error> {
+    let tasks = 1 + usize::from(suite.decision.as_ref().is_some_and(|d| d.dropped > 0.0));
+    let of_method = |entry: &Entry| {
+        let seeds = entry.seeds.as_ref().unwrap_or(&suite.seeds).len();
+        let trials = match &entry.choice {
+            Choice::Fixed(_) => 0,
+            Choice::Searched(space) => suite.search.trials(space),
+        };
+        seeds.saturating_mul(tasks).saturating_add(trials)
+    };
+    let methods = suite.methods.iter().map(of_method).fold(0, usize::saturating_add);
+    let places = suite.data.len().saturating_mul(suite.networks.len());
+    match methods.saturating_mul(places) {
+        count @ ..=MOST => Ok(count),
+        count => Err(Error::Unfit(format!(
+            "{count} runs; a suite may have {MOST}, so make several of it"
+        ))),
+    }
+}
+
 /// What is to be done.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
@@ -117,6 +145,7 @@ pub type Badness<'a> = &'a dyn Fn(&PlannedRun, &Search) -> Option<f64>;
 /// Plans every run of a suite, data sets below `folder`. What searches try next depends on what is
 /// known of their trials.
 pub fn plan(suite: &Suite, folder: &Path, badness: Badness<'_>) -> Result<Plan, Error> {
+    runs(suite)?;
     let mut plan = Plan::default();
     for data in &suite.data {
         let halves = sets::halves(data)?;
@@ -354,7 +383,8 @@ fn evaluations(evaluate: &Evaluate, train: &Dataset, data: &str) -> Result<Vec<E
     Ok(all)
 }
 
-fn cost(network: &str, train: &Dataset, recipe: &Recipe) -> Result<Cost, Error> {
+/// The network for such data.
+pub(crate) fn tape(network: &str, train: &Dataset) -> Result<Tape<f32>, String> {
     let shape = match &train.inputs {
         Inputs::Pictures(p) => Shape::picture(p.channels, p.height, p.width),
         Inputs::Features { width, .. } => Shape::vector(*width),
@@ -363,16 +393,17 @@ fn cost(network: &str, train: &Dataset, recipe: &Recipe) -> Result<Cost, Error> 
         Answers::Classes { classes, .. } => *classes,
         Answers::Targets(_) => 2,
     };
-    let tape = networks::build::<f32>(network, shape, outputs).map_err(Error::Unfit)?;
+    networks::build::<f32>(network, shape, outputs)
+}
+
+fn cost(network: &str, train: &Dataset, recipe: &Recipe) -> Result<Cost, Error> {
+    let tape = tape(network, train).map_err(Error::Unfit)?;
     let unfit = |e: dubio_infer::Error| Error::Unfit(e.to_string());
     recipe.suits(&tape).map_err(unfit)?;
     // What cannot be learnt from is found now, not after hours.
     Training::<f32>::check(train, &recipe.setup.augment).map_err(unfit)?;
     let examples = train.len();
-    if recipe.setup.batch > examples {
-        let batch = recipe.setup.batch;
-        return Err(unfit(dubio_infer::Error::BatchTooLarge { batch, examples }));
-    }
+    recipe.fits(examples).map_err(unfit)?;
     let epochs = recipe.passes();
     let (parameters, macs) = (tape.parameters(), tape.macs());
     // Forward, and twice as much back.

@@ -112,6 +112,9 @@ pub enum Number {
     Whole,
 }
 
+/// Trials of one search.
+const MOST_TRIALS: usize = 100_000;
+
 /// What was tried: a point of the unit cube, and its badness once it is known (infinite for a run that
 /// failed).
 pub type Tried = (Vec<f64>, Option<f64>);
@@ -131,6 +134,14 @@ impl Values {
                     Number::Whole => Value::from(value.round() as i64),
                 }
             }
+        }
+    }
+
+    /// How many points a grid has.
+    fn points(&self) -> usize {
+        match self {
+            Self::Of(all) => all.len(),
+            Self::Between { steps, .. } => *steps,
         }
     }
 
@@ -166,8 +177,19 @@ impl Search {
     /// Trials in all.
     pub fn trials(&self, space: &Space) -> usize {
         match self.kind {
-            Kind::Grid => space.axes.iter().map(|axis| axis.values.grid().len()).product(),
+            Kind::Grid => {
+                let points = space.axes.iter().map(|axis| axis.values.points());
+                points.fold(1, usize::saturating_mul)
+            }
             _ => self.budget,
+        }
+    }
+
+    /// That a grid has not more points than can be tried.
+    pub(crate) fn check(&self, space: &Space) -> Result<(), String> {
+        match self.trials(space) {
+            ..=MOST_TRIALS => Ok(()),
+            _ => Err(format!("a grid may have {MOST_TRIALS} points; give fewer `steps`")),
         }
     }
 
@@ -216,9 +238,9 @@ impl Search {
             }
         }
         for Placed { value, place } in section.counts("budget", mistakes) {
-            search.budget = value as usize;
-            if value == 0 {
-                mistakes.add(place, "`budget` must be at least 1");
+            match usize::try_from(value) {
+                Ok(budget @ 1..=MOST_TRIALS) => search.budget = budget,
+                _ => mistakes.add(place, format!("`budget` must be from 1 to {MOST_TRIALS}")),
             }
         }
         for Placed { value, .. } in section.counts("seed", mistakes) {
@@ -289,10 +311,15 @@ pub(crate) fn values(table: &Map<String, Value>, default: &Value) -> Result<Valu
         let above = if scale == Scale::Log { "above 0 and " } else { "" };
         return Err(format!("{FORM}; `from` must be {above}below `to`, got {from} and {to}"));
     }
+    if !(to - from).is_finite() || (scale == Scale::Log && !(to / from).is_finite()) {
+        return Err(format!("{FORM}; {from} and {to} are too far apart"));
+    }
     let steps = match table.get("steps").map(Value::as_u64) {
         None => 5,
-        Some(Some(steps @ 1..)) => steps as usize,
-        Some(_) => return Err(format!("{FORM}; `steps` is a whole number, at least 1")),
+        Some(Some(steps)) if (1..=MOST_TRIALS as u64).contains(&steps) => steps as usize,
+        Some(_) => {
+            return Err(format!("{FORM}; `steps` is a whole number from 1 to {MOST_TRIALS}"));
+        }
     };
     let number = if default.is_u64() { Number::Whole } else { Number::Real };
     Ok(Values::Between { from, to, scale, steps, number })

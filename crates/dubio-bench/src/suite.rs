@@ -121,7 +121,7 @@ impl Suite {
         let data = distinct::sets(data, mistakes);
         let networks = required("networks", top, mistakes, |name| {
             // Whether it takes these inputs is known when the data are; here only its name is.
-            let large = Shape::picture(3, 64, 64);
+            let large = Shape::picture(1, 32, 32);
             networks::build::<f32>(name, large, 2).map(|_| ())
         });
         let networks = distinct::values("network", networks, mistakes);
@@ -141,6 +141,13 @@ impl Suite {
         }
         let methods: Vec<Placed<Entry>> =
             sections.into_iter().flat_map(|mut s| entries(&mut s, mistakes)).collect();
+        for Placed { value: entry, place } in &methods {
+            if let Choice::Searched(space) = &entry.choice
+                && let Err(message) = search.check(space)
+            {
+                mistakes.add(place.clone(), message);
+            }
+        }
         let methods = distinct::methods(methods, &seeds, mistakes);
         if let Some(Placed { value, place }) = reference {
             let labels = methods.iter().map(|entry| &*entry.label);

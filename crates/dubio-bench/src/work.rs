@@ -12,7 +12,7 @@ use dubio_infer::predict::TestTime;
 use dubio_metrics::stream::Stream;
 
 use crate::evaluation::Evaluation;
-use crate::memory::peak_bytes;
+use crate::memory::{self, peak_bytes};
 use crate::plan::{PlannedRun, Settings};
 use crate::store::{Cause, Record, Spent, Store};
 
@@ -31,6 +31,9 @@ pub enum Error {
     /// Predictions that cannot be written.
     #[error(transparent)]
     Predictions(#[from] dubio_predictions::Error),
+    /// More than the machine has.
+    #[error("{0}")]
+    Memory(String),
     /// The folder of runs cannot be written.
     #[error("{0}; make room or name another folder with --runs")]
     Store(#[from] std::io::Error),
@@ -61,6 +64,8 @@ impl From<dubio_infer::Error> for Error {
 pub fn work(run: &PlannedRun, store: &Store, data: &Path, watch: &dyn Watch) -> Result<(), Error> {
     let settings = &run.settings;
     let sets = Sets::load(settings, data)?;
+    memory::enough(&settings.recipe, &settings.network, &sets.train, sets.test.len())
+        .map_err(Error::Memory)?;
     let stream = Stream::root(settings.seed);
     let checkpoints = Checkpoints {
         folder: store.checkpoints(&run.id),

@@ -29,6 +29,19 @@ pub enum Error {
         /// Which epoch or draw, counted from 1.
         after: String,
     },
+    /// A prediction that says nothing; a file with one would pass for a result.
+    #[error(
+        "sample {sample} predicts {value} for example {example}; take a smaller learning rate (`lr`) \
+         or a narrower prior"
+    )]
+    Predicted {
+        /// Counted from 0.
+        sample: usize,
+        /// Counted from 0.
+        example: usize,
+        /// What it predicts.
+        value: f32,
+    },
     /// A sampler's chain went where the potential is no number.
     #[error("{0}")]
     Chain(String),

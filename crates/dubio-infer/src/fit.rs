@@ -8,6 +8,7 @@ use dubio_metrics::stream::Stream;
 use dubio_nn::engine::Vector;
 
 use crate::checkpoint::{Folder, Progress, Resumed};
+use crate::clip::clip;
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::methods::Method;
@@ -218,6 +219,9 @@ impl<'a, T: Target> Chain<'a, T> {
         if !loss.is_finite() {
             let rate = self.rule.rate(&at);
             return Err(Error::Diverged { loss, epoch: epoch + 1, step: batch + 1, rate });
+        }
+        if self.target.is_steep() {
+            clip(&mut self.gradient, self.rule.is_noisy(&at));
         }
         self.rule.step(&mut self.theta, &self.gradient, &at);
         self.progress.loss_sum += loss;

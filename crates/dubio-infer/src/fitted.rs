@@ -56,6 +56,8 @@ impl Recipe {
     ) -> Outcome<Fitted<T>, Option<Fitted<T>>> {
         let nothing = |error: Error| Box::new(Unfinished { error, so_far: None });
         self.check().map_err(nothing)?;
+        Training::<T>::check(data, &self.setup.augment).map_err(nothing)?;
+        self.fits(data.len()).map_err(nothing)?;
         let training = Arc::new(Training::new(data, &self.setup.augment).map_err(nothing)?);
         let members = self.members();
         let one = |number: usize| {
@@ -216,24 +218,28 @@ pub(crate) fn side_by_side<R: Send>(count: usize, work: impl Fn(usize) -> R + Sy
     let threads = rayon::current_num_threads().min(count);
     let next = AtomicUsize::new(0);
     let results: Vec<Mutex<Option<R>>> = (0..count).map(|_| Mutex::new(None)).collect();
-    let worker = || {
-        let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(1).build() else { return };
-        pool.install(|| {
-            loop {
-                let index = next.fetch_add(1, Ordering::Relaxed);
-                let Some(place) = results.get(index) else { return };
-                *place.lock().expect("written once") = Some(work(index));
-            }
-        });
+    let take = || {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(place) = results.get(index) else { return };
+            *place.lock().expect("written once") = Some(work(index));
+        }
+    };
+    let worker = || match rayon::ThreadPoolBuilder::new().num_threads(1).build() {
+        Ok(pool) => pool.install(take),
+        // Where the system gives no more threads, this one does what the others leave.
+        Err(_) => take(),
     };
     std::thread::scope(|scope| {
         for _ in 0..threads {
-            drop(std::thread::Builder::new().spawn_scoped(scope, worker));
+            if std::thread::Builder::new().spawn_scoped(scope, worker).is_err() {
+                break;
+            }
         }
     });
-    // What is left where the system gives no thread is done on this one.
-    let taken = results.into_iter().map(|r| r.into_inner().expect("written once")).enumerate();
-    taken.map(|(index, result)| result.unwrap_or_else(|| work(index))).collect()
+    take();
+    let taken = results.into_iter().map(|r| r.into_inner().expect("written once"));
+    taken.map(|result| result.expect("every piece was done")).collect()
 }
 
 /// Single precision, of which crates that train would each build all of it once more: what is generic and

@@ -111,6 +111,9 @@ impl<T: Target> Target for Part<'_, T> {
     fn prior_precision(&self) -> f64 {
         self.whole.prior_precision()
     }
+    fn is_steep(&self) -> bool {
+        self.whole.is_steep()
+    }
     fn batches(&self) -> usize {
         self.whole.batches()
     }

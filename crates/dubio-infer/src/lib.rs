@@ -13,6 +13,7 @@
 pub mod attack;
 pub mod augment;
 mod checkpoint;
+mod clip;
 pub mod clock;
 mod draws;
 mod error;

@@ -6,6 +6,7 @@ use dubio_data::dataset::{Answers, Dataset, Inputs};
 use dubio_metrics::stream::Stream;
 use dubio_nn::cpu::Cpu;
 use dubio_nn::engine::Engine;
+use dubio_nn::loss::log_std;
 use dubio_nn::real::Real;
 use dubio_predictions::{Floats, Output, write};
 
@@ -122,11 +123,15 @@ impl<T: Real> Fitted<T> {
                 let scale = scaling.targets().expect("checked to be of one kind");
                 for pair in values.chunks_exact_mut(2) {
                     pair[0] = scale.mean_back(f64::from(pair[0])) as f32;
-                    pair[1] = scale.deviation_back(f64::from(pair[1]).exp()) as f32;
+                    pair[1] = scale.deviation_back(log_std(f64::from(pair[1])).exp()) as f32;
                 }
                 Kind::Targets(targets.iter().map(|&y| y as f32).collect())
             }
         };
+        if let Some(at) = values.iter().position(|value| !value.is_finite()) {
+            let (sample, example) = (at / (outputs * data.len()), at / outputs % data.len());
+            return Err(Error::Predicted { sample, example, value: values[at] });
+        }
         integers.extend(data.groups.iter().map(|(name, all)| {
             let array = if name.is_empty() { "groups".into() } else { format!("groups.{name}") };
             (array, all.clone())

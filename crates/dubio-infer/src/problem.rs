@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use crate::augment::Augmentation;
 use crate::error::Error;
 use crate::target::Target;
-use crate::training::{Gathered, Training, TrainingInputs};
+use crate::training::{Gathered, Training, TrainingAnswers, TrainingInputs};
 
 /// Where a chain begins.
 pub enum Start<V> {
@@ -179,6 +179,10 @@ impl<E: Engine<Number: Real>> Target for Problem<E> {
 
     fn prior_precision(&self) -> f64 {
         self.prior_precision
+    }
+
+    fn is_steep(&self) -> bool {
+        matches!(self.training.answers, TrainingAnswers::Targets(_))
     }
 
     fn batches(&self) -> usize {

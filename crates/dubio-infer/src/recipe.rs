@@ -69,6 +69,10 @@ fn one_or_many<'a, D: Deserializer<'a>, T: DeserializeOwned>(from: D) -> Result<
     list.into_iter().map(read).collect()
 }
 
+/// Members of a recipe, each of which has folders and records of its own.
+const MEMBERS: usize = 10_000;
+/// The widest prior, and one over the narrowest: their squares are numbers in any precision.
+const PRIOR: f64 = 1e9;
 /// Weight decay where neither it nor the prior is given.
 const WEIGHT_DECAY: f64 = 5e-4;
 
@@ -83,14 +87,19 @@ impl Setup {
             return Err("`start` and `warm_up` both say where to begin; give one".into());
         }
         if let Some(std) = self.prior_std
-            && !(std > 0.0 && std.is_finite())
+            && !(1.0 / PRIOR..=PRIOR).contains(&std)
         {
-            return Err(format!("`prior_std` must be above 0, got {std}"));
+            let least = 1.0 / PRIOR;
+            return Err(format!("`prior_std` must be from {least:e} to {PRIOR:e}, got {std}"));
         }
         if let Some(decay) = self.weight_decay
-            && !(decay >= 0.0 && decay.is_finite())
+            && !(0.0..=PRIOR).contains(&decay)
         {
-            return Err(format!("`weight_decay` must be at least 0, got {decay}"));
+            return Err(format!("`weight_decay` must be from 0 to {PRIOR:e}, got {decay}"));
+        }
+        methods::at_most(self)?;
+        if let Some(members) = self.members.filter(|&members| members > MEMBERS) {
+            return Err(format!("`members` must be at most {MEMBERS}, got {members}"));
         }
         let counts = [("batch", self.batch), ("members", self.members.unwrap_or(1))];
         methods::at_least_one(&counts)
@@ -181,6 +190,14 @@ impl Recipe {
                 tape.in_front_of_linear("dropout", || Box::new(GaussianDropout { rate }))
             }
         })
+    }
+
+    /// That there are examples enough for a batch.
+    pub fn fits(&self, examples: usize) -> Result<(), Error> {
+        match self.setup.batch {
+            batch if batch > examples => Err(Error::BatchTooLarge { batch, examples }),
+            _ => self.setup.warm_up.as_ref().map_or(Ok(()), |first| first.0.fits(examples)),
+        }
     }
 
     /// That it can move this network: its layers are there, and it bears batch normalisation.

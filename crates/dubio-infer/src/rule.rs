@@ -61,6 +61,10 @@ pub trait Rule<V: Vector>: Send {
     }
     /// The learning rate of a step.
     fn rate(&self, at: &Step<'_>) -> f64;
+    /// Whether a step adds the noise that samples.
+    fn is_noisy(&self, _at: &Step<'_>) -> bool {
+        false
+    }
     /// One step; `gradient` is that of the mean loss, without the prior.
     fn step(&mut self, theta: &mut V, gradient: &V, at: &Step<'_>);
     /// What to make of the parameters after an epoch.

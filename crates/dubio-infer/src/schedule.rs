@@ -49,7 +49,9 @@ impl Schedule {
                 done if done <= 0.9 => 1.0 - (1.0 - end) * (done - 0.5) / 0.4,
                 _ => end,
             },
-            Self::Step { every, factor } => factor.powi((at.epoch / every) as i32),
+            Self::Step { every, factor } => {
+                factor.powi(i32::try_from(at.epoch / every).unwrap_or(i32::MAX))
+            }
         }
     }
 }

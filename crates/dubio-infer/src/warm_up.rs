@@ -26,6 +26,12 @@ impl Serialize for WarmUp {
 impl<'a> Deserialize<'a> for WarmUp {
     fn deserialize<D: Deserializer<'a>>(from: D) -> Result<Self, D::Error> {
         let mut table = Map::deserialize(from)?;
+        // Before it is looked at: what is wrong is said of one setting at a time, so each table inside
+        // another is read twice as often.
+        if depth(&table) > DEEPEST {
+            let what = format!("a warm-up may have {} inside it, not more", DEEPEST - 1);
+            return Err(D::Error::custom(what));
+        }
         let Some(Value::String(name)) = table.remove("method") else {
             return Err(D::Error::custom("`method` is missing, as in { method = \"sgd\" }"));
         };
@@ -34,6 +40,17 @@ impl<'a> Deserialize<'a> for WarmUp {
             return Err(D::Error::custom("a start is one network; set members = 1"));
         }
         Ok(Self(Box::new(recipe)))
+    }
+}
+
+/// Warm-ups inside one another.
+const DEEPEST: usize = 3;
+
+/// How many warm-ups there are inside one another, this one counted.
+fn depth(table: &Map<String, Value>) -> usize {
+    match table.get("warm_up") {
+        Some(Value::Object(inner)) => 1 + depth(inner),
+        _ => 1,
     }
 }
 

@@ -64,11 +64,23 @@ fn cross_entropy<T: Real>(row: &[T], label: usize, share: f64, gradient: &mut [T
     z.wide().ln() + (top - row[label]).wide()
 }
 
+/// The log standard deviation that an output stands for: itself, up to the logarithm of ten thousand on
+/// either side. So a predicted standard deviation is a number however far a network extrapolates, and
+/// a likelihood cannot grow without end where a network fits its training targets exactly.
+pub fn log_std(output: f64) -> f64 {
+    output.clamp(-LARGEST_LOG_STD, LARGEST_LOG_STD)
+}
+
+/// `ln 10^4`.
+const LARGEST_LOG_STD: f64 = 4.0 * std::f64::consts::LN_10;
+
 fn gaussian<T: Real>(row: &[T], target: f64, share: f64, gradient: &mut [T]) -> f64 {
-    let (mean, log_std) = (row[0].wide(), row[1].wide());
+    let (mean, output) = (row[0].wide(), row[1].wide());
+    let log_std = log_std(output);
     let z = (target - mean) * (-log_std).exp();
     gradient[0] = T::of(-share * z * (-log_std).exp());
-    gradient[1] = T::of(share * (1.0 - z * z));
+    // Beyond the bounds the output changes nothing.
+    gradient[1] = T::of(if log_std == output { share * (1.0 - z * z) } else { 0.0 });
     0.5 * z * z + log_std + 0.5 * std::f64::consts::TAU.ln()
 }
 

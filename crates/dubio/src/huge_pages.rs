@@ -4,9 +4,13 @@
 //! thousands of faults, which took a fifth of the time (docs/PERFORMANCE.md); in pages of 2 MiB it
 //! is a hundred. Linux gives huge pages to those who ask, so blocks of some size are mapped
 //! directly and asked for. Everything else is left to the system's allocator.
+//!
+//! Where there is no memory the program says so and ends as it does when it could not run: nothing in it
+//! goes on without a block that it asked for, and an abort would look like a fault of its own.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::io::Write;
 
 /// Blocks from this size on are mapped.
 const LARGE: usize = 1 << 23;
@@ -48,15 +52,46 @@ fn map(size: usize) -> *mut u8 {
     }
 }
 
+/// A block, or the end of the program.
+fn there(block: *mut u8, size: usize) -> *mut u8 {
+    if block.is_null() { out_of_memory(size) } else { block }
+}
+
+/// Without memory, so by calls that need none.
+#[cold]
+fn out_of_memory(size: usize) -> ! {
+    let mut text = [0; 160];
+    let mut rest = &mut text[..];
+    let megabytes = size.div_ceil(1_000_000);
+    // A message that is cut off is better than none.
+    let _ = write!(
+        rest,
+        "error: no memory for {megabytes} MB more; ask for less, or raise the limit\n"
+    );
+    let left = rest.len();
+    let text = &text[..text.len() - left];
+    // SAFETY: the bytes are initialised and outlive the call; `_exit` runs nothing of ours.
+    unsafe {
+        libc::write(2, text.as_ptr().cast(), text.len());
+        libc::_exit(2)
+    }
+}
+
 // SAFETY: a block is handed to `map` or to the system by its layout alone, and is given back by
 // the same rule. Mapped blocks start at a multiple of any alignment that `is_large` lets through.
 unsafe impl GlobalAlloc for HugePages {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if is_large(layout) { map(layout.size()) } else { unsafe { System.alloc(layout) } }
+        let block =
+            if is_large(layout) { map(layout.size()) } else { unsafe { System.alloc(layout) } };
+        there(block, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        if is_large(layout) { map(layout.size()) } else { unsafe { System.alloc_zeroed(layout) } }
+        let block = match is_large(layout) {
+            true => map(layout.size()),
+            false => unsafe { System.alloc_zeroed(layout) },
+        };
+        there(block, layout.size())
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
@@ -70,14 +105,12 @@ unsafe impl GlobalAlloc for HugePages {
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         let new = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
         if !is_large(layout) && !is_large(new) {
-            return unsafe { System.realloc(block, layout, size) };
+            return there(unsafe { System.realloc(block, layout, size) }, size);
         }
         unsafe {
             let moved = self.alloc(new);
-            if !moved.is_null() {
-                std::ptr::copy_nonoverlapping(block, moved, layout.size().min(size));
-                self.dealloc(block, layout);
-            }
+            std::ptr::copy_nonoverlapping(block, moved, layout.size().min(size));
+            self.dealloc(block, layout);
             moved
         }
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use dubio_bench::memory;
-use dubio_bench::plan::{Plan, PlannedRun, plan};
+use dubio_bench::plan::{MANY, Plan, PlannedRun, plan, runs};
 use dubio_bench::schema::schema;
 use dubio_bench::search::Search;
 use dubio_bench::store::State;
@@ -38,6 +38,9 @@ pub(crate) struct PlanArgs {
     /// Print every setting of every run as JSON.
     #[arg(long)]
     json: bool,
+    /// Go on with more than 100,000 runs.
+    #[arg(long)]
+    yes: bool,
     #[command(flatten)]
     places: Places,
 }
@@ -63,8 +66,19 @@ pub(crate) fn suite(name: &str) -> Result<Suite> {
     Ok(Suite::parse(name, &text)?)
 }
 
+/// That a suite has not more runs than somebody means who has not counted them.
+pub(crate) fn not_too_many(suite: &Suite, yes: bool) -> Result<()> {
+    match runs(suite)? {
+        count if count > MANY && !yes => {
+            bail!("{}: {count} runs; give --yes if you mean so many", suite.name)
+        }
+        _ => Ok(()),
+    }
+}
+
 pub(crate) fn show_plan(args: &PlanArgs) -> Result<()> {
     let suite = suite(&args.suite)?;
+    not_too_many(&suite, args.yes)?;
     let store = args.places.store();
     let known = |run: &PlannedRun, search: &Search| badness(&store, run, search);
     let Plan { runs, trials, open } = plan(&suite, &args.places.data()?, &known)?;

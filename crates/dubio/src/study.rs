@@ -19,7 +19,7 @@ use crate::destination;
 use crate::first_look::first_look;
 use crate::interrupt::{same_command, stopper};
 use crate::on_slurm::{On, SlurmArgs};
-use crate::plan::suite;
+use crate::plan::{not_too_many, suite};
 use crate::report::{page, study_of_plan};
 use crate::study_bars::Bars;
 use crate::terminal::{self, say};
@@ -79,6 +79,9 @@ pub(crate) struct RunArgs {
     /// Where to run, if not on this machine.
     #[arg(long, value_name = "CLUSTER")]
     on: Option<On>,
+    /// Go on with more than 100,000 runs.
+    #[arg(long)]
+    yes: bool,
     #[command(flatten)]
     places: Places,
     #[command(flatten)]
@@ -120,6 +123,7 @@ fn like(pattern: &str, text: &str) -> bool {
 
 pub(crate) fn run(args: &RunArgs) -> Result<()> {
     let suite = suite(&args.suite)?;
+    not_too_many(&suite, args.yes)?;
     if let Some(path) = &args.report {
         destination::check(path)?;
         destination::keep(&[PathBuf::from(&args.suite)], &[path])?;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
+use dubio_bench::memory;
 use dubio_data::dataset::{Answers, Dataset, Inputs};
 use dubio_data::folder::data_folder;
 use dubio_data::sets::{self, Halves, Name, Part};
@@ -91,6 +92,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let train = load(args, halves.name, halves.train)?;
     let sets = to_predict(args, halves, &train)?;
     keep_start(args, &recipe, &sets)?;
+    let tested = sets.iter().map(|(data, _)| data.len()).max().unwrap_or(0);
+    memory::enough(&recipe, &args.network, &train, tested * usize::from(args.looks))
+        .map_err(|e| anyhow!(e))?;
     let bar = TrainingBar::new(recipe.members(), stopper()?);
     let checkpoints = args.checkpoints.as_ref().map(|folder| Checkpoints {
         folder: folder.clone(),

@@ -83,6 +83,9 @@ impl<V: Vector> Rule<V> for Flow<V> {
     fn rate(&self, at: &Step<'_>) -> f64 {
         self.settings.lr * self.settings.cycle().share(at)
     }
+    fn is_noisy(&self, at: &Step<'_>) -> bool {
+        self.settings.cycle().temperature(at.epoch, self.settings.temperature) > 0.0
+    }
     fn step(&mut self, theta: &mut V, gradient: &V, at: &Step<'_>) {
         let Csghmc { friction, temperature, .. } = self.settings;
         let temperature = self.settings.cycle().temperature(at.epoch, temperature);

@@ -120,6 +120,9 @@ impl<V: Vector> Rule<V> for Csgld {
     fn rate(&self, at: &Step<'_>) -> f64 {
         self.lr * self.cycle().share(at)
     }
+    fn is_noisy(&self, at: &Step<'_>) -> bool {
+        self.cycle().temperature(at.epoch, self.temperature) > 0.0
+    }
     fn step(&mut self, theta: &mut V, gradient: &V, at: &Step<'_>) {
         let temperature = self.cycle().temperature(at.epoch, self.temperature);
         sgld::step(theta, gradient, at, Rule::<V>::rate(self, at), temperature);

@@ -138,7 +138,7 @@ macro_rules! methods {
             /// What cannot be, in words that say what to do.
             pub fn check(&self) -> Result<(), Error> {
                 let name = self.card().name;
-                match self { $(Self::$variant(settings) => settings.check()),+ }
+                match self { $(Self::$variant(settings) => sound(settings)),+ }
                     .map_err(|e| Error::Setting(format!("{name}: {e}")))
             }
 
@@ -202,6 +202,27 @@ pub(crate) fn read<S: Default + Serialize + DeserializeOwned>(
 fn plain(message: &str) -> String {
     let message = message.replace("expected f64", "expected a number");
     message.replace("expected usize", "expected a whole number from 0")
+}
+
+/// The largest number of anything that can be set. Products of two fit into 64 bits with room to spare for
+/// what the data multiply them with, and nobody waits for more.
+pub(crate) const MOST: u64 = 1_000_000;
+
+/// That no whole number is above [`MOST`]; first, so that a method may multiply what it checks.
+pub(crate) fn at_most(settings: &impl Serialize) -> Result<(), String> {
+    let Ok(Value::Object(table)) = serde_json::to_value(settings) else {
+        unreachable!("settings are a table")
+    };
+    let number = |(name, value): (String, Value)| Some((name, value.as_u64()?));
+    match table.into_iter().filter_map(number).find(|(_, number)| *number > MOST) {
+        None => Ok(()),
+        Some((name, number)) => Err(format!("`{name}` must be at most {MOST}, got {number}")),
+    }
+}
+
+fn sound(settings: &impl Settings) -> Result<(), String> {
+    at_most(settings)?;
+    settings.check()
 }
 
 /// That a number of settings are positive and finite.

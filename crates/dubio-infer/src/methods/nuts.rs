@@ -34,6 +34,9 @@ impl Default for Nuts {
     }
 }
 
+/// Of a trajectory; a thousand million steps.
+const DEEPEST: usize = 30;
+
 impl Settings for Nuts {
     const CARD: Card = Card {
         name: "nuts",
@@ -44,6 +47,9 @@ impl Settings for Nuts {
 
     fn check(&self) -> Result<(), String> {
         at_least_one(&[("samples", self.samples), ("max_depth", self.max_depth)])?;
+        if self.max_depth > DEEPEST {
+            return Err(format!("`max_depth` must be at most {DEEPEST}, got {}", self.max_depth));
+        }
         positive(&[
             ("temperature", self.temperature),
             ("target_acceptance", self.target_acceptance),

@@ -112,6 +112,9 @@ impl<V: Vector> Rule<V> for Flow<V> {
     fn rate(&self, at: &Step<'_>) -> f64 {
         self.settings.lr * self.settings.schedule.share(at, self.epochs())
     }
+    fn is_noisy(&self, at: &Step<'_>) -> bool {
+        at.epoch >= self.settings.noise_from && self.settings.temperature > 0.0
+    }
     fn step(&mut self, theta: &mut V, gradient: &V, at: &Step<'_>) {
         let Sghmc { noise_from, friction, temperature, .. } = self.settings;
         let temperature = if at.epoch < noise_from { 0.0 } else { temperature };

@@ -98,6 +98,9 @@ impl<V: Vector> Rule<V> for Sgld {
     fn rate(&self, at: &Step<'_>) -> f64 {
         self.lr * self.schedule.share(at, Rule::<V>::epochs(self))
     }
+    fn is_noisy(&self, at: &Step<'_>) -> bool {
+        at.epoch >= self.noise_from && self.temperature > 0.0
+    }
     fn step(&mut self, theta: &mut V, gradient: &V, at: &Step<'_>) {
         let temperature = if at.epoch < self.noise_from { 0.0 } else { self.temperature };
         step(theta, gradient, at, Rule::<V>::rate(self, at), temperature);

@@ -78,6 +78,9 @@ impl Subspace {
     }
 }
 
+/// Points of the path, all of which are kept; the matrix of their products is decomposed.
+const MOST_POINTS: usize = 1000;
+
 impl Settings for Subspace {
     const CARD: Card = Card {
         name: "subspace",
@@ -90,8 +93,9 @@ impl Settings for Subspace {
         self.path().check()?;
         at_least_one(&[("samples", self.samples), ("rank", self.rank)])?;
         positive(&[("coordinate_std", self.coordinate_std), ("temperature", self.temperature)])?;
-        if self.collect < 2 {
-            return Err(format!("`collect` must be at least 2, got {}", self.collect));
+        if !(2..=MOST_POINTS).contains(&self.collect) {
+            let points = self.collect;
+            return Err(format!("`collect` must be from 2 to {MOST_POINTS}, got {points}"));
         }
         Ok(())
     }

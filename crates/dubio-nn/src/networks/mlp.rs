@@ -16,16 +16,29 @@ pub const CARD: Card = Card {
     citation: "784-200-200-10: Vadera et al. 2020",
 };
 
+/// Units of a hidden layer.
+const WIDEST: usize = 1_000_000;
+/// Hidden layers.
+const DEEPEST: usize = 1000;
+
+/// A number of units; more digits than a number can have are too many.
+fn width(text: &str) -> Option<usize> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    digits.then(|| text.parse().unwrap_or(usize::MAX))
+}
+
 pub(super) fn build<T: Real>(name: &str, thin: usize, input: Shape, outputs: usize) -> Built<T> {
     let rest = name.strip_prefix("mlp")?;
     let (rest, elu) = rest.strip_prefix("-elu").map_or((rest, false), |rest| (rest, true));
     let widths: Vec<usize> = match rest.strip_prefix('-') {
         None if rest.is_empty() => vec![200, 200],
         None => return None,
-        Some(widths) => {
-            widths.split('-').map(|w| w.parse().ok().filter(|&w| w > 0)).collect::<Option<_>>()?
-        }
+        Some(widths) => widths.split('-').map(width).collect::<Option<_>>()?,
     };
+    if widths.len() > DEEPEST || widths.iter().any(|width| !(1..=WIDEST).contains(width)) {
+        let what = format!("1 to {DEEPEST} hidden layers have 1 to {WIDEST} units each");
+        return Some(Err(format!("{name}: {what}")));
+    }
     let mut tape = Tape::new(input);
     if input.places() > 1 {
         tape.then("flatten", Flatten);

@@ -60,7 +60,7 @@ pub fn build<T: Real>(name: &str, input: Shape, outputs: usize) -> Result<Tape<T
     ];
     for build in builders {
         if let Some(tape) = build(plain, thin, input, outputs) {
-            return tape;
+            return tape.and_then(|tape| not_too_large(name, tape));
         }
     }
     let names: Vec<&str> = CARDS.iter().map(|card| card.name).collect();
@@ -73,6 +73,18 @@ static SINGLE: fn(&str, Shape, usize) -> Result<Tape<f32>, String> = build;
 
 /// `None` when a name is not of the family; an error when the network cannot take such inputs.
 type Built<T> = Option<Result<Tape<T>, String>>;
+
+/// Parameters of a network; a vector of them has 8 GB in single precision.
+const MOST_PARAMETERS: usize = 1 << 31;
+
+fn not_too_large<T: Real>(name: &str, tape: Tape<T>) -> Result<Tape<T>, String> {
+    match tape.parameters() {
+        count if count > MOST_PARAMETERS => {
+            Err(format!("{name} has {count} parameters here; it may have {MOST_PARAMETERS}"))
+        }
+        _ => Ok(tape),
+    }
+}
 
 /// The number in `prefix NUMBER suffix`.
 fn number_in(name: &str, prefix: &str, suffix: &str) -> Option<usize> {

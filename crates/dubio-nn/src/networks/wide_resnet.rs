@@ -18,11 +18,16 @@ pub const CARD: Card = Card {
     citation: "Zagoruyko and Komodakis 2016",
 };
 
+/// Layers.
+const DEEPEST: usize = 1000;
+
 pub(super) fn build<T: Real>(name: &str, thin: usize, input: Shape, outputs: usize) -> Built<T> {
     let (depth, factor) = name.strip_prefix("wideresnet")?.split_once('x')?;
     let (depth, factor): (usize, usize) = (depth.parse().ok()?, factor.parse().ok()?);
-    if depth < 10 || !(depth - 4).is_multiple_of(6) || factor == 0 || factor > 64 {
-        return Some(Err(format!("{name}: the depth must be 6 n + 4 and the factor at least 1")));
+    let known = (10..=DEEPEST).contains(&depth) && (depth - 4).is_multiple_of(6);
+    if !known || !(1..=64).contains(&factor) {
+        let what = format!("the depth must be 10, 16, 22, ..., {DEEPEST}, and the factor 1 to 64");
+        return Some(Err(format!("{name}: {what}")));
     }
     if let Err(why) = at_least(input, 4, name) {
         return Some(Err(why));
