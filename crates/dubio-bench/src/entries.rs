@@ -54,7 +54,7 @@ pub(crate) fn entries(
     }
     let Placed { value: label, place: label_place } = label.unwrap_or_else(|| name.clone());
     let named = Name::try_from(label);
-    let entry = |(settings, suffix): (Map<String, Value>, String)| {
+    let entry = |(settings, suffix): Combination| {
         let label = match &named {
             Ok(name) => name.then(&suffix),
             Err(error) => Err(error.clone()),
@@ -165,8 +165,11 @@ fn without_method(message: &str, method: &str) -> String {
 /// Points of one grid.
 const MOST_POINTS: usize = 100_000;
 
+/// Settings, and what to add to a label for them.
+type Combination = (Map<String, Value>, String);
+
 /// All combinations, with what to add to a label to tell them apart.
-fn grid(axes: &[(String, Vec<Value>)]) -> Result<Vec<(Map<String, Value>, String)>, String> {
+fn grid(axes: &[(String, Vec<Value>)]) -> Result<Vec<Combination>, String> {
     let points = axes.iter().try_fold(1_usize, |all, (_, values)| all.checked_mul(values.len()));
     if points.is_none_or(|points| points > MOST_POINTS) {
         return Err(format!("a grid may have {MOST_POINTS} combinations; give shorter lists"));

@@ -18,3 +18,24 @@ pub(crate) fn clip(gradient: &mut impl Vector, is_noisy: bool) {
         gradient.scale(longest / length);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use dubio_nn::cpu::Flat;
+
+    use super::*;
+
+    #[test]
+    fn a_long_gradient_keeps_its_direction_and_a_short_one_all() {
+        let clipped = |x: f64, y: f64, is_noisy: bool| {
+            let mut gradient = Flat(vec![x, y]);
+            clip(&mut gradient, is_noisy);
+            (gradient.0[0], gradient.0[1])
+        };
+        let near = |a: (f64, f64), b: (f64, f64)| (a.0 - b.0).hypot(a.1 - b.1) < 1e-12;
+        assert!(near(clipped(300.0, 400.0, false), (0.6, 0.8)));
+        assert!(near(clipped(300.0, 400.0, true), (18.0, 24.0)));
+        assert_eq!(clipped(0.3, 0.4, false), (0.3, 0.4));
+        assert_eq!(clipped(3.0, 4.0, true), (3.0, 4.0));
+    }
+}

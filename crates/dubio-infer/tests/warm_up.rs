@@ -90,3 +90,20 @@ fn a_warm_up_is_read_as_a_method_is_and_written_so_that_it_is_read_again() {
     refused(json!({"warm_up": {"method": "deep-ensemble"}}), "set members = 1");
     refused(json!({"warm_up": {"method": "sgd"}, "start": "a.safetensors"}), "give one");
 }
+
+/// Each level is read twice, so a hundred would take 2^100 readings.
+#[test]
+fn warm_ups_inside_one_another_have_an_end() {
+    let nested = |depth: usize| {
+        let inner = (0..depth).fold(
+            serde_json::json!({"method": "sgd"}),
+            |inner, _| serde_json::json!({"method": "sgd", "warm_up": inner}),
+        );
+        Recipe::parse("sgd", serde_json::Map::from_iter([("warm_up".to_string(), inner)]))
+    };
+    assert!(nested(2).is_ok());
+    for depth in [3, 18, 100] {
+        let said = nested(depth).expect_err("too deep").to_string();
+        assert!(said.contains("a warm-up may have 2 inside it"), "{said}");
+    }
+}

@@ -103,4 +103,17 @@ mod tests {
         let there = mean_loss(&[0.0, 0.7], Answers::Targets(&[0.0]), &mut gradient);
         assert!((away - there - 0.5).abs() < 1e-12);
     }
+
+    #[test]
+    fn a_standard_deviation_is_bounded_on_both_sides() {
+        let mut gradient = [0.0_f64; 2];
+        for output in [1e6, -1e6, 9.3, -9.3] {
+            let far = mean_loss(&[0.5, output], Answers::Targets(&[0.0]), &mut gradient);
+            assert!(far.is_finite() && gradient[0].is_finite(), "{output}");
+            assert_eq!(gradient[1], 0.0, "beyond the bounds the output changes nothing");
+            let std = log_std(output).exp();
+            assert!((1e-4 - 1e-9..1e4 + 1e-3).contains(&std), "{std}");
+        }
+        assert_eq!(log_std(9.2), 9.2);
+    }
 }

@@ -92,6 +92,9 @@ fn normalization(text: &str) -> Result<Normalization, String> {
     if deviations.iter().any(|d| !(*d > 0.0 && d.is_finite())) {
         return Err("deviations must be above 0".to_string());
     }
+    if means.iter().any(|mean| !mean.is_finite()) {
+        return Err("means must be finite numbers".to_string());
+    }
     Ok(Normalization { means, deviations })
 }
 
@@ -134,6 +137,14 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         }
     }
     drop(progress);
+    if let Some(at) = logits.iter().position(|logit| !logit.is_finite()) {
+        let (of, value) = (pictures.len() * classes, logits[at]);
+        let (member, example) = (at / of, at % of / classes);
+        bail!(
+            "member {member} predicts {value} for example {example}; look at the weights and at \
+             --normalize"
+        );
+    }
     let shape = [args.weights.len() * passes, pictures.len(), *classes];
     let mut integers = vec![("labels".to_string(), labels.iter().map(|&y| i64::from(y)).collect())];
     integers.extend(data.groups.iter().map(|(name, all)| {
