@@ -64,9 +64,9 @@ fn out_of_memory(size: usize) -> ! {
     let mut rest = &mut text[..];
     let megabytes = size.div_ceil(1_000_000);
     // A message that is cut off is better than none.
-    let _ = write!(
+    let _ = writeln!(
         rest,
-        "error: no memory for {megabytes} MB more; ask for less, or raise the limit\n"
+        "error: no memory for {megabytes} MB more; ask for less, or raise the limit"
     );
     let left = rest.len();
     let text = &text[..text.len() - left];
