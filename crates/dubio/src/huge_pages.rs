@@ -10,6 +10,8 @@
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
+
+use crate::spare_blocks;
 use std::io::Write;
 
 /// Blocks from this size on are mapped.
@@ -77,18 +79,28 @@ fn out_of_memory(size: usize) -> ! {
     }
 }
 
+/// Gives a block of whole huge pages back.
+fn unmap(block: *mut u8, size: usize) {
+    // SAFETY: it came from `map`, and nobody uses it any more.
+    unsafe { libc::munmap(block.cast(), size) };
+}
+
 // SAFETY: a block is handed to `map` or to the system by its layout alone, and is given back by
 // the same rule. Mapped blocks start at a multiple of any alignment that `is_large` lets through.
 unsafe impl GlobalAlloc for HugePages {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let block =
-            if is_large(layout) { map(layout.size()) } else { unsafe { System.alloc(layout) } };
+        let size = layout.size().next_multiple_of(HUGE);
+        let block = match is_large(layout) {
+            true => spare_blocks::take(size, map, unmap),
+            false => unsafe { System.alloc(layout) },
+        };
         there(block, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         let block = match is_large(layout) {
-            true => map(layout.size()),
+            // A new block is zero; one that was used would have to be cleared as well.
+            true => spare_blocks::take_new(layout.size().next_multiple_of(HUGE), map, unmap),
             false => unsafe { System.alloc_zeroed(layout) },
         };
         there(block, layout.size())
@@ -96,7 +108,7 @@ unsafe impl GlobalAlloc for HugePages {
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         if is_large(layout) {
-            unsafe { libc::munmap(block.cast(), layout.size().next_multiple_of(HUGE)) };
+            spare_blocks::give(block, layout.size().next_multiple_of(HUGE), unmap);
         } else {
             unsafe { System.dealloc(block, layout) };
         }

@@ -24,6 +24,8 @@ mod render;
 mod report;
 mod runs;
 mod same;
+#[cfg(target_os = "linux")]
+mod spare_blocks;
 mod study;
 mod study_bars;
 mod terminal;

@@ -1,5 +1,7 @@
 //! `macro_f1`: harmonic mean of precision and recall, averaged over classes.
 
+use std::borrow::Cow;
+
 use multiversion::multiversion;
 
 use crate::binning::dense::dense;
@@ -25,26 +27,30 @@ impl Score<Examples> for MacroF1 {
         &CARD
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
-        // Only classes that occur count: there may be more classes than examples.
-        let both = examples.labels.iter().chain(&examples.predicted);
-        let (classes, class) = dense(&both.map(|&class| class.into()).collect::<Vec<u64>>());
-        Ok(Box::new(Counts { classes: classes.len(), class }))
+        let Examples { labels, predicted, classes, .. } = examples;
+        if *classes <= labels.len() {
+            let [labels, predicted] = [labels, predicted].map(|own| Cow::Borrowed(&own[..]));
+            return Ok(Box::new(Counts { classes: *classes, labels, predicted }));
+        }
+        // Only classes that occur count, which are fewer.
+        let both: Vec<u32> = labels.iter().chain(predicted).copied().collect();
+        let (present, mut class) = dense(&both);
+        let predicted = class.split_off(labels.len()).into();
+        Ok(Box::new(Counts { classes: present.len(), labels: class.into(), predicted }))
     }
 }
 
-struct Counts {
-    /// Number of classes that occur.
+struct Counts<'a> {
     classes: usize,
-    /// The class of each label, then that of each prediction.
-    class: Vec<u32>,
+    labels: Cow<'a, [u32]>,
+    predicted: Cow<'a, [u32]>,
 }
 
-impl Statistic for Counts {
+impl Statistic for Counts<'_> {
     fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
-        let (labels, predicted) = self.class.split_at(self.class.len() / 2);
         let mut hits = vec![[0; L]; self.classes];
         let mut misses = vec![[0; L]; self.classes];
-        count(labels, predicted, weights.counts(), &mut hits, &mut misses);
+        count(&self.labels, &self.predicted, weights.counts(), &mut hits, &mut misses);
         std::array::from_fn(|l| {
             let f1 = |class: usize| {
                 let (twice, misses) = (f64::from(2 * hits[class][l]), f64::from(misses[class][l]));

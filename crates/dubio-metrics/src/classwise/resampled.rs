@@ -102,8 +102,8 @@ impl Team {
                 let piece = partition.piece(p) as u32;
                 entries[entry] = Entry { gap: (p - hit) as f32, piece };
             }
-            let numbers: Vec<u64> = own().map(|entry| entries[entry].piece.into()).collect();
-            let (used, which) = dense(&numbers);
+            let pieces_of: Vec<u32> = own().map(|entry| entries[entry].piece).collect();
+            let (used, which) = dense(&pieces_of);
             for (entry, piece) in own().zip(which) {
                 entries[entry].piece = piece;
             }

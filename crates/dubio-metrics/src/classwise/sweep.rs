@@ -84,8 +84,7 @@ impl Sweep {
     /// `sum_c sum_m |sum over the bin of p - [y = c]|` for each binning.
     pub(super) fn gaps(&self, examples: &Examples) -> [f64; 3] {
         let label_p = examples.columns.of_classes(&examples.labels);
-        let labels: Vec<u64> = examples.labels.iter().map(|&label| label.into()).collect();
-        let (present, which) = dense(&labels);
+        let (present, which) = dense(&examples.labels);
         // What the labels take from the bins of the classes that occur, a part of the examples at a
         // time, whatever the number of threads.
         let size = (1 << 16).max(3 * self.bins * present.len());
