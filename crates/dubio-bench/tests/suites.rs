@@ -1,6 +1,6 @@
 //! What a suite may say, and every mistake that it can make.
 
-use dubio_bench::plan::plan;
+use dubio_bench::plan::{PlannedRun, plan};
 use dubio_bench::suite::Suite;
 
 const SOUND: &str = r#"data = ["digits"]
@@ -91,7 +91,7 @@ fn every_mistake_is_told_with_its_place_and_what_was_meant() {
             "[search]\nkind = \"rendom\"\nbudget = 0\nvalidation = 1.5\nscore = \"nlll\"\nsede = 1",
             &[
                 "no kind of search is called `rendom`; did you mean `random`?",
-                "s.toml:3:10: `budget` must be at least 1",
+                "s.toml:3:10: `budget` must be from 1 to 100000",
                 "s.toml:4:14: `validation` is a share of the training part",
                 "no score is called `nlll`; did you mean `nll`?",
                 "no key of [search] is called `sede`; did you mean `seed`?",
@@ -266,6 +266,19 @@ fn a_list_where_one_value_is_wanted_is_a_grid() {
     ids.sort_unstable();
     ids.dedup();
     assert_eq!(ids.len(), 12, "every run has an id of its own");
+}
+
+/// A worker reads its run from a folder that may come from elsewhere.
+#[test]
+fn a_run_under_the_id_of_another_is_not_read() {
+    let suite = Suite::parse("s.toml", SOUND).unwrap_or_else(|e| panic!("{e}"));
+    let run = plan(&suite, "".as_ref(), &|_, _| None).unwrap().runs.remove(0);
+    let text = serde_json::to_string(&run).unwrap();
+    assert_eq!(PlannedRun::read(&mut text.as_bytes()).unwrap(), run);
+    for id in ["0123456789abcdef", "../../victim"] {
+        let lying = text.replacen(&*run.id, id, 1);
+        assert!(PlannedRun::read(&mut lying.as_bytes()).is_err(), "{id}");
+    }
 }
 
 #[test]

@@ -39,7 +39,8 @@ const KILOBYTES: u64 = 2_000_000;
 fn fault(folder: &Path, arguments: &[&str]) -> Option<String> {
     let quoted: Vec<String> =
         arguments.iter().map(|word| format!("'{}'", word.replace('\'', r"'\''"))).collect();
-    let command = format!("ulimit -v {KILOBYTES}; exec \"$0\" {}", quoted.join(" "));
+    // A number that is taken and should not be may keep a method busy for ever.
+    let command = format!("ulimit -v {KILOBYTES}; exec timeout 300 \"$0\" {}", quoted.join(" "));
     let output = Command::new("sh")
         .args(["-c", &command, env!("CARGO_BIN_EXE_dubio")])
         .env("RAYON_NUM_THREADS", "2")
