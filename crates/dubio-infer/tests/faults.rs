@@ -32,11 +32,11 @@ fn failure(name: &str, settings: Value, network: &str, data: &Dataset) -> Error 
 /// What is not finite is never handed out as a prediction: a file with it would pass for a result.
 #[test]
 fn a_prediction_that_is_no_number_is_an_error_that_names_its_place() {
-    let data = digits(100);
+    let data = digits(200);
     let mut fitted = go(&recipe("sgd", json!({"epochs": 1})), "mlp-5", &data).expect("fits");
     let sound = fitted.predict(&data, &TestTime::default(), &Stream::root(0)).expect("predicts");
     assert!(sound.values.iter().all(|value| value.is_finite()));
-    fitted.posterior.points[0].theta.0.iter_mut().for_each(|x| *x = 3e38);
+    fitted.posterior.points[0].theta.0.iter_mut().for_each(|x| *x = f32::INFINITY);
     let error = fitted.predict(&data, &TestTime::default(), &Stream::root(0)).expect_err("none");
     assert!(matches!(error, Error::Predicted { sample: 0, example: 0, .. }), "{error}");
 }
