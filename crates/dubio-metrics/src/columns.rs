@@ -78,6 +78,23 @@ impl Columns {
         Self { rows: Some(Arc::new(rows)), tempered, turned: None, ..self.clone() }
     }
 
+    /// The same in memory, for few examples that are asked for often: rows that lie far apart in a
+    /// file would each be read by a call.
+    pub(crate) fn gathered(&self, keep: &[u32]) -> Self {
+        let rows = |kind: Kind| -> Vec<f64> {
+            let row = |&example: &u32| {
+                let example = example as usize;
+                self.rows(kind, example..example + 1).get(example).to_vec()
+            };
+            keep.par_iter().flat_map_iter(row).collect()
+        };
+        let all = Distributions::in_memory(rows(Kind::P), rows(Kind::LogP), self.classes());
+        let tempered = self.tempered.as_ref().map(|(beta, scales)| {
+            (*beta, Arc::new(keep.iter().map(|&row| scales[row as usize]).collect()))
+        });
+        Self { all: Arc::new(all), rows: None, tempered, turned: None }
+    }
+
     /// The same examples at inverse temperature `beta`. `row(example, log p, row)` puts an example's
     /// probabilities there into the row and gives their scale and some numbers besides.
     pub(crate) fn at<const K: usize>(

@@ -259,6 +259,11 @@ impl Examples {
         self.log_likelihood.iter().filter(|&&l| l == f64::NEG_INFINITY).count()
     }
 
+    /// The examples with these indices, with their predictive distributions in memory.
+    pub(crate) fn gathered(&self, rows: &[u32]) -> Self {
+        Self { columns: self.columns.gathered(rows), ..self.subset(rows) }
+    }
+
     /// The examples with these indices.
     pub fn subset(&self, rows: &[u32]) -> Self {
         let floats = |values: &[f64]| take(values, rows);

@@ -69,7 +69,8 @@ fn large_predictions_are_scored_in_little_memory_or_refused() {
 fn as_many_groups_as_examples_take_no_memory_of_their_own() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let examples = 8000_u16;
-    let floats = (0..2 * examples).flat_map(|i| f32::from(i * 31 % 97).to_le_bytes()).collect();
+    let floats =
+        (0..2 * examples).flat_map(|i| f32::from(i % 97 * 31 % 97).to_le_bytes()).collect();
     let whole = |width: u16| (0..examples).flat_map(|i| (i % width).to_le_bytes()).collect();
     let write = |name: &str, descr: &str, shape: &str, bytes: Vec<u8>| {
         fs::write(folder.path().join(name), [head(descr, shape), bytes].concat()).expect("room");

@@ -177,7 +177,7 @@ fn thinned(examples: &Examples) -> Cow<'_, Examples> {
         return Cow::Borrowed(examples);
     }
     let row = |i: usize| (i as u64 * n as u64 / ENOUGH as u64) as u32;
-    Cow::Owned(examples.subset(&(0..ENOUGH).map(row).collect::<Vec<u32>>()))
+    Cow::Owned(examples.gathered(&(0..ENOUGH).map(row).collect::<Vec<u32>>()))
 }
 
 fn values(examples: &Examples, scores: Scores<'_>, options: &Options) -> Vec<Option<f64>> {
