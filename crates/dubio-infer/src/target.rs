@@ -11,7 +11,7 @@ pub trait Target {
     fn examples(&self) -> usize;
     /// `1 / s^2`; 0 for a flat prior.
     fn prior_precision(&self) -> f64;
-    /// Whether gradients can be of any size, so that steps have to be [clipped](crate::clip): that of a
+    /// Whether gradients can be of any size, so that steps have to be clipped: that of a
     /// Gaussian with a standard deviation of its own is one over its variance, that of a softmax bounded.
     fn is_steep(&self) -> bool {
         false
