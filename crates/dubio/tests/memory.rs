@@ -93,6 +93,36 @@ fn as_many_groups_as_examples_take_no_memory_of_their_own() {
     assert!(peak < 120_000_000, "{peak} bytes");
 }
 
+/// Many examples of two classes, and more classes than anybody has examples for: memory goes with what is
+/// there, and not with bins, classes or copies for every score. These took 150 MB and 1.4 GB once.
+#[test]
+fn many_examples_and_many_classes_take_little_memory() {
+    for (examples, classes) in [(350_000_usize, 2_usize), (5, 100_000)] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let logit = |i: usize, class: usize| ((i * 31 + class * 57) % 101) as f32 / 25.0;
+        let rows = (0..examples).flat_map(|i| (0..classes).map(move |class| logit(i, class)));
+        let floats = rows.flat_map(f32::to_le_bytes).collect();
+        let labels = (0..examples).flat_map(|i| ((i % 2) as u32).to_le_bytes()).collect();
+        let write = |name: &str, descr: &str, shape: String, bytes: Vec<u8>| {
+            let bytes = [head(descr, &shape), bytes].concat();
+            fs::write(folder.path().join(name), bytes).expect("room");
+        };
+        write("logits.npy", "<f4", format!("({examples}, {classes})"), floats);
+        write("labels.npy", "<u4", format!("({examples},)"), labels);
+        let output = evaluate(folder.path(), "");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let scores: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let right = |i: &usize| {
+            let own = logit(*i, i % 2);
+            (0..classes).all(|c| logit(*i, c) < own || (logit(*i, c) == own && c >= i % 2))
+        };
+        let accuracy = (0..examples).filter(right).count() as f64 / examples as f64;
+        assert_eq!(scores["accuracy"]["value"], accuracy);
+        let peak = peak_of_children();
+        assert!(peak < 120_000_000, "{peak} bytes for {examples} examples of {classes} classes");
+    }
+}
+
 /// The largest resident memory of any process that was started here and has ended.
 #[allow(unsafe_code)]
 fn peak_of_children() -> usize {
