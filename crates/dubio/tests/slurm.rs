@@ -28,7 +28,7 @@ lr = 0.01
 
 /// Hours, so that it is there until it is taken away.
 fn endless() -> String {
-    SLOW.replace("burn_in = 6000", "burn_in = 100000000")
+    SLOW.replace("burn_in = 6000", "burn_in = 1000000")
 }
 
 fn main() -> std::process::ExitCode {
