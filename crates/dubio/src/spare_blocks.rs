@@ -50,10 +50,13 @@ pub(crate) fn take(size: usize, new: fn(usize) -> *mut u8, release: Release) -> 
 pub(crate) fn take_new(size: usize, new: fn(usize) -> *mut u8, release: Release) -> *mut u8 {
     let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
     spare.use_more(size);
-    spare.shrink(release);
+    let most = spare.most_used;
+    spare.shrink(most, release);
     let block = new(size);
     if block.is_null() {
-        spare.used -= size;
+        // Under a limit of memory, what is kept may be what is missing.
+        spare.shrink(0, release);
+        return new(size);
     }
     block
 }
@@ -77,10 +80,10 @@ impl Spare {
         self.most_used = self.most_used.max(self.used);
     }
 
-    /// Releases blocks until those in use and those kept are no more than were ever in use.
-    fn shrink(&mut self, release: Release) {
+    /// Releases blocks until those in use and those kept are no more than so many bytes, or none is left.
+    fn shrink(&mut self, most: usize, release: Release) {
         for place in &mut self.blocks {
-            if self.used + self.kept <= self.most_used {
+            if self.used + self.kept <= most {
                 return;
             }
             if let Some(block) = place.take() {
