@@ -19,6 +19,8 @@ const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "
 async function open(path, width, colorScheme = "light") {
   const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
   const page = await context.newPage();
+  // A machine that does much else at once still draws, only later.
+  page.setDefaultTimeout(120_000);
   const complaints = [];
   page.on("console", (message) => {
     if (["error", "warning"].includes(message.type())) complaints.push(message.text());
@@ -39,8 +41,9 @@ async function open(path, width, colorScheme = "light") {
 // Every figure is drawn when it is scrolled to, and nothing is wider than the screen.
 async function drawAll(page) {
   for (const plot of await page.locator(".plot").all()) {
-    await plot.scrollIntoViewIfNeeded();
-    await plot.locator(".drawing svg").waitFor({ timeout: 20_000 });
+    // Not Playwright's own scrolling, which waits until nothing moves: figures above grow while they are drawn.
+    await plot.evaluate((element) => element.scrollIntoView({ block: "center", behavior: "instant" }));
+    await plot.locator(".drawing svg").waitFor();
   }
   const empty = await page.$$eval(".plot", (plots) =>
     plots.filter((plot) => plot.querySelectorAll("svg .mark-group path, svg .mark-symbol path, svg .mark-rect path, svg .mark-line path, svg .mark-rule line").length < 3)
