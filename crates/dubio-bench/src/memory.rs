@@ -33,8 +33,8 @@ pub fn available_bytes() -> Option<u64> {
     [Some(free), groups, left_by_limit()].into_iter().flatten().min()
 }
 
-/// What the limit on this process's own memory (`ulimit -v`) leaves.
-fn left_by_limit() -> Option<u64> {
+/// What the limit on this process's own memory (`ulimit -v`) leaves; `None` where there is none.
+pub fn left_by_limit() -> Option<u64> {
     let limits = fs::read_to_string("/proc/self/limits").ok()?;
     let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
     let limit: u64 = line.split_whitespace().next()?.parse().ok()?; // `unlimited` is none
