@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use dubio_data::names::unknown;
 use dubio_infer::methods;
 use dubio_infer::recipe::{Recipe, Setup};
+use dubio_words::unknown;
 use serde_json::{Map, Value};
 
 use crate::mistakes::Collector;

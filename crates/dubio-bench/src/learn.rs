@@ -2,7 +2,7 @@
 
 use dubio_data::dataset::Dataset;
 use dubio_data::shifts::drop_classes::drop_classes;
-use dubio_metrics::stream::Stream;
+use dubio_random::stream::Stream;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 

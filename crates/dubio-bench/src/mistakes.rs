@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use dubio_data::names::unknown;
+use dubio_words::unknown;
 
 /// A mistake and where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,9 +11,9 @@ use dubio_metrics::pool::{Pooled, pool};
 use dubio_metrics::regression::Outcomes;
 use dubio_metrics::score::Options;
 use dubio_metrics::scorecard::{self, Entry, Scoring, Silent, composite};
-use dubio_metrics::stream::Stream;
 use dubio_metrics::{classification, regression};
 use dubio_predictions::{Classification, Error, Predictions, Regression, RegressionKind, open};
+use dubio_random::stream::Stream;
 
 use crate::decision::Decision;
 use crate::evaluation::Evaluation;

@@ -4,10 +4,10 @@
 //! and predicts those. What is tried next depends on the scores of finished trials alone, so a search
 //! goes on where it was stopped, on one machine or on many.
 
-use dubio_data::names::unknown;
 use dubio_infer::recipe::Recipe;
-use dubio_metrics::stream::Stream;
-use rand::RngExt;
+use dubio_random::stream::Stream;
+use dubio_random::uniform::uniform;
+use dubio_words::unknown;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -218,7 +218,7 @@ impl Search {
 
     fn random(&self, space: &Space, index: usize) -> Vec<f64> {
         let mut generator = Stream::root(self.seed).child("search").nth(index).generator();
-        space.axes.iter().map(|_| generator.random::<f64>()).collect()
+        space.axes.iter().map(|_| uniform(&mut generator)).collect()
     }
 
     pub(crate) fn read(section: &mut Section<'_>, mistakes: &mut Collector<'_>) -> Self {

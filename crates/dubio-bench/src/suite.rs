@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use dubio_data::names::unknown;
 use dubio_data::sets;
 use dubio_data::shifts;
 use dubio_infer::attack::{Attack, Rule};
@@ -10,6 +9,7 @@ use dubio_infer::augment::Augmentation;
 use dubio_infer::recipe::Recipe;
 use dubio_nn::networks;
 use dubio_nn::shape::Shape;
+use dubio_words::unknown;
 use toml::de::DeTable;
 
 use crate::decision::Decision;

@@ -9,7 +9,7 @@ use dubio_data::shifts;
 use dubio_infer::clock::{Clock, Seconds};
 use dubio_infer::fit::{Checkpoints, Options, Watch};
 use dubio_infer::predict::TestTime;
-use dubio_metrics::stream::Stream;
+use dubio_random::stream::Stream;
 
 use crate::evaluation::Evaluation;
 use crate::memory::{self, peak_bytes};

@@ -13,7 +13,7 @@ use std::io::BufWriter;
 
 use dubio_data::dataset::Pictures;
 use dubio_data::shifts;
-use dubio_metrics::stream::Stream;
+use dubio_random::stream::Stream;
 
 /// Pixels of the sheet per pixel of a picture.
 const ZOOM: usize = 2;

@@ -3,7 +3,6 @@
 //! [`sets`] knows them by name and loads a part of one as a [`dataset::Dataset`]; [`formats`] reads
 //! the files, believing no size that they claim; [`fetch`] gets them and [`check`] compares them
 //! with what was published, below the folder that [`folder`] names. Loading never downloads.
-//! [`names`] says what may have been meant by a name that there is not.
 
 pub mod check;
 pub mod dataset;
@@ -11,7 +10,6 @@ mod error;
 pub mod fetch;
 pub mod folder;
 pub mod formats;
-pub mod names;
 pub mod sets;
 pub mod shifts;
 pub mod transforms;

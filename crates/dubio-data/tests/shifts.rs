@@ -7,7 +7,7 @@ use dubio_data::shifts::drop_classes::{DropError, drop_classes};
 use dubio_data::shifts::imaging::canvas::Plane;
 use dubio_data::shifts::imaging::gaussian;
 use dubio_data::shifts::{self, Shift, rotation, translation};
-use dubio_metrics::stream::Stream;
+use dubio_random::stream::Stream;
 use rand::RngExt;
 
 /// Smooth random colours with a bright disk and a dark bar in front.

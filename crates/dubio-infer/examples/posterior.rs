@@ -5,7 +5,7 @@ use dubio_infer::fit::Options;
 use dubio_infer::methods::{Method, swag::Swag};
 use dubio_infer::predict::TestTime;
 use dubio_infer::recipe::Recipe;
-use dubio_metrics::stream::Stream;
+use dubio_random::stream::Stream;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let digits = sets::find("digits")?;

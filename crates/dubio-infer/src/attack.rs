@@ -4,13 +4,13 @@
 //! `-log (1/S sum_s p_s[y])` is `sum_s w_s grad(-log p_s[y])` with `w_s = p_s[y] / sum_t p_t[y]`.
 
 use dubio_data::dataset::{Answers, Dataset, Inputs};
-use dubio_metrics::stream::Stream;
 use dubio_nn::cpu::{Cpu, Flat};
 use dubio_nn::engine::Engine;
 use dubio_nn::real::Real;
+use dubio_random::stream::Stream;
+use dubio_random::uniform::uniform;
 use serde::{Deserialize, Serialize};
 
-use crate::draws::uniform;
 use crate::error::Error;
 use crate::fitted::{Fitted, side_by_side};
 use crate::posterior::{Noise, Point};

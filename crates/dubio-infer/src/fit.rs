@@ -4,8 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use dubio_metrics::stream::Stream;
 use dubio_nn::engine::Vector;
+use dubio_random::stream::Stream;
 
 use crate::checkpoint::{Folder, Progress, Resumed};
 use crate::clip::clip;

@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use dubio_data::dataset::Dataset;
-use dubio_metrics::stream::Stream;
 use dubio_nn::cpu::{Cpu, Flat};
 use dubio_nn::real::Real;
 use dubio_nn::tape::Tape;
 use dubio_nn::weights;
 use dubio_predictions::input;
+use dubio_random::stream::Stream;
 
 use crate::error::Error;
 use crate::fit::{Options, Outcome, Unfinished, fit};

@@ -1,10 +1,10 @@
 //! The end of a network, when what is before it does not move.
 
-use dubio_metrics::stream::Stream;
 use dubio_nn::cpu::{Cpu, Flat};
 use dubio_nn::engine::Engine;
 use dubio_nn::real::Real;
 use dubio_nn::tape::{From, Tape};
+use dubio_random::stream::Stream;
 
 use crate::posterior::Point;
 use crate::problem::Start;

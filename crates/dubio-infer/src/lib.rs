@@ -15,7 +15,6 @@ pub mod augment;
 mod checkpoint;
 mod clip;
 pub mod clock;
-mod draws;
 mod error;
 pub mod fit;
 pub mod fitted;

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use dubio_data::dataset::{Answers, Dataset, Inputs};
-use dubio_metrics::stream::Stream;
 use dubio_nn::cpu::Cpu;
 use dubio_nn::engine::Engine;
 use dubio_nn::loss::log_std;
 use dubio_nn::real::Real;
 use dubio_predictions::{Floats, Output, write};
+use dubio_random::stream::Stream;
 
 use crate::augment::Augmentation;
 use crate::error::Error;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use dubio_data::dataset::Pictures;
-use dubio_metrics::stream::Stream;
 use dubio_nn::engine::{Batch, Engine, Slice, Vector};
 use dubio_nn::layers::Statistics;
 use dubio_nn::real::Real;
-use rand::Rng;
+use dubio_random::stream::Stream;
+use dubio_random::uniform::{below_32, shuffle};
 use rayon::prelude::*;
 
 use crate::augment::Augmentation;
@@ -109,11 +109,7 @@ impl<E: Engine<Number: Real>> Problem<E> {
         }
         let mut generator = self.stream.child("order").nth(epoch).generator();
         let mut order: Vec<u32> = (0..self.training.len() as u32).collect();
-        for i in (1..order.len()).rev() {
-            // The high half of a product: even to 2^-32 for any number of examples.
-            let j = (u64::from(generator.next_u32()) * (i as u64 + 1)) >> 32;
-            order.swap(i, j as usize);
-        }
+        shuffle(&mut order, |n| below_32(&mut generator, n));
         self.order = (epoch, order);
     }
 

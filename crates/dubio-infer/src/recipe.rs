@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use dubio_data::names::unknown;
 use dubio_nn::layers::dropout::Dropout;
 use dubio_nn::layers::gaussian_dropout::GaussianDropout;
 use dubio_nn::networks;
 use dubio_nn::real::Real;
 use dubio_nn::tape::Tape;
+use dubio_words::unknown;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};

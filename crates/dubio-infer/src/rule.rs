@@ -1,7 +1,7 @@
 //! What a method is: a rule, not a program. The loop that calls it is in [`crate::fit`].
 
-use dubio_metrics::stream::Stream;
 use dubio_nn::engine::Vector;
+use dubio_random::stream::Stream;
 
 use crate::error::Error;
 use crate::target::Target;

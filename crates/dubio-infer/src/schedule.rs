@@ -131,7 +131,7 @@ pub fn triangle_cycle(i: usize, length: usize, high: f64, low: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dubio_metrics::stream::Stream;
+    use dubio_random::stream::Stream;
 
     fn share(schedule: &str, epoch: usize, batch: usize) -> f64 {
         let stream = Stream::root(0);

@@ -5,10 +5,10 @@ use dubio_data::transforms::pipeline::Pipeline;
 use dubio_data::transforms::standardise::Standardise;
 use dubio_data::transforms::standardise_features::StandardiseFeatures;
 use dubio_data::transforms::standardise_targets::StandardiseTargets;
-use dubio_metrics::stream::Stream;
 use dubio_nn::loss;
 use dubio_nn::real::Real;
 use dubio_nn::shape::Shape;
+use dubio_random::stream::Stream;
 
 use crate::augment::Augmentation;
 use crate::error::Error;

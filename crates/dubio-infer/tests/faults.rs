@@ -13,8 +13,8 @@ use dubio_infer::methods::Method;
 use dubio_infer::predict::TestTime;
 use dubio_infer::recipe::Recipe;
 use dubio_infer::target::Target;
-use dubio_metrics::stream::Stream;
 use dubio_nn::cpu::Flat;
+use dubio_random::stream::Stream;
 use serde_json::{Value, json};
 use support::*;
 

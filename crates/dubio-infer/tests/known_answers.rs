@@ -2,7 +2,6 @@
 
 mod support;
 
-use dubio_metrics::stream::Stream;
 use dubio_nn::cpu::{Cpu, Flat};
 use dubio_nn::engine::{Engine, Vector};
 use dubio_nn::layers::dropout::Dropout;
@@ -10,6 +9,7 @@ use dubio_nn::layers::gaussian_dropout::GaussianDropout;
 use dubio_nn::layers::linear::Linear;
 use dubio_nn::shape::Shape;
 use dubio_nn::tape::Tape;
+use dubio_random::stream::Stream;
 use serde_json::json;
 use support::*;
 

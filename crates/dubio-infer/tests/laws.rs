@@ -19,9 +19,9 @@ use dubio_infer::problem::{Problem, Start};
 use dubio_infer::recipe::Recipe;
 use dubio_infer::target::Target;
 use dubio_infer::training::Training;
-use dubio_metrics::stream::Stream;
 use dubio_nn::cpu::{Cpu, Flat};
 use dubio_nn::engine::Engine;
+use dubio_random::stream::Stream;
 use serde_json::{Map, Value, json};
 use support::*;
 

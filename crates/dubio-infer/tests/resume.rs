@@ -14,8 +14,8 @@ use dubio_infer::methods::Method;
 use dubio_infer::posterior::Posterior;
 use dubio_infer::recipe::Recipe;
 use dubio_infer::target::Target;
-use dubio_metrics::stream::Stream;
 use dubio_nn::cpu::Flat;
+use dubio_random::stream::Stream;
 use serde_json::json;
 use support::*;
 

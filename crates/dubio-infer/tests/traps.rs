@@ -11,7 +11,6 @@ use dubio_infer::problem::{Problem, Start};
 use dubio_infer::recipe::Recipe;
 use dubio_infer::target::{Potential, Target};
 use dubio_infer::training::Training;
-use dubio_metrics::stream::Stream;
 use dubio_nn::cpu::{Cpu, Flat};
 use dubio_nn::engine::{Batch, Engine, Slice};
 use dubio_nn::layers::Statistics;
@@ -21,6 +20,7 @@ use dubio_nn::layers::linear::Linear;
 use dubio_nn::loss::Answers;
 use dubio_nn::shape::Shape;
 use dubio_nn::tape::Tape;
+use dubio_random::stream::Stream;
 use serde_json::{Value, json};
 use support::*;
 

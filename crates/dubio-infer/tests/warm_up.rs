@@ -10,7 +10,7 @@ use dubio_infer::Error;
 use dubio_infer::fit::{Checkpoints, Now, Options, Unwatched, Watch};
 use dubio_infer::fitted::Fitted;
 use dubio_infer::recipe::Recipe;
-use dubio_metrics::stream::Stream;
+use dubio_random::stream::Stream;
 use serde_json::json;
 use support::*;
 

@@ -1,10 +1,10 @@
 //! The percentile bootstrap over examples: how much a score could have come out otherwise.
 
+use dubio_random::stream::Stream;
 use rayon::prelude::*;
 
 use crate::resample::draw;
 use crate::score::Prepared;
-use crate::stream::Stream;
 use crate::weights::{Count, LANES, Weights};
 
 /// How to resample.

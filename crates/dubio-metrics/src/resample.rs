@@ -1,10 +1,10 @@
 //! Drawing examples with replacement, for many resamples side by side.
 
+use dubio_random::generators::Generators;
+use dubio_random::uniform::below;
 use multiversion::multiversion;
 use rand::Rng;
 
-use crate::calibrate::cross_validation::below;
-use crate::generators::Generators;
 use crate::weights::{Count, LANES};
 
 /// The counts that one example can come to, from 1 on. Twelve have a chance above `2^-32`.
@@ -90,7 +90,7 @@ fn mend(counts: &mut [[Count; LANES]], lane: usize, sum: usize, generator: &mut 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stream::Stream;
+    use dubio_random::stream::Stream;
 
     /// How often each of the `3^3 = 27` draws of three from three gives the counts `(a, b, c)`:
     /// `3! / (a! b! c!)`.

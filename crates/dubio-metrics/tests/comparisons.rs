@@ -13,7 +13,7 @@ use dubio_metrics::examples::Examples;
 use dubio_metrics::members::Form;
 use dubio_metrics::score::{Options, Score};
 use dubio_metrics::scorecard::{self, Entry, Scoring};
-use dubio_metrics::stream::Stream;
+use dubio_random::stream::Stream;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use support::*;

@@ -9,7 +9,7 @@ use dubio_metrics::numeric::normal;
 use dubio_metrics::regression::{self, Outcomes};
 use dubio_metrics::score::{Options, Score};
 use dubio_metrics::scorecard::{self, Silent};
-use dubio_metrics::stream::Stream;
+use dubio_random::stream::Stream;
 use rand::Rng;
 use support::*;
 

@@ -17,8 +17,8 @@ use dubio_metrics::members::Form;
 use dubio_metrics::regression;
 use dubio_metrics::score::{Options, Preparation, Prepared, Score};
 use dubio_metrics::scorecard::{self, Entry, Examined, Scoring};
-use dubio_metrics::stream::Stream;
 use dubio_metrics::weights::{Count, LANES, Weights};
+use dubio_random::stream::Stream;
 use support::*;
 
 /// Two blocks, of which the second is not full.

@@ -12,8 +12,8 @@ use dubio_metrics::members::Form;
 use dubio_metrics::pool::pool_aside;
 use dubio_metrics::score::{Mean, Prepared};
 use dubio_metrics::scorecard::{self, Entry};
-use dubio_metrics::stream::Stream;
 use dubio_metrics::weights::{LANES, Weights};
+use dubio_random::stream::Stream;
 use rand::Rng;
 use support::*;
 

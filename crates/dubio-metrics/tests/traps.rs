@@ -8,7 +8,7 @@ use dubio_metrics::members::Form::{Logits, Probs};
 use dubio_metrics::numeric::normal;
 use dubio_metrics::score::Options;
 use dubio_metrics::scorecard::{self, Entry};
-use dubio_metrics::stream::Stream;
+use dubio_random::stream::Stream;
 use std::f64::consts::{LN_2, PI, SQRT_2, TAU};
 use support::*;
 

@@ -7,12 +7,12 @@
 
 use std::time::Instant;
 
-use dubio_metrics::stream::Stream;
 use dubio_nn::cpu::{Cpu, Flat};
 use dubio_nn::engine::{Batch, Engine, Vector};
 use dubio_nn::loss::Answers;
 use dubio_nn::networks;
 use dubio_nn::shape::Shape;
+use dubio_random::stream::Stream;
 
 /// What is timed: a network, its batches, and how the time is told.
 struct Work {

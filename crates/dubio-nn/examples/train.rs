@@ -16,12 +16,12 @@ use dubio_data::transforms::horizontal_flip::HorizontalFlip;
 use dubio_data::transforms::pipeline::Pipeline;
 use dubio_data::transforms::random_crop::RandomCrop;
 use dubio_data::transforms::standardise::Standardise;
-use dubio_metrics::stream::Stream;
 use dubio_nn::cpu::Cpu;
 use dubio_nn::engine::{Batch, Engine, Vector};
 use dubio_nn::loss::Answers;
 use dubio_nn::shape::Shape;
 use dubio_nn::{networks, weights};
+use dubio_random::stream::Stream;
 use rand::Rng;
 
 const BATCH: usize = 128;

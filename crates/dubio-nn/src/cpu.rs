@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use dubio_metrics::stream::Stream;
+use dubio_random::stream::Stream;
 use multiversion::multiversion;
 use rayon::prelude::*;
 

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use dubio_metrics::stream::Stream;
+use dubio_random::stream::Stream;
 
 use crate::layers::Statistics;
 use crate::loss::Answers;

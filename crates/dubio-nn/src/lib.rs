@@ -10,8 +10,6 @@ pub mod layers;
 pub mod loss;
 pub mod matrix;
 pub mod networks;
-pub mod normal;
-mod numbered;
 pub mod real;
 pub mod shape;
 pub mod tape;

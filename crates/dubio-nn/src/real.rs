@@ -1,8 +1,7 @@
 //! The numbers that a network is made of: f32 for speed, f64 for checks and for exact samplers.
 
+use dubio_random::normal::Normal;
 use num_traits::Float;
-
-use crate::normal::Normal;
 
 /// f32 or f64.
 pub trait Real:

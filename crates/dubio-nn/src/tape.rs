@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use dubio_metrics::stream::Stream;
-use rand::Rng;
+use dubio_random::stream::Stream;
+use dubio_random::uniform::uniform;
 
 use crate::engine::Slice;
 use crate::layers::{Backward, Forward, Layer, Mode, PIECE, Parameter, Start};
@@ -233,8 +233,8 @@ fn fill<T: Real>(values: &mut [T], start: Start, stream: &Stream) {
         Start::Constant(value) => values.fill(T::of(value)),
         Start::Uniform { fan } => {
             let reach = 1.0 / (fan as f64).sqrt();
-            let mut uniform = || (generator.next_u64() >> 11) as f64 * 2_f64.powi(-53);
-            values.iter_mut().for_each(|v| *v = T::of(reach * (2.0 * uniform() - 1.0)));
+            let mut draw = || T::of(reach * (2.0 * uniform(&mut generator) - 1.0));
+            values.iter_mut().for_each(|v| *v = draw());
         }
         Start::He { fan } => {
             values.fill(T::zero());

@@ -1,6 +1,5 @@
 //! Gradients of every layer and of every network against finite differences, in f64.
 
-use dubio_metrics::stream::Stream;
 use dubio_nn::cpu::{Cpu, Flat};
 use dubio_nn::engine::{Batch, Engine, Vector};
 use dubio_nn::layers::Layer;
@@ -21,6 +20,7 @@ use dubio_nn::loss::Answers;
 use dubio_nn::networks;
 use dubio_nn::shape::Shape;
 use dubio_nn::tape::{From, Tape};
+use dubio_random::stream::Stream;
 
 /// Smooth numbers that do not repeat, from a named stream.
 fn numbers(count: usize, name: &str) -> Vec<f64> {

@@ -1,6 +1,5 @@
 //! Facts about whole networks: sizes, threads, weights, statistics.
 
-use dubio_metrics::stream::Stream;
 use dubio_nn::cpu::{Cpu, Flat};
 use dubio_nn::engine::{Batch, Engine, Vector};
 use dubio_nn::layers::Statistics;
@@ -8,6 +7,7 @@ use dubio_nn::loss::Answers;
 use dubio_nn::shape::Shape;
 use dubio_nn::tape::Tape;
 use dubio_nn::{networks, weights};
+use dubio_random::stream::Stream;
 
 const CIFAR: Shape = Shape { height: 32, width: 32, channels: 3 };
 

@@ -3,7 +3,7 @@
 use dubio_metrics::bootstrap::interval;
 use dubio_metrics::card::Direction;
 use dubio_metrics::scorecard::Entry;
-use dubio_metrics::stream::Stream;
+use dubio_random::stream::Stream;
 use rand::RngExt;
 
 use crate::study::Run;

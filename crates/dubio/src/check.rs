@@ -13,10 +13,10 @@ use dubio_metrics::members::{Form, Members};
 use dubio_metrics::pool::pool;
 use dubio_metrics::score::Options;
 use dubio_metrics::scorecard::Progress;
-use dubio_metrics::stream::Stream;
 use dubio_metrics::views::{Rows, Tempered};
 use dubio_metrics::{classification, regression};
 use dubio_predictions::{Classification, Predictions, Regression, RegressionKind, open};
+use dubio_random::stream::Stream;
 
 use crate::Outcome;
 use crate::costs::read_costs;

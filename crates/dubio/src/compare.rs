@@ -13,9 +13,9 @@ use dubio_metrics::pool::pool;
 use dubio_metrics::regression::Outcomes;
 use dubio_metrics::score::Options;
 use dubio_metrics::scorecard::{Progress, Scoring};
-use dubio_metrics::stream::Stream;
 use dubio_metrics::views::Chosen;
 use dubio_predictions::{Classification, Predictions, Regression, RegressionKind, open};
+use dubio_random::stream::Stream;
 
 use crate::Outcome;
 use crate::loading::{at_fault, labels, note_ignored, outcomes, pooled};

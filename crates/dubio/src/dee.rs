@@ -8,9 +8,9 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::ValueEnum;
-use dubio_data::names::{nearest, unknown_of_many};
 use dubio_metrics::card::Direction;
 use dubio_metrics::dee::{Equivalent, Falling, Point, Worth, equivalents};
+use dubio_words::{nearest, unknown_of_many};
 use serde_json::{Map, Value, json};
 
 use crate::Outcome;

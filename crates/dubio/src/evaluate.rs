@@ -12,9 +12,9 @@ use dubio_metrics::members::Members;
 use dubio_metrics::pool::Pooled;
 use dubio_metrics::score::{Options, Score};
 use dubio_metrics::scorecard::{self, Entry, Examined, Progress, Scoring};
-use dubio_metrics::stream::Stream;
 use dubio_metrics::{classification, regression};
 use dubio_predictions::{Classification, Groups, Predictions, Regression, open};
+use dubio_random::stream::Stream;
 
 use crate::costs::read_costs;
 use crate::curves::write_curves;

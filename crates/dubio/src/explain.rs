@@ -4,12 +4,12 @@ use std::io::Write;
 
 use anyhow::{Result, bail};
 use clap::ValueEnum;
-use dubio_data::names::{nearest, unknown_of_many};
 use dubio_data::shifts;
 use dubio_infer::methods;
 use dubio_infer::recipe::Recipe;
 use dubio_metrics::card::Direction;
 use dubio_nn::networks;
+use dubio_words::{nearest, unknown_of_many};
 use serde_json::json;
 
 use crate::names::{Known, base, known};

@@ -1,12 +1,12 @@
 //! Names of scores: which there are, which are wanted, which was meant.
 
 use anyhow::{Result, bail};
-use dubio_data::names::{nearest, unknown_of_many};
 use dubio_metrics::card::Card;
 use dubio_metrics::curves::mixing;
 use dubio_metrics::detection::{Measure, Signal};
 use dubio_metrics::scorecard::composite;
 use dubio_metrics::{classification, regression};
+use dubio_words::{nearest, unknown_of_many};
 
 /// A score that can be asked for, and what it is of.
 pub(crate) struct Known {

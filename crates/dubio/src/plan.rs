@@ -11,8 +11,8 @@ use dubio_bench::search::Search;
 use dubio_bench::store::State;
 use dubio_bench::study::badness;
 use dubio_bench::suite::Suite;
-use dubio_data::names::unknown;
 use dubio_predictions::input;
+use dubio_words::unknown;
 
 use crate::runs::duration;
 use crate::study::Places;

@@ -12,13 +12,13 @@ use dubio_data::transforms::standardise::Standardise;
 use dubio_infer::augment::Augmentation;
 use dubio_infer::training::Scaling;
 use dubio_metrics::scorecard::Progress;
-use dubio_metrics::stream::Stream;
 use dubio_nn::cpu::{Cpu, Flat};
 use dubio_nn::engine::Engine;
 use dubio_nn::shape::Shape;
 use dubio_nn::tape::Tape;
 use dubio_nn::{networks, weights};
 use dubio_predictions::{Floats, Output, input, write};
+use dubio_random::stream::Stream;
 
 use crate::destination;
 use crate::progress::Bar;

@@ -16,8 +16,8 @@ use dubio_infer::fitted::Fitted;
 use dubio_infer::predict::TestTime;
 use dubio_infer::recipe::Recipe;
 use dubio_infer::training::Scaling;
-use dubio_metrics::stream::Stream;
 use dubio_predictions::input;
+use dubio_random::stream::Stream;
 use serde_json::{Map, Value, json};
 
 use crate::destination;

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use dubio_metrics::stream::Stream;
 use dubio_nn::shape::Shape;
 use dubio_nn::{networks, weights};
+use dubio_random::stream::Stream;
 use serde_json::Value;
 
 fn dubio(arguments: &[&str]) -> Output {

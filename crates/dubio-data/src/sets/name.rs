@@ -2,9 +2,10 @@
 
 use std::fmt;
 
+use dubio_words::{nearest, or_all};
+
 use crate::error::Error;
 use crate::formats::uci::Half;
-use crate::names::nearest;
 use crate::sets::{Set, list};
 
 /// A part of a data set.
@@ -143,8 +144,6 @@ pub fn halves(name: &str) -> Result<Halves, Error> {
 pub fn find(name: &str) -> Result<&'static Set, Error> {
     list().into_iter().find(|set| set.name == name).ok_or_else(|| {
         let near = nearest(name, list().into_iter().map(|set| set.name));
-        let near = near.map_or(String::new(), |near| format!("did you mean {near}? "));
-        let advice = format!("{near}`dubio data list` shows them all");
-        Error::new(name, "no data set has this name", advice)
+        Error::new(name, "no data set has this name", or_all(near, "dubio data list"))
     })
 }

@@ -1,7 +1,7 @@
 //! Points around a parabola, with a gap in what is learnt from; made by the program.
 
-use dubio_metrics::stream::Stream;
-use rand_distr::{Distribution, StandardNormal};
+use dubio_random::normal::ziggurat;
+use dubio_random::stream::Stream;
 
 use super::{Counts, Files, Part, Set, Shape, Task};
 use crate::dataset::{Answers, Dataset, Inputs};
@@ -53,7 +53,7 @@ enum Side {
 fn draw(part: Part, count: usize, side: Side) -> Dataset {
     let stream = Stream::root(0).child(&format!("parabola {side:?} {part}"));
     let mut generator = stream.generator();
-    let mut normal = || -> f64 { StandardNormal.sample(&mut generator) };
+    let mut normal = || ziggurat(&mut generator);
     let (mut values, mut targets) = (Vec::with_capacity(count), Vec::with_capacity(count));
     while values.len() < count {
         let x = normal();

@@ -1,6 +1,6 @@
 //! Label imbalance: some classes become rare.
 
-use dubio_metrics::stream::Stream;
+use dubio_random::stream::Stream;
 use rand::seq::SliceRandom;
 
 use crate::dataset::{Answers, Dataset};

@@ -89,7 +89,7 @@ fn standard(plane: &Plane) -> Plane {
 
 #[cfg(test)]
 mod tests {
-    use dubio_metrics::stream::Stream;
+    use dubio_random::stream::Stream;
 
     use super::*;
 

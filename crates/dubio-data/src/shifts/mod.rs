@@ -6,7 +6,7 @@
 //! pixels are multiplied by the shorter side / 32. Each file's card says what its five severities
 //! set; `docs/shifts.md` shows them all.
 
-use dubio_metrics::stream::Stream;
+use dubio_random::stream::Stream;
 use rayon::prelude::*;
 
 use crate::dataset::Pictures;

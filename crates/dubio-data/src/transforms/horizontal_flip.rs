@@ -1,6 +1,6 @@
 //! `horizontal_flip`: left becomes right.
 
-use rand::RngExt;
+use dubio_random::uniform::uniform;
 
 use super::{Draws, Shape, Transform};
 
@@ -23,7 +23,7 @@ impl Transform for HorizontalFlip {
     }
     fn apply(&self, input: &[f32], shape: Shape, draws: &mut Draws, output: &mut [f32]) {
         output.copy_from_slice(input);
-        if draws.random::<f64>() < self.chance {
+        if uniform(draws) < self.chance {
             output.chunks_exact_mut(shape.width).for_each(<[f32]>::reverse);
         }
     }
@@ -32,7 +32,7 @@ impl Transform for HorizontalFlip {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dubio_metrics::stream::Stream;
+    use dubio_random::stream::Stream;
 
     const SHAPE: Shape = Shape { channels: 2, height: 3, width: 4 };
 

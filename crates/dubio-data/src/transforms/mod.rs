@@ -4,7 +4,7 @@
 //! [`StandardiseFeatures`](standardise_features::StandardiseFeatures) and
 //! [`StandardiseTargets`](standardise_targets::StandardiseTargets).
 
-use rand_chacha::ChaCha8Rng;
+use dubio_random::stream::Generator;
 
 pub mod horizontal_flip;
 pub mod pipeline;
@@ -15,7 +15,7 @@ pub mod standardise_features;
 pub mod standardise_targets;
 
 /// The generator of one picture.
-pub type Draws = ChaCha8Rng;
+pub type Draws = Generator;
 
 /// The size of a picture `[channels, height, width]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! A list of transforms, from bytes to the numbers a network reads.
 
-use dubio_metrics::stream::Stream;
+use dubio_random::stream::Stream;
 use rayon::prelude::*;
 
 use super::{Draws, Shape, Transform};

@@ -37,7 +37,7 @@ impl Transform for RandomCrop {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dubio_metrics::stream::Stream;
+    use dubio_random::stream::Stream;
 
     const SHAPE: Shape = Shape { channels: 2, height: 3, width: 4 };
 

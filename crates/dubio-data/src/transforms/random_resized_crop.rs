@@ -1,5 +1,6 @@
 //! `random_resized_crop`: a part of the picture, stretched to a given size.
 
+use dubio_random::uniform::uniform;
 use rand::RngExt;
 
 use super::{Draws, Shape, Transform};
@@ -33,8 +34,8 @@ impl RandomResizedCrop {
         let (height, width) = (shape.height as f64, shape.width as f64);
         let between = |(low, high): (f64, f64), part: f64| low + (high - low) * part;
         for _ in 0..10 {
-            let area = height * width * between(self.area, draws.random());
-            let form = between((self.form.0.ln(), self.form.1.ln()), draws.random()).exp();
+            let area = height * width * between(self.area, uniform(draws));
+            let form = between((self.form.0.ln(), self.form.1.ln()), uniform(draws)).exp();
             let tall = (area / form).sqrt().round() as usize;
             let wide = (area * form).sqrt().round() as usize;
             if (1..=shape.height).contains(&tall) && (1..=shape.width).contains(&wide) {
@@ -84,7 +85,7 @@ fn between_pixels(place: usize, new: usize, len: usize) -> (usize, usize, f32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dubio_metrics::stream::Stream;
+    use dubio_random::stream::Stream;
 
     const SHAPE: Shape = Shape { channels: 2, height: 3, width: 4 };
 

@@ -84,7 +84,7 @@ impl Transform for Standardise {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dubio_metrics::stream::Stream;
+    use dubio_random::stream::Stream;
 
     #[test]
     fn the_pictures_measured_get_mean_0_and_deviation_1_in_every_colour() {

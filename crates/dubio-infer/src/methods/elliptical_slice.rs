@@ -2,9 +2,9 @@
 
 use std::f64::consts::TAU;
 
-use dubio_metrics::stream::Stream;
-
-use crate::draws::{normals, uniform};
+use dubio_random::normal::normals;
+use dubio_random::stream::Stream;
+use dubio_random::uniform::uniform;
 
 /// A place under the prior `Normal(0, prior_std^2)` on every coordinate, and its log-likelihood.
 #[derive(Clone, Debug, PartialEq)]

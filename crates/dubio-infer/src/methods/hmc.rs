@@ -1,12 +1,12 @@
 //! `hmc`: Hamiltonian Monte Carlo on all the data.
 
-use dubio_metrics::stream::Stream;
 use dubio_nn::engine::Vector;
+use dubio_random::stream::Stream;
+use dubio_random::uniform::uniform;
 use serde::{Deserialize, Serialize};
 
 use super::sghmc::at_rest;
 use super::{Card, Settings, at_least_one, positive};
-use crate::draws::uniform;
 use crate::error::Error;
 use crate::rule::{Keep, Memory, Rule, Step};
 use crate::target::{Potential, Target};

@@ -19,9 +19,9 @@ pub mod swa;
 pub mod swag;
 mod trajectory;
 
-use dubio_data::names::unknown;
 use dubio_nn::cpu::Flat;
 use dubio_nn::engine::Vector;
+use dubio_words::unknown;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

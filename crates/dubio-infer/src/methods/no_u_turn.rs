@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-use dubio_metrics::stream::Stream;
+use dubio_random::stream::Stream;
 use nuts_rs::{
     Chain as _, CpuLogpFunc, CpuMath, CpuMathError, DiagNutsSettings, HasDims, LogpError,
     Settings as _,

@@ -1,7 +1,7 @@
 //! `nuts`: the no-U-turn sampler, by the nuts-rs library.
 
-use dubio_metrics::stream::Stream;
 use dubio_nn::engine::Vector;
+use dubio_random::stream::Stream;
 use rand::Rng as _;
 use serde::{Deserialize, Serialize};
 

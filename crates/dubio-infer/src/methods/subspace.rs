@@ -1,7 +1,7 @@
 //! `subspace`: elliptical slice sampling in the plane of the main directions of descent's path.
 
-use dubio_metrics::stream::Stream;
 use dubio_nn::engine::Vector;
+use dubio_random::stream::Stream;
 use faer::{Mat, Side};
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! `swa`: the mean of the points that descent visits.
 
-use dubio_metrics::stream::Stream;
 use dubio_nn::engine::Vector;
+use dubio_random::stream::Stream;
 use serde::{Deserialize, Serialize};
 
 use super::sgd::Sgd;

@@ -1,7 +1,8 @@
 //! `swag`: a Gaussian around the mean of the points that descent visits.
 
-use dubio_metrics::stream::Stream;
 use dubio_nn::engine::Vector;
+use dubio_random::normal::normals;
+use dubio_random::stream::Stream;
 use serde::{Deserialize, Serialize};
 
 use super::sgd::Sgd;
@@ -139,7 +140,7 @@ impl<V: Vector> Gaussian<V> {
             // One number for each column, the same for all parameters: that is what correlates them.
             let columns = self.deviations.len();
             let scale = (0.5 / (columns as f64 - 1.0)).sqrt();
-            let weights = crate::draws::normals(columns, &stream.child("columns"));
+            let weights = normals(columns, &stream.child("columns"));
             for (deviation, z) in self.deviations.iter().zip(weights) {
                 theta.axpy(scale * z, deviation);
             }

@@ -3,12 +3,12 @@
 //! The examples are split at random in two halves; the temperature fitted on one is used to score
 //! the other; five times over; averaged. Ashukha et al. 2020, sec. 3.1.
 
-use rand::Rng;
+use dubio_random::stream::Stream;
+use dubio_random::uniform::{below, shuffle};
 
 use super::temperature::Fit;
 use crate::examples::Examples;
 use crate::score::Undefined;
-use crate::stream::Stream;
 
 /// Number of random splits.
 pub const REPEATS: usize = 5;
@@ -50,16 +50,9 @@ impl Split {
 fn halves(n: usize, stream: &Stream) -> [Vec<u32>; 2] {
     let mut generator = stream.generator();
     let mut rows: Vec<u32> = (0..n as u32).collect();
-    for i in (1..n).rev() {
-        rows.swap(i, below(&mut generator, i as u64 + 1) as usize);
-    }
+    shuffle(&mut rows, |n| below(&mut generator, n));
     let mut first = vec![false; n];
     rows[..n / 2].iter().for_each(|&row| first[row as usize] = true);
     let half = |side: bool| (0..n as u32).filter(|&row| first[row as usize] == side).collect();
     [half(true), half(false)]
-}
-
-/// A whole number below `n`, by the high half of a product: biased by less than `n / 2^64`.
-pub(crate) fn below(generator: &mut impl Rng, n: u64) -> u64 {
-    ((u128::from(generator.next_u64()) * u128::from(n)) >> 64) as u64
 }

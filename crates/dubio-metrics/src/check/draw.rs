@@ -9,13 +9,11 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use rand::Rng;
-use rand_chacha::ChaCha8Rng;
+use dubio_random::stream::{Generator, Stream};
+use dubio_random::uniform::{below, uniform};
 
-use crate::calibrate::cross_validation::below;
 use crate::members::{Form, Members, each_row};
 use crate::softmax;
-use crate::stream::Stream;
 use crate::weights::LANES;
 
 /// The replicates of a check and the members that make them.
@@ -118,12 +116,12 @@ impl<'a> Draws<'a> {
     }
 
     /// Calls `draw(member, first lane, a generator for each lane)` for runs of lanes of one member.
-    fn runs(&self, block: usize, mut draw: impl FnMut(usize, usize, &mut [ChaCha8Rng])) {
+    fn runs(&self, block: usize, mut draw: impl FnMut(usize, usize, &mut [Generator])) {
         let lanes = block * LANES..block * LANES + self.lanes(block);
         let mut first = 0;
         for run in self.order[lanes].chunk_by(|a, b| a.member == b.member) {
             let stream = |drawn: &Drawn| self.stream.child("labels").nth(drawn.replicate);
-            let mut generators: Vec<ChaCha8Rng> =
+            let mut generators: Vec<Generator> =
                 run.iter().map(|drawn| stream(drawn).generator()).collect();
             draw(run[0].member, first, &mut generators);
             first += run.len();
@@ -174,12 +172,6 @@ impl Row<'_> {
         }
         last as u32
     }
-}
-
-/// A number in `[0, 1)`, a multiple of `2^-53`.
-#[inline(always)]
-pub(super) fn uniform(generator: &mut impl Rng) -> f64 {
-    (generator.next_u64() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
 }
 
 #[cfg(test)]

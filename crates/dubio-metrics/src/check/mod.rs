@@ -16,11 +16,11 @@ pub use labels::classification;
 pub use summary::{Checked, Rule, Summary};
 pub use targets::{Predictive, regression};
 
+use dubio_random::stream::Stream;
 use serde::Serialize;
 
 use crate::score::Options;
 use crate::scorecard::Progress;
-use crate::stream::Stream;
 
 /// How an ensemble makes data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

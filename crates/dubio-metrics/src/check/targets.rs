@@ -1,11 +1,11 @@
 //! The check of a regression.
 
-use rand_chacha::ChaCha8Rng;
+use dubio_random::normal::normal;
+use dubio_random::stream::Generator;
+use dubio_random::uniform::below;
 use rayon::prelude::*;
 
-use super::draw::uniform;
 use super::{BLIND, Checked, Checking, Mode};
-use crate::calibrate::cross_validation::below;
 use crate::members::Members;
 use crate::regression::{AtTargets, Outcomes};
 use crate::score::{Needs, Score, Undefined};
@@ -90,8 +90,8 @@ impl Ensemble {
     }
 
     /// The targets of one replicate.
-    fn draw(&self, mode: Mode, generator: &mut ChaCha8Rng) -> Vec<f64> {
-        let pick = |generator: &mut ChaCha8Rng| below(generator, self.members as u64) as usize;
+    fn draw(&self, mode: Mode, generator: &mut Generator) -> Vec<f64> {
+        let pick = |generator: &mut Generator| below(generator, self.members as u64) as usize;
         let one = pick(generator);
         let target = |example: usize| {
             let member = match mode {
@@ -120,10 +120,4 @@ fn by_example(source: &dyn Members) -> Vec<f64> {
         }
     }
     all
-}
-
-/// A draw from `N(0, 1)`, by Box and Muller.
-fn normal(generator: &mut ChaCha8Rng) -> f64 {
-    let radius = (-2.0 * (1.0 - uniform(generator)).ln()).sqrt();
-    radius * (std::f64::consts::TAU * uniform(generator)).cos()
 }

@@ -1,10 +1,10 @@
 //! Mean uncertainty of a batch as foreign examples take the place of its own (UCE paper, sec. 5, Fig. 2).
 
+use dubio_random::stream::Stream;
 use rand::seq::index::sample;
 
 use crate::bootstrap::interval;
 use crate::card::{Card, Direction};
-use crate::stream::Stream;
 
 /// What is drawn at each share.
 pub static CARD: Card = Card {

@@ -1,11 +1,10 @@
 //! Scores against the number of samples, from subsets of a method's members.
 
-use rand::Rng;
+use dubio_random::stream::Stream;
+use dubio_random::uniform::{below, shuffle};
 
 use super::Point;
-use crate::calibrate::cross_validation::below;
 use crate::score::Undefined;
-use crate::stream::Stream;
 
 /// How subsets of members are drawn.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,7 +39,8 @@ pub fn curve(
             let draws = if members == size { 1 } else { subsets.draws.max(apart.min(MOST)) };
             for draw in 0..draws {
                 let mut generator = subsets.stream.nth(run).nth(draw / apart).generator();
-                let order = shuffled(members, &mut generator);
+                let mut order: Vec<usize> = (0..members).collect();
+                shuffle(&mut order, |n| below(&mut generator, n));
                 values.push(score(run, &order[draw % apart * size..][..size])?);
             }
         }
@@ -60,14 +60,6 @@ impl Point {
         let std = (values.len() > 1).then(|| (squares / (count - 1.0)).sqrt());
         Self { n_samples, mean, std }
     }
-}
-
-fn shuffled(count: usize, generator: &mut impl Rng) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..count).collect();
-    for i in (1..count).rev() {
-        order.swap(i, below(generator, i as u64 + 1) as usize);
-    }
-    order
 }
 
 #[cfg(test)]

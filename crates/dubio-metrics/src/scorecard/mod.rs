@@ -11,13 +11,13 @@ pub use composite::composite;
 pub use grouped::{LISTED, grouped};
 pub use ood::ood;
 
+use dubio_random::stream::Stream;
 use rayon::prelude::*;
 
 use crate::bootstrap::{Bootstrap, interval};
 use crate::card::Card;
 use crate::examples::Examples;
 use crate::score::{Options, Prepared, Score, Undefined};
-use crate::stream::Stream;
 use crate::weights::{LANES, Weights};
 
 /// One line of a scorecard.

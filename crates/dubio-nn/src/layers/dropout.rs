@@ -1,7 +1,8 @@
 //! `dropout`: numbers left out.
 
+use dubio_random::numbered::Numbered;
+
 use super::{Backward, Forward, Layer};
-use crate::numbered::Numbered;
 use crate::real::Real;
 use crate::shape::Shape;
 
@@ -40,7 +41,7 @@ impl<T: Real> Layer<T> for Dropout {
         for (example, mask) in pass.saved.chunks_exact_mut(size).enumerate() {
             let mut generator = generators.nth(pass.mode.mask_of(example));
             for pair in mask.chunks_mut(2) {
-                let bits = generator.next();
+                let bits = generator.bits();
                 pair.iter_mut().zip([bits, bits >> 32]).for_each(|(m, bits)| *m = mask_of(bits));
             }
         }

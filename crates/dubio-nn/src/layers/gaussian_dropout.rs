@@ -1,7 +1,8 @@
 //! `gaussian dropout`: numbers multiplied by normal noise around 1.
 
+use dubio_random::numbered::Numbered;
+
 use super::{Backward, Forward, Layer};
-use crate::numbered::Numbered;
 use crate::real::Real;
 use crate::shape::Shape;
 

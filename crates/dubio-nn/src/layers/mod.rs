@@ -23,7 +23,7 @@ pub mod relu;
 pub mod residual;
 pub mod swish;
 
-use dubio_metrics::stream::Stream;
+use dubio_random::stream::Stream;
 
 use crate::real::Real;
 use crate::shape::Shape;

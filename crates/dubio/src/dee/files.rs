@@ -10,10 +10,10 @@ use dubio_metrics::pool::pool;
 use dubio_metrics::regression::Outcomes;
 use dubio_metrics::score::{Options, Undefined};
 use dubio_metrics::scorecard::{self, Entry, Progress, Scoring, Silent};
-use dubio_metrics::stream::Stream;
 use dubio_metrics::views::Chosen;
 use dubio_metrics::{classification, regression};
 use dubio_predictions::{Classification, Predictions, Regression, RegressionKind, Source, open};
+use dubio_random::stream::Stream;
 
 use super::{Args, Curve};
 use crate::loading::{outcomes, pooled};

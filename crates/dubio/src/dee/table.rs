@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
-use dubio_data::names::unknown;
 use dubio_metrics::dee::Point;
 use dubio_predictions::input;
+use dubio_words::unknown;
 
 use super::{Args, Curve};
 

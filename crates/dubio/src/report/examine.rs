@@ -5,9 +5,9 @@ use dubio_metrics::compare::{Stability, over_bins, over_temperatures};
 use dubio_metrics::examples::Examples;
 use dubio_metrics::score::{Options, Score};
 use dubio_metrics::scorecard::Silent;
-use dubio_metrics::stream::Stream;
 use dubio_metrics::{classification, regression};
 use dubio_predictions::RegressionKind;
+use dubio_random::stream::Stream;
 use dubio_report::study::{Check, Finished, Setting, Sweep};
 
 use super::observe::Observed;

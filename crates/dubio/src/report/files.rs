@@ -6,9 +6,9 @@ use anyhow::{Context, Result, bail};
 use dubio_metrics::members::Members;
 use dubio_metrics::score::Options;
 use dubio_metrics::scorecard::{self, Progress, Scoring, Silent};
-use dubio_metrics::stream::Stream;
 use dubio_metrics::{classification, regression};
 use dubio_predictions::open;
+use dubio_random::stream::Stream;
 use dubio_report::study::{Finished, Outcome, Row, Run, Study};
 use dubio_report::view::View;
 

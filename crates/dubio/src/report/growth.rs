@@ -12,10 +12,10 @@ use dubio_metrics::pool::pool;
 use dubio_metrics::regression::Outcomes;
 use dubio_metrics::score::{Options, Undefined};
 use dubio_metrics::scorecard::{Entry, Progress, Scoring, Silent, calibrated, plain};
-use dubio_metrics::stream::Stream;
 use dubio_metrics::views::Chosen;
 use dubio_metrics::{classification, regression};
 use dubio_predictions::{Predictions, RegressionKind, open};
+use dubio_random::stream::Stream;
 use dubio_report::chapter::{Chapter, Method, chapters};
 use dubio_report::study::{Growth, Study};
 

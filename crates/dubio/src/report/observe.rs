@@ -10,8 +10,8 @@ use dubio_metrics::members::Members;
 use dubio_metrics::regression::Outcomes;
 use dubio_metrics::score::Options;
 use dubio_metrics::scorecard::Silent;
-use dubio_metrics::stream::Stream;
 use dubio_predictions::{Classification, Predictions, Regression, open};
+use dubio_random::stream::Stream;
 use dubio_report::view::View;
 
 use crate::loading::{labels, outcomes, pooled};

@@ -1,22 +1,22 @@
 //! Random numbers for one picture.
 
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
-use rand_distr::{Distribution, Poisson, StandardNormal};
+use dubio_random::normal::ziggurat;
+use dubio_random::stream::Generator;
+use rand_distr::{Distribution, Poisson};
 
 use super::canvas::Plane;
 
 /// The generator of one picture.
-pub type Draws = ChaCha8Rng;
+pub type Draws = Generator;
 
 /// A number in `[low, high)`, all alike.
 pub fn uniform(draws: &mut Draws, low: f64, high: f64) -> f64 {
-    low + (high - low) * draws.random::<f64>()
+    low + (high - low) * dubio_random::uniform::uniform(draws)
 }
 
 /// A number from the Gaussian with mean 0 and variance 1.
 pub fn normal(draws: &mut Draws) -> f64 {
-    draws.sample(StandardNormal)
+    ziggurat(draws)
 }
 
 /// A count with this mean; 0 where the mean is 0.

@@ -49,7 +49,7 @@ fn normalised(map: Plane, height: usize, width: usize) -> Plane {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dubio_metrics::stream::Stream;
+    use dubio_random::stream::Stream;
 
     #[test]
     fn heights_fill_the_unit_interval() {

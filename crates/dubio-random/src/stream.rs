@@ -7,6 +7,9 @@ use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
+/// The generator of a stream: a cipher, so that streams have nothing in common.
+pub type Generator = ChaCha8Rng;
+
 /// A node of the tree of streams, `seed / bootstrap / 3`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stream {
@@ -38,8 +41,8 @@ impl Stream {
     }
 
     /// The generator at this node.
-    pub fn generator(&self) -> ChaCha8Rng {
-        ChaCha8Rng::from_seed(self.key)
+    pub fn generator(&self) -> Generator {
+        Generator::from_seed(self.key)
     }
 }
 

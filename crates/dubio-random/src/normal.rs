@@ -5,9 +5,13 @@
 //! stream, and the method of Box and Muller 1958 in arithmetic that vectorises. No fused
 //! operations: the same bits on every machine.
 
-use dubio_metrics::generators::Generators;
 use multiversion::multiversion;
-use rand::Rng;
+use rand::{Rng, RngExt};
+use rand_distr::StandardNormal;
+
+use crate::generators::Generators;
+use crate::stream::Stream;
+use crate::uniform::uniform;
 
 /// A type that normal numbers can be drawn in.
 pub trait Normal: Sized {
@@ -17,10 +21,9 @@ pub trait Normal: Sized {
 
 impl Normal for f64 {
     fn add_normals(values: &mut [Self], std: f64, generator: &mut impl Rng) {
-        let mut uniform = || (generator.next_u64() >> 11) as Self * 2_f64.powi(-53);
         for pair in values.chunks_mut(2) {
-            let radius = std * (-2.0 * (1.0 - uniform()).ln()).sqrt();
-            let (sin, cos) = (std::f64::consts::TAU * uniform()).sin_cos();
+            let radius = std * (-2.0 * (1.0 - uniform(generator)).ln()).sqrt();
+            let (sin, cos) = (std::f64::consts::TAU * uniform(generator)).sin_cos();
             pair.iter_mut().zip([cos, sin]).for_each(|(v, z)| *v += radius * z);
         }
     }
@@ -30,6 +33,26 @@ impl Normal for f32 {
     fn add_normals(values: &mut [Self], std: f64, generator: &mut impl Rng) {
         add_lanes(values, std as Self, &mut Generators::seeded(generator));
     }
+}
+
+/// Standard normal numbers of a stream.
+pub fn normals(count: usize, stream: &Stream) -> Vec<f64> {
+    let mut values = vec![0.0; count];
+    f64::add_normals(&mut values, 1.0, &mut stream.generator());
+    values
+}
+
+/// One standard normal number, the first of the two that Box and Muller give.
+pub fn normal(generator: &mut impl Rng) -> f64 {
+    let mut value = [0.0];
+    f64::add_normals(&mut value, 1.0, generator);
+    value[0]
+}
+
+/// One standard normal number by the ziggurat of Marsaglia and Tsang 2000: other numbers than [`normal`] gives,
+/// those of which shifted and synthetic data sets are made.
+pub fn ziggurat(generator: &mut impl Rng) -> f64 {
+    generator.sample(StandardNormal)
 }
 
 const LANES: usize = 16;
@@ -107,13 +130,17 @@ fn sin_cos(x: f32) -> (f32, f32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::real::Real;
-    use dubio_metrics::stream::Stream;
+    use crate::stream::Generator;
 
-    fn drawn<T: Real>(count: usize) -> Vec<f64> {
-        let mut values = vec![T::of(0.0); count];
+    fn drawn<T: Normal + Default + Clone + Into<f64>>(count: usize) -> Vec<f64> {
+        let mut values = vec![T::default(); count];
         T::add_normals(&mut values, 1.0, &mut Stream::root(1).generator());
-        values.into_iter().map(T::wide).collect()
+        values.into_iter().map(T::into).collect()
+    }
+
+    fn one_by_one(draw: impl Fn(&mut Generator) -> f64) -> Vec<f64> {
+        let mut generator = Stream::root(1).generator();
+        (0..1_000_001).map(|_| draw(&mut generator)).collect()
     }
 
     fn moments_are_normal(values: &[f64]) {
@@ -134,6 +161,8 @@ mod tests {
     fn moments_are_those_of_a_normal_distribution() {
         moments_are_normal(&drawn::<f64>(1_000_001));
         moments_are_normal(&drawn::<f32>(1_000_001));
+        moments_are_normal(&one_by_one(|generator| normal(generator)));
+        moments_are_normal(&one_by_one(|generator| ziggurat(generator)));
     }
 
     #[test]
@@ -142,9 +171,9 @@ mod tests {
         values.sort_by(f64::total_cmp);
         let n = values.len() as f64;
         // Kolmogorov's distance from the normal distribution: 1.95 / sqrt(n) has p = 0.001.
-        let normal = |z: f64| 0.5 * libm::erfc(-z / 2_f64.sqrt());
+        let expected = |z: f64| 0.5 * libm::erfc(-z / 2_f64.sqrt());
         let gaps =
-            values.iter().enumerate().map(|(i, &z)| (normal(z) - (i as f64 + 0.5) / n).abs());
+            values.iter().enumerate().map(|(i, &z)| (expected(z) - (i as f64 + 0.5) / n).abs());
         assert!(gaps.fold(0.0, f64::max) < 1.95 / n.sqrt());
     }
 

@@ -46,8 +46,13 @@ pub fn unknown<'a>(
 /// The same of names too many to list: what is near was looked for by the caller, and `shown_by` is the
 /// command that shows all.
 pub fn unknown_of_many(what: &str, name: &str, near: Option<String>, shown_by: &str) -> String {
+    format!("no {what} is called `{name}`; {}", or_all(near, shown_by))
+}
+
+/// Advice alone: what may have been meant, and the command that shows all.
+pub fn or_all(near: Option<String>, shown_by: &str) -> String {
     let near = near.map_or(String::new(), |near| format!("did you mean {near}? "));
-    format!("no {what} is called `{name}`; {near}`{shown_by}` shows them all")
+    format!("{near}`{shown_by}` shows them all")
 }
 
 #[cfg(test)]

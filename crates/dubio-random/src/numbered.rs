@@ -2,30 +2,35 @@
 
 use std::convert::Infallible;
 
-use dubio_metrics::stream::Stream;
 use rand::{Rng, TryRng};
 
+use crate::stream::Stream;
+
 /// A family of generators, one for each number, from one stream.
-pub(crate) struct Numbered(u64);
+pub struct Numbered(u64);
 
 impl Numbered {
-    pub(crate) fn new(stream: &Stream) -> Self {
+    /// The family of a stream.
+    pub fn new(stream: &Stream) -> Self {
         Self(stream.generator().next_u64())
     }
 
     /// The generator of the `index`-th thing.
-    pub(crate) fn nth(&self, index: usize) -> SplitMix {
+    #[inline]
+    pub fn nth(&self, index: usize) -> SplitMix {
         // Mixed, so that neighbours' counters lie far apart.
         let mut start = SplitMix(self.0 ^ index as u64);
-        SplitMix(start.next())
+        SplitMix(start.bits())
     }
 }
 
 /// SplitMix64, Steele et al. 2014: a counter, mixed.
-pub(crate) struct SplitMix(u64);
+pub struct SplitMix(u64);
 
 impl SplitMix {
-    pub(crate) fn next(&mut self) -> u64 {
+    /// The next 64 bits.
+    #[inline]
+    pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -36,15 +41,17 @@ impl SplitMix {
 impl TryRng for SplitMix {
     type Error = Infallible;
 
+    #[inline]
     fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-        Ok((self.next() >> 32) as u32)
+        Ok((self.bits() >> 32) as u32)
     }
+    #[inline]
     fn try_next_u64(&mut self) -> Result<u64, Infallible> {
-        Ok(self.next())
+        Ok(self.bits())
     }
     fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
         for chunk in bytes.chunks_mut(8) {
-            chunk.copy_from_slice(&self.next().to_le_bytes()[..chunk.len()]);
+            chunk.copy_from_slice(&self.bits().to_le_bytes()[..chunk.len()]);
         }
         Ok(())
     }
@@ -60,7 +67,7 @@ mod tests {
         let mut generator = SplitMix(1_234_567);
         let expected =
             [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423];
-        assert_eq!(expected.map(|_| generator.next()), expected);
+        assert_eq!(expected.map(|_| generator.bits()), expected);
     }
 
     #[test]
@@ -69,7 +76,7 @@ mod tests {
         let mut seen = std::collections::HashSet::new();
         for index in 0..1000 {
             let mut generator = family.nth(index);
-            assert!((0..100).all(|_| seen.insert(generator.next())), "{index}");
+            assert!((0..100).all(|_| seen.insert(generator.bits())), "{index}");
         }
     }
 }
