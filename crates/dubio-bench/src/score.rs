@@ -6,6 +6,7 @@ use dubio_metrics::bootstrap::Bootstrap;
 use dubio_metrics::curves::mixing::{self, mixing};
 use dubio_metrics::detection::ood::Uncertainties;
 use dubio_metrics::examples::Examples;
+use dubio_metrics::given::possible;
 use dubio_metrics::members::Members;
 use dubio_metrics::pool::{Pooled, pool};
 use dubio_metrics::regression::Outcomes;
@@ -129,14 +130,8 @@ impl Scored<'_> {
             let costs = decision.costs(examples.classes);
             examples = examples.with_costs(costs);
         }
-        let scores = classification::scores();
         // What would need a reference or a cost matrix that is not there has no row.
-        let given = |name: &str| match name.strip_prefix("calibrated.").unwrap_or(name) {
-            "agreement" | "total_variation" => reference.is_some(),
-            "decision_cost" | "decision_cost_mean" => decision.is_some(),
-            _ => true,
-        };
-        let here = |name: &str| given(name) && here(name);
+        let scores = possible(classification::scores(), &examples, |_| false);
         let scoring = self.scoring(split, &here);
         let mut entries = scorecard::plain(&examples, &scores, &scoring);
         entries.extend(scorecard::calibrated(&examples, &scores, &scoring));

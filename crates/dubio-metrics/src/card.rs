@@ -15,6 +15,54 @@ pub struct Card {
     pub direction: Direction,
     /// Where the definition comes from.
     pub citation: &'static str,
+    /// What whoever works it out, or puts it beside others, has to know.
+    pub facts: Facts,
+}
+
+/// What can be done with a score.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// Whether it depends on the number of bins.
+    pub bins: bool,
+    /// Whether it has a form at the best temperature, `calibrated.NAME`. Not so what is about the temperature
+    /// itself, about other predictions, or about members: the temperature belongs to their mean.
+    pub calibrated: bool,
+    /// Whether models may be ranked by it.
+    pub ranked: Ranked,
+    /// What it is made of beside predictions and truth.
+    pub requires: Requires,
+}
+
+impl Facts {
+    /// Of most scores of classification.
+    pub const CLASSES: Self =
+        Self { bins: false, calibrated: true, ranked: Ranked::Freely, requires: Requires::Nothing };
+    /// Of scores that know no temperature, as those of regression do not.
+    pub const NUMBERS: Self = Self { calibrated: false, ..Self::CLASSES };
+}
+
+/// Whether models may be ranked by a score.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ranked {
+    /// They may.
+    Freely,
+    /// Only by its calibrated form: as it is, it depends on temperatures more than on models.
+    Calibrated,
+    /// They may not even be put side by side: every model is given another problem.
+    Never,
+}
+
+/// What a score is made of beside predictions and truth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Requires {
+    /// Nothing.
+    Nothing,
+    /// Predictions of a reference.
+    Reference,
+    /// A cost matrix.
+    Costs,
+    /// Quantiles and their levels.
+    Quantiles,
 }
 
 /// Which values of a score are better.

@@ -19,6 +19,7 @@ pub mod dee;
 pub mod detection;
 pub mod distributions;
 pub mod examples;
+pub mod given;
 mod known;
 pub mod members;
 pub mod numeric;

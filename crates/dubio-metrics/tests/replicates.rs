@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use dubio_metrics::bootstrap::Bootstrap;
 use dubio_metrics::calibrate::cross_validation::Split;
 use dubio_metrics::calibrate::temperature;
-use dubio_metrics::card::{Card, Direction};
+use dubio_metrics::card::{Card, Direction, Facts};
 use dubio_metrics::classification;
 use dubio_metrics::detection::{Measure, Signal, ood};
 use dubio_metrics::distributions;
@@ -37,6 +37,7 @@ impl<E> Score<E> for Witness {
             range: (0.0, 0.0),
             direction: Direction::Neither,
             citation: "",
+            facts: Facts::CLASSES,
         }
     }
     fn prepare<'a>(&self, _: &'a E, _: &Options) -> Preparation<'a> {

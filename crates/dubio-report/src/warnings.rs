@@ -1,10 +1,9 @@
 //! What a reader must know before believing a number.
 
-use dubio_metrics::compare::unequal_passes;
+use dubio_metrics::compare::{incomparable, unequal_passes};
 
 use crate::chapter::Chapter;
 use crate::ranking::{Ranking, listed};
-use crate::refused::refusal;
 use crate::stability::flips;
 use crate::study::{Outcome, Warning};
 
@@ -135,7 +134,7 @@ fn refused(chapter: &Chapter<'_>) -> Option<Warning> {
     if chapter.present().count() < 2 {
         return None;
     }
-    let caution = chapter.scores("test").iter().find_map(|score| refusal(score.name))?;
+    let caution = chapter.scores("test").iter().find_map(|score| incomparable(score.name))?;
     Some(Warning {
         what: "Detection of errors (misclassification.*) is not compared".to_string(),
         why: format!(

@@ -8,6 +8,7 @@ use dubio_metrics::binning::Edges;
 use dubio_metrics::bootstrap::Bootstrap;
 use dubio_metrics::detection::ood::Uncertainties;
 use dubio_metrics::examples::Examples;
+use dubio_metrics::given::possible;
 use dubio_metrics::members::Members;
 use dubio_metrics::pool::Pooled;
 use dubio_metrics::score::{Options, Score};
@@ -198,20 +199,12 @@ fn classified(
     if let Some(costs) = costs {
         examples = examples.with_costs(costs);
     }
-    let scores = classification::scores();
-    // Scores that need what was not given are not part of the card unless asked for by name.
-    let given = |name: &str| match name.strip_prefix("calibrated.").unwrap_or(name) {
-        "agreement" | "total_variation" => args.reference.is_some() || selection.names(name),
-        "decision_cost" | "decision_cost_mean" => args.costs.is_some() || selection.names(name),
-        _ => true,
-    };
-    let wanted = |name: &str| (scoring.wanted)(name) && given(name);
-    let plain = Scoring { wanted: &wanted, ..clone(scoring) };
-    let mut entries = scorecard::plain(&examples, &scores, &plain);
+    let scores = possible(classification::scores(), &examples, |name| selection.asks_for(name));
+    let mut entries = scorecard::plain(&examples, &scores, scoring);
     examples.forget();
-    entries.extend(scorecard::calibrated(&examples, &scores, &plain));
+    entries.extend(scorecard::calibrated(&examples, &scores, scoring));
     if let Some(groups) = groups {
-        entries.extend(grouped(&examples, &scores, groups, scoring, selection, &given));
+        entries.extend(grouped(&examples, &scores, groups, scoring, selection));
     }
     for (name, path, inside) in args.ood.iter().filter_map(|(n, p)| Some((n, p, inside.as_ref()?)))
     {
@@ -238,9 +231,8 @@ fn grouped<E: Examined>(
     groups: &[i64],
     scoring: &Scoring<'_>,
     selection: &Selection,
-    given: &(dyn Fn(&str) -> bool + Sync),
 ) -> Vec<Entry> {
-    let wanted = |name: &str| given(name) && selection.wants_grouped(name);
+    let wanted = |name: &str| selection.wants_grouped(name);
     let scoring = Scoring { wanted: &wanted, ..clone(scoring) };
     let mut entries = scorecard::grouped(examples, scores, groups, &scoring);
     entries.retain(|e| selection.wants(&e.name) || selection.wants(base(&e.name)));
@@ -317,16 +309,11 @@ fn regressed(
         }
     }
     let outcomes = outcomes(file, scoring.options.level)?;
-    let scores = regression::scores();
-    // Pinball loss belongs to quantiles; elsewhere it is only worth a line when asked for.
-    let given =
-        |name: &str| name != "pinball" || outcomes.quantiles.is_some() || !args.scores.is_empty();
-    let wanted = |name: &str| (scoring.wanted)(name) && given(name);
-    let plain = Scoring { wanted: &wanted, ..clone(scoring) };
-    let mut entries = scorecard::plain(&outcomes, &scores, &plain);
+    let scores = possible(regression::scores(), &outcomes, |name| selection.asks_for(name));
+    let mut entries = scorecard::plain(&outcomes, &scores, scoring);
     if let Some(name) = &args.groups {
         let groups = grouping(&file.path, &file.groups, name)?;
-        entries.extend(grouped(&outcomes, &scores, groups, scoring, selection, &given));
+        entries.extend(grouped(&outcomes, &scores, groups, scoring, selection));
     }
     Ok(entries)
 }

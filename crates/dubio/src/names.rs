@@ -81,6 +81,13 @@ impl Selection {
         self.0.as_ref().is_some_and(|asked| asked.iter().any(|a| a == name))
     }
 
+    /// Whether it, its calibrated form or a form of it over groups was asked for, other than by asking for everything.
+    pub(crate) fn asks_for(&self, plain: &str) -> bool {
+        self.0
+            .as_ref()
+            .is_some_and(|asked| asked.iter().any(|a| base(a) != "*" && matches(base(a), plain)))
+    }
+
     /// What was asked for and is not among these.
     pub(crate) fn missing<'a>(&'a self, there: &[&str]) -> Vec<&'a str> {
         let asked = self.0.iter().flatten().map(|a| &a[..]);

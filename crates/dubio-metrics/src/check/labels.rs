@@ -93,7 +93,7 @@ impl<'a> Statistics<'a> {
         });
         let calibrated = scores
             .iter()
-            .filter(|score| scorecard::has_calibrated_form(&score.name()))
+            .filter(|score| score.card().facts.calibrated)
             .map(|score| Statistic { score: &**score, form: Of::Calibrated });
         let all = plain.chain(calibrated).filter(|s| (checking.wanted)(&s.name())).collect();
         Self { all }

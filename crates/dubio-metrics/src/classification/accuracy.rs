@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::card::{Card, Direction};
+use crate::card::{Card, Direction, Facts};
 use crate::examples::Examples;
 use crate::score::{Needs, Options, Preparation, Score, Statistic};
 use crate::weights::Weights;
@@ -17,6 +17,7 @@ const CARD: Card = Card {
     range: (0.0, 1.0),
     direction: Direction::Higher,
     citation: "common usage",
+    facts: Facts::CLASSES,
 };
 
 impl Score<Examples> for Accuracy {

@@ -1,6 +1,6 @@
 //! `agreement`: share of examples on which the reference predicts the same class.
 
-use crate::card::{Card, Direction};
+use crate::card::{Card, Direction, Facts, Requires};
 use crate::examples::Examples;
 use crate::score::{Needs, Options, Preparation, Score, Undefined, mean};
 
@@ -14,6 +14,7 @@ const CARD: Card = Card {
     range: (0.0, 1.0),
     direction: Direction::Higher,
     citation: "Izmailov et al. 2021",
+    facts: Facts { calibrated: false, requires: Requires::Reference, ..Facts::CLASSES },
 };
 
 impl Score<Examples> for Agreement {

@@ -1,7 +1,7 @@
 //! `au_arc`: area under the accuracy-rejection curve.
 
 use super::aurc::Area;
-use crate::card::{Card, Direction};
+use crate::card::{Card, Direction, Facts};
 use crate::curves::risk_coverage::RiskCoverage;
 use crate::examples::Examples;
 use crate::score::{Mapped, Needs, Options, Preparation, Score};
@@ -16,6 +16,7 @@ const CARD: Card = Card {
     range: (0.0, 1.0),
     direction: Direction::Higher,
     citation: "Nadeem et al. 2009; Ashukha et al. 2020, sec. 3.3",
+    facts: Facts::CLASSES,
 };
 
 impl Score<Examples> for AuArc {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::card::{Card, Direction};
+use crate::card::{Card, Direction, Facts};
 use crate::curves::risk_coverage::RiskCoverage;
 use crate::examples::Examples;
 use crate::passes::AnyPass;
@@ -20,6 +20,7 @@ const CARD: Card = Card {
     range: (0.0, 1.0),
     direction: Direction::Lower,
     citation: "Geifman, Uziel and El-Yaniv 2019",
+    facts: Facts::CLASSES,
 };
 
 impl Score<Examples> for Aurc {

@@ -1,6 +1,6 @@
 //! `brier`: squared distance between the predicted probabilities and the label's, summed over classes.
 
-use crate::card::{Card, Direction};
+use crate::card::{Card, Direction, Facts};
 use crate::examples::Examples;
 use crate::score::{Options, Preparation, Score, mean};
 
@@ -14,6 +14,7 @@ const CARD: Card = Card {
     range: (0.0, 2.0),
     direction: Direction::Lower,
     citation: "Brier 1950; the sum over classes as in Vadera et al. 2020 and the UCE paper",
+    facts: Facts::CLASSES,
 };
 
 impl Score<Examples> for Brier {

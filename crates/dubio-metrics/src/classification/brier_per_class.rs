@@ -1,6 +1,6 @@
 //! `brier_per_class`: the Brier score divided by the number of classes.
 
-use crate::card::{Card, Direction};
+use crate::card::{Card, Direction, Facts};
 use crate::examples::Examples;
 use crate::score::{Mapped, Mean, Options, Preparation, Score};
 
@@ -14,6 +14,7 @@ const CARD: Card = Card {
     range: (0.0, 1.0),
     direction: Direction::Lower,
     citation: "Ashukha et al. 2020",
+    facts: Facts::CLASSES,
 };
 
 impl Score<Examples> for BrierPerClass {

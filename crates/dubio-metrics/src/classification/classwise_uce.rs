@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::uce::EntropyGaps;
-use crate::card::{Card, Direction};
+use crate::card::{Card, Direction, Facts};
 use crate::examples::Examples;
 use crate::score::{Needs, Options, Preparation, Score, Statistic};
 use crate::weights::Weights;
@@ -18,6 +18,7 @@ const CARD: Card = Card {
     range: (0.0, 1.0),
     direction: Direction::Lower,
     citation: "the UCE paper 2021, sec. 7.3",
+    facts: Facts { bins: true, ..Facts::CLASSES },
 };
 
 impl Score<Examples> for ClasswiseUce {

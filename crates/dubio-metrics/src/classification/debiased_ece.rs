@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::binning::equal_mass::Cuts;
 use crate::binning::ranked::{Bin, Bins, Gaps};
-use crate::card::{Card, Direction};
+use crate::card::{Card, Direction, Facts};
 use crate::examples::Examples;
 use crate::passes::AnyPass;
 use crate::score::{Options, Preparation, Score, Statistic};
@@ -20,6 +20,7 @@ const CARD: Card = Card {
     range: (0.0, 1.0),
     direction: Direction::Lower,
     citation: "Kumar, Liang and Ma 2019",
+    facts: Facts { bins: true, ..Facts::CLASSES },
 };
 
 impl Score<Examples> for DebiasedEce {

@@ -1,6 +1,6 @@
 //! `decision_cost`: total cost of the decisions with the least expected cost.
 
-use crate::card::{Card, Direction, UNBOUNDED};
+use crate::card::{Card, Direction, Facts, Requires, UNBOUNDED};
 use crate::examples::Examples;
 use crate::score::{Options, Preparation, Score, Sum, Undefined};
 
@@ -14,6 +14,7 @@ const CARD: Card = Card {
     range: (-UNBOUNDED, UNBOUNDED),
     direction: Direction::Lower,
     citation: "Vadera et al. 2020, app. A",
+    facts: Facts { requires: Requires::Costs, ..Facts::CLASSES },
 };
 
 impl Score<Examples> for DecisionCost {

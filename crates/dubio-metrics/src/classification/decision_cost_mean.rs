@@ -1,7 +1,7 @@
 //! `decision_cost_mean`: mean cost of the decisions with the least expected cost.
 
 use super::decision_cost::no_costs;
-use crate::card::{Card, Direction, UNBOUNDED};
+use crate::card::{Card, Direction, Facts, Requires, UNBOUNDED};
 use crate::examples::Examples;
 use crate::score::{Options, Preparation, Score, mean};
 
@@ -15,6 +15,7 @@ const CARD: Card = Card {
     range: (-UNBOUNDED, UNBOUNDED),
     direction: Direction::Lower,
     citation: "Vadera et al. 2020, app. A",
+    facts: Facts { requires: Requires::Costs, ..Facts::CLASSES },
 };
 
 impl Score<Examples> for DecisionCostMean {

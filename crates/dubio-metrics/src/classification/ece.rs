@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::binning::Edges;
 use crate::binning::ranked::{Bin, BinSums, Bins, Gaps};
-use crate::card::{Card, Direction};
+use crate::card::{Card, Direction, Facts};
 use crate::examples::Examples;
 use crate::passes::AnyPass;
 use crate::remember::remember;
@@ -22,6 +22,7 @@ const CARD: Card = Card {
     range: (0.0, 1.0),
     direction: Direction::Lower,
     citation: "Naeini et al. 2015; Guo et al. 2017; Ashukha et al. 2020, eq. 1 (with c_i for p[y])",
+    facts: Facts { bins: true, ..Facts::CLASSES },
 };
 
 impl Score<Examples> for Ece {

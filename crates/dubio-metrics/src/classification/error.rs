@@ -1,6 +1,6 @@
 //! `error`: share of examples whose most probable class is not the label.
 
-use crate::card::{Card, Direction};
+use crate::card::{Card, Direction, Facts};
 use crate::examples::Examples;
 use crate::score::{Fraction, Needs, Options, Preparation, Score};
 
@@ -14,6 +14,7 @@ const CARD: Card = Card {
     range: (0.0, 1.0),
     direction: Direction::Lower,
     citation: "common usage",
+    facts: Facts::CLASSES,
 };
 
 impl Score<Examples> for Error {

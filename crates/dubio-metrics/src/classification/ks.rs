@@ -6,7 +6,7 @@ use std::sync::Arc;
 use multiversion::multiversion;
 
 use crate::binning::ranked::Gaps;
-use crate::card::{Card, Direction};
+use crate::card::{Card, Direction, Facts};
 use crate::examples::Examples;
 use crate::passes::{AnyPass, Pass};
 use crate::score::{Needs, Options, Preparation, Score, Statistic};
@@ -22,6 +22,7 @@ const CARD: Card = Card {
     range: (0.0, 1.0),
     direction: Direction::Lower,
     citation: "Gupta et al. 2021, Calibration of neural networks using splines",
+    facts: Facts::CLASSES,
 };
 
 impl Score<Examples> for Ks {

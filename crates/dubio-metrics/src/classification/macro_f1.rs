@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use multiversion::multiversion;
 
 use crate::binning::dense::dense;
-use crate::card::{Card, Direction};
+use crate::card::{Card, Direction, Facts};
 use crate::examples::Examples;
 use crate::score::{Options, Preparation, Score, Statistic};
 use crate::weights::{Count, Weights};
@@ -20,6 +20,7 @@ const CARD: Card = Card {
     range: (0.0, 1.0),
     direction: Direction::Higher,
     citation: "common usage; as scikit-learn's f1_score(average='macro')",
+    facts: Facts::CLASSES,
 };
 
 impl Score<Examples> for MacroF1 {

@@ -7,7 +7,7 @@ use multiversion::multiversion;
 use rayon::prelude::*;
 
 use crate::binning::ranked::Gaps;
-use crate::card::{Card, Direction};
+use crate::card::{Card, Direction, Facts};
 use crate::examples::Examples;
 use crate::numeric::transcendental::exp;
 use crate::passes::{AnyPass, Pass};
@@ -25,6 +25,7 @@ const CARD: Card = Card {
     range: (0.0, 1.0),
     direction: Direction::Lower,
     citation: "Kumar, Sarawagi and Jain 2018, eq. 4",
+    facts: Facts::CLASSES,
 };
 
 impl Score<Examples> for Mmce {

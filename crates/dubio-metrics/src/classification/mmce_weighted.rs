@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::mmce::KernelSweep;
-use crate::card::{Card, Direction};
+use crate::card::{Card, Direction, Facts};
 use crate::examples::Examples;
 use crate::passes::AnyPass;
 use crate::score::{Needs, Options, Preparation, Score, Statistic};
@@ -19,6 +19,7 @@ const CARD: Card = Card {
     range: (0.0, 2.0),
     direction: Direction::Lower,
     citation: "Kumar, Sarawagi and Jain 2018, weighted form",
+    facts: Facts::CLASSES,
 };
 
 impl Score<Examples> for MmceWeighted {

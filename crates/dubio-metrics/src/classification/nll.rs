@@ -1,6 +1,6 @@
 //! `nll`: negative log-likelihood of the labels, in nats per example.
 
-use crate::card::{Card, Direction, UNBOUNDED};
+use crate::card::{Card, Direction, Facts, Ranked, UNBOUNDED};
 use crate::examples::Examples;
 use crate::score::{Mapped, Mean, Options, Preparation, Score};
 
@@ -14,6 +14,7 @@ const CARD: Card = Card {
     range: (0.0, UNBOUNDED),
     direction: Direction::Lower,
     citation: "Good 1952, Rational decisions",
+    facts: Facts { ranked: Ranked::Calibrated, ..Facts::CLASSES },
 };
 
 impl Score<Examples> for Nll {

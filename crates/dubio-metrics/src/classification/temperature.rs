@@ -1,7 +1,7 @@
 //! `temperature`: temperature that suits the predictions best; above 1 they are overconfident.
 
 use crate::calibrate::temperature;
-use crate::card::{Card, Direction, UNBOUNDED};
+use crate::card::{Card, Direction, Facts, UNBOUNDED};
 use crate::examples::Examples;
 use crate::score::{Options, Preparation, Score};
 
@@ -15,6 +15,7 @@ const CARD: Card = Card {
     range: (0.0, UNBOUNDED),
     direction: Direction::Neither,
     citation: "Guo et al. 2017; Ashukha et al. 2020",
+    facts: Facts { calibrated: false, ..Facts::CLASSES },
 };
 
 impl Score<Examples> for Temperature {

@@ -1,7 +1,7 @@
 //! `total_variation`: distance to the reference's probabilities.
 
 use super::agreement::no_reference;
-use crate::card::{Card, Direction};
+use crate::card::{Card, Direction, Facts, Requires};
 use crate::examples::Examples;
 use crate::score::{Needs, Options, Preparation, Score, mean};
 
@@ -15,6 +15,7 @@ const CARD: Card = Card {
     range: (0.0, 1.0),
     direction: Direction::Lower,
     citation: "Izmailov et al. 2021",
+    facts: Facts { calibrated: false, requires: Requires::Reference, ..Facts::CLASSES },
 };
 
 impl Score<Examples> for TotalVariation {

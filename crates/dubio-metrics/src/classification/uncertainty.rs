@@ -1,6 +1,6 @@
 //! `uncertainty.{total,data,knowledge}`: what the predictive entropy is made of.
 
-use crate::card::{Card, Direction, UNBOUNDED};
+use crate::card::{Card, Direction, Facts, UNBOUNDED};
 use crate::detection::ONE_MEMBER;
 use crate::examples::{Examples, MemberUncertainty};
 use crate::score::{Needs, Options, Preparation, Score, Undefined, mean};
@@ -22,12 +22,14 @@ const TOTAL: Card = Card {
     range: (0.0, UNBOUNDED),
     direction: Direction::Neither,
     citation: "Depeweg et al. 2018; Vadera et al. 2020, eq. 3",
+    facts: Facts::CLASSES,
 };
 
 const DATA: Card = Card {
     name: "uncertainty.data",
     summary: "Mean entropy of the members' own predictions, in nats.",
     formula: "mean_i mean_m H(p_im)",
+    facts: Facts { calibrated: false, ..Facts::CLASSES },
     ..TOTAL
 };
 
@@ -35,6 +37,7 @@ const KNOWLEDGE: Card = Card {
     name: "uncertainty.knowledge",
     summary: "Mean disagreement of the members: the mutual information of prediction and member, in nats.",
     formula: "mean_i (H(mean_m p_im) - mean_m H(p_im)), never below 0",
+    facts: Facts { calibrated: false, ..Facts::CLASSES },
     ..TOTAL
 };
 

@@ -3,6 +3,9 @@
 use serde::Serialize;
 
 use super::stability::Stability;
+use crate::card::{Card, Ranked};
+use crate::classification;
+use crate::scorecard::composite;
 
 /// A comparison that would mislead.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -17,25 +20,41 @@ pub struct Caution {
     pub reference: &'static str,
 }
 
-/// Why classifiers may not be ranked by a score; `None` where they may.
+/// Why classifiers may not be ranked by a score, or by one of a family or pattern of names; `None` where they may.
 pub fn forbidden(score: &str) -> Option<Caution> {
     let plain = score.strip_prefix("calibrated.").unwrap_or(score);
-    // The composite is made of them.
-    if plain.starts_with("misclassification.") || plain == "composite.uncertainty" {
-        return Some(Caution {
-            what: format!("`{score}` side by side"),
-            why: "each model has its own errors to find, so that each solves another problem"
-                .into(),
-            instead: "compare `aurc`, or detection of the same foreign examples (`ood`)".into(),
-            reference: "Ashukha et al. 2020, sec. 3.2",
-        });
+    match card(plain)?.facts.ranked {
+        Ranked::Never => incomparable(score),
+        Ranked::Calibrated if plain == score => Some(Caution {
+            what: format!("a ranking by `{score}`"),
+            why: "at temperatures that are not the best, likelihoods can come in any order".into(),
+            instead: format!("rank by `calibrated.{score}`"),
+            reference: "Ashukha et al. 2020, sec. 3.1",
+        }),
+        Ranked::Calibrated | Ranked::Freely => None,
     }
-    (score == "nll").then(|| Caution {
-        what: "a ranking by `nll`".into(),
-        why: "at temperatures that are not the best, likelihoods can come in any order".into(),
-        instead: "rank by `calibrated.nll`".into(),
-        reference: "Ashukha et al. 2020, sec. 3.1",
+}
+
+/// Why classifiers may not even stand side by side with a score; `None` where they may.
+pub fn incomparable(score: &str) -> Option<Caution> {
+    let plain = score.strip_prefix("calibrated.").unwrap_or(score);
+    (card(plain)?.facts.ranked == Ranked::Never).then(|| Caution {
+        what: format!("`{score}` side by side"),
+        why: "each model has its own errors to find, so that each solves another problem".into(),
+        instead: "compare `aurc`, or detection of the same foreign examples (`ood`)".into(),
+        reference: "Ashukha et al. 2020, sec. 3.2",
     })
+}
+
+/// The card of a score of classifiers, or of the first of a family (`misclassification`) or pattern.
+fn card(asked: &str) -> Option<&'static Card> {
+    let family = asked.trim_end_matches('*').trim_end_matches('.');
+    let belongs = |name: &str| {
+        name.strip_prefix(family).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let scores = classification::scores();
+    let found = scores.iter().find(|score| belongs(&score.name())).map(|score| score.card());
+    found.or_else(|| composite::CARDS.into_iter().find(|card| card.name == asked))
 }
 
 /// That likelihoods as they are order the methods otherwise than at the best temperatures; both are

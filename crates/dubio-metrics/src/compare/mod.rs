@@ -7,7 +7,7 @@ mod ranking;
 mod stability;
 
 use caution::uncalibrated_order;
-pub use caution::{Caution, forbidden, unequal_passes};
+pub use caution::{Caution, forbidden, incomparable, unequal_passes};
 pub use correlation::{Correlation, correlations};
 pub use ranking::{Difference, Place, Ranking, difference, ranking};
 pub use stability::{
@@ -16,15 +16,12 @@ pub use stability::{
 
 use serde::Serialize;
 
+use crate::card::Ranked;
 use crate::classification;
 use crate::examples::Examples;
 use crate::regression::Outcomes;
 use crate::score::Score;
 use crate::scorecard::{self, Entry, Scoring};
-
-/// Scores that depend on the number of bins.
-const BINNED: [&str; 9] =
-    ["ece", "sece", "mce", "sce", "ace", "tace", "uce", "classwise_uce", "debiased_ece"];
 
 /// A method's predictions of the examples that all methods predict.
 pub struct Contestant<E> {
@@ -88,17 +85,8 @@ pub fn classifiers(
     headline: &str,
     scoring: &Scoring<'_>,
 ) -> Comparison {
-    let scores = classification::scores();
-    let comparable = |name: &str| {
-        (scoring.wanted)(name) && !name.contains("misclassification") // see `forbidden`
-    };
-    let scoring = &Scoring {
-        options: scoring.options.clone(),
-        bootstrap: scoring.bootstrap.clone(),
-        splits: scoring.splits.clone(),
-        wanted: &comparable,
-        ..*scoring
-    };
+    let mut scores = classification::scores();
+    scores.retain(|score| score.card().facts.ranked != Ranked::Never);
     let table = |method: &mut Contestant<Examples>| {
         let mut entries = scorecard::plain(&method.examples, &scores, scoring);
         method.examples.forget();
@@ -114,11 +102,13 @@ pub fn classifiers(
         known.filter(|score| names.contains(&&score.name()[..])).collect()
     };
     scoring.progress.start("stability", 2);
-    let mut binned = vec!["ece", "ace", "uce"];
-    binned.extend(BINNED.iter().filter(|name| **name == headline));
-    comparison.over_bins = over_bins(&all, &named(&binned), &scoring.options);
-    let calibrated = BINNED.iter().copied().filter(|name| headline == format!("calibrated.{name}"));
-    let calibrated = named(&calibrated.collect::<Vec<_>>());
+    let with_bins = |names: &[&str]| -> Vec<&dyn Score<Examples>> {
+        named(names).into_iter().filter(|score| score.card().facts.bins).collect()
+    };
+    let binned = with_bins(&["ece", "ace", "uce", headline]);
+    comparison.over_bins = over_bins(&all, &binned, &scoring.options);
+    let calibrated = headline.strip_prefix("calibrated.").map(|plain| with_bins(&[plain]));
+    let calibrated = calibrated.unwrap_or_default();
     comparison.over_bins.extend(calibrated_over_bins(&all, &calibrated, scoring));
     scoring.progress.advance(1);
     let tempered = named(&["nll", "brier", "ece", "ace", "uce", "mmce"]);

@@ -4,7 +4,7 @@ use dubio_random::stream::Stream;
 use rand::seq::index::sample;
 
 use crate::bootstrap::interval;
-use crate::card::{Card, Direction};
+use crate::card::{Card, Direction, Facts};
 
 /// What is drawn at each share.
 pub static CARD: Card = Card {
@@ -14,6 +14,7 @@ pub static CARD: Card = Card {
     range: (0.0, 1.0),
     direction: Direction::Neither,
     citation: "the UCE paper 2021, sec. 5 and Fig. 2 (right)",
+    facts: Facts::NUMBERS,
 };
 
 /// A point of the curve.

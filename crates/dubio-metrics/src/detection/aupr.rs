@@ -1,7 +1,7 @@
 //! Average precision.
 
 use super::{Masses, Step, Visitor};
-use crate::card::{Card, Direction};
+use crate::card::{Card, Direction, Facts};
 
 pub(super) const CARD: Card = Card {
     name: "aupr",
@@ -10,6 +10,7 @@ pub(super) const CARD: Card = Card {
     range: (0.0, 1.0),
     direction: Direction::Higher,
     citation: "common usage; as scikit-learn's average_precision_score",
+    facts: Facts::NUMBERS,
 };
 
 /// `sum_t (recall_t - recall_{t-1}) precision_t`.

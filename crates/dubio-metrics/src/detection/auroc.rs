@@ -1,7 +1,7 @@
 //! Area under the receiver operating characteristic.
 
 use super::{Masses, Step, Visitor};
-use crate::card::{Card, Direction};
+use crate::card::{Card, Direction, Facts};
 
 pub(super) const CARD: Card = Card {
     name: "auroc",
@@ -10,6 +10,7 @@ pub(super) const CARD: Card = Card {
     range: (0.0, 1.0),
     direction: Direction::Higher,
     citation: "Hanley and McNeil 1982; Hendrycks and Gimpel 2017",
+    facts: Facts::NUMBERS,
 };
 
 /// `P(u+ > u-) + 1/2 P(u+ = u-)`, from the pairs whose negative is the more uncertain.

@@ -1,7 +1,7 @@
 //! False positive rate at 95 % true positive rate.
 
 use super::{Masses, Step, Visitor};
-use crate::card::{Card, Direction};
+use crate::card::{Card, Direction, Facts};
 
 pub(super) const CARD: Card = Card {
     name: "fpr95",
@@ -10,6 +10,7 @@ pub(super) const CARD: Card = Card {
     range: (0.0, 1.0),
     direction: Direction::Lower,
     citation: "Liang, Li and Srikant 2018",
+    facts: Facts::NUMBERS,
 };
 
 /// Smallest false positive rate among thresholds whose true positive rate is 0.95 or more.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::{Detection, Measure, ONE_MEMBER, Signal};
-use crate::card::Card;
+use super::{aupr, auroc, fpr95};
+use crate::card::{Card, Facts, Ranked};
 use crate::examples::Examples;
 use crate::remember::remember;
 use crate::score::{Needs, Options, Preparation, Score, Undefined};
@@ -12,9 +13,28 @@ use crate::score::{Needs, Options, Preparation, Score, Undefined};
 /// comparable between models, whose errors differ: Ashukha et al. 2020, sec. 3.2.
 pub struct Misclassification(pub Measure, pub Signal);
 
+const FACTS: Facts = Facts { ranked: Ranked::Never, ..Facts::CLASSES };
+
+/// The cards of the measures, in the order of [`Measure::ALL`].
+static CARDS: [Card; 3] = [
+    Card { facts: FACTS, ..auroc::CARD },
+    Card { facts: FACTS, ..aupr::CARD },
+    Card { facts: FACTS, ..fpr95::CARD },
+];
+
+const NO_TEMPERATURE: Facts = Facts { calibrated: false, ..FACTS };
+
+/// The same from the disagreement of members.
+static OF_MEMBERS: [Card; 3] = [
+    Card { facts: NO_TEMPERATURE, ..auroc::CARD },
+    Card { facts: NO_TEMPERATURE, ..aupr::CARD },
+    Card { facts: NO_TEMPERATURE, ..fpr95::CARD },
+];
+
 impl Score<Examples> for Misclassification {
     fn card(&self) -> &'static Card {
-        self.0.card()
+        let cards = if self.1 == Signal::Model { &OF_MEMBERS } else { &CARDS };
+        &cards[self.0 as usize]
     }
     fn name(&self) -> String {
         self.0.name("misclassification", self.1)

@@ -1,6 +1,6 @@
 //! `crps`: the continuous ranked probability score.
 
-use crate::card::{Card, Direction, UNBOUNDED};
+use crate::card::{Card, Direction, Facts, UNBOUNDED};
 use crate::numeric::normal;
 use crate::regression::Outcomes;
 use crate::score::{Options, Preparation, Score, mean};
@@ -15,6 +15,7 @@ const CARD: Card = Card {
     range: (0.0, UNBOUNDED),
     direction: Direction::Lower,
     citation: "Gneiting and Raftery 2007; mixtures: Grimit et al. 2006",
+    facts: Facts::NUMBERS,
 };
 
 impl Score<Outcomes> for Crps {

@@ -1,6 +1,6 @@
 //! `lml`: log marginal likelihood of all targets together.
 
-use crate::card::{Card, Direction, UNBOUNDED};
+use crate::card::{Card, Direction, Facts, UNBOUNDED};
 use crate::numeric::transcendental::logsumexp;
 use crate::regression::Outcomes;
 use crate::score::{Needs, Options, Preparation, Score, Statistic};
@@ -16,6 +16,7 @@ const CARD: Card = Card {
     range: (-UNBOUNDED, UNBOUNDED),
     direction: Direction::Higher,
     citation: "Seligmann et al. 2023, eq. 15, with the 1/M",
+    facts: Facts::NUMBERS,
 };
 
 impl Score<Outcomes> for Lml {

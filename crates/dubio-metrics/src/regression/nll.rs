@@ -1,6 +1,6 @@
 //! `nll`: negative log density of the targets, in nats per example.
 
-use crate::card::{Card, Direction, UNBOUNDED};
+use crate::card::{Card, Direction, Facts, UNBOUNDED};
 use crate::regression::Outcomes;
 use crate::score::{Needs, Options, Preparation, Score, mean_of};
 
@@ -14,6 +14,7 @@ const CARD: Card = Card {
     range: (-UNBOUNDED, UNBOUNDED),
     direction: Direction::Lower,
     citation: "Lakshminarayanan et al. 2017, as a mixture and not as one matched Gaussian",
+    facts: Facts::NUMBERS,
 };
 
 impl Score<Outcomes> for Nll {

@@ -1,6 +1,6 @@
 //! `pearson`: correlation of the predictive mean with the target.
 
-use crate::card::{Card, Direction};
+use crate::card::{Card, Direction, Facts};
 use crate::regression::Outcomes;
 use crate::score::{Needs, Options, Preparation, Score, Statistic, Undefined};
 use crate::weights::{Count, Weights, wide};
@@ -15,6 +15,7 @@ const CARD: Card = Card {
     range: (-1.0, 1.0),
     direction: Direction::Higher,
     citation: "Pearson 1895; WILDS (Koh et al. 2021)",
+    facts: Facts::NUMBERS,
 };
 
 impl Score<Outcomes> for Pearson {

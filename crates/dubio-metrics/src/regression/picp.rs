@@ -1,6 +1,6 @@
 //! `picp`: share of targets inside the central interval (95 % unless set).
 
-use crate::card::{Card, Direction};
+use crate::card::{Card, Direction, Facts};
 use crate::regression::Outcomes;
 use crate::score::{Needs, Options, Preparation, Score, mean_of};
 
@@ -14,6 +14,7 @@ const CARD: Card = Card {
     range: (0.0, 1.0),
     direction: Direction::Neither,
     citation: "Khosravi et al. 2011",
+    facts: Facts::NUMBERS,
 };
 
 impl Score<Outcomes> for Picp {

@@ -1,6 +1,6 @@
 //! `pinball`: mean pinball loss of predicted quantiles, in the unit of the target.
 
-use crate::card::{Card, Direction, UNBOUNDED};
+use crate::card::{Card, Direction, Facts, Requires, UNBOUNDED};
 use crate::regression::Outcomes;
 use crate::score::{Needs, Options, Preparation, Score, Undefined, mean_of};
 
@@ -14,6 +14,7 @@ const CARD: Card = Card {
     range: (0.0, UNBOUNDED),
     direction: Direction::Lower,
     citation: "Koenker and Bassett 1978",
+    facts: Facts { requires: Requires::Quantiles, ..Facts::NUMBERS },
 };
 
 impl Score<Outcomes> for Pinball {

@@ -1,6 +1,6 @@
 //! `pslml`: sum over examples of the log density of the predictive mixture.
 
-use crate::card::{Card, Direction, UNBOUNDED};
+use crate::card::{Card, Direction, Facts, UNBOUNDED};
 use crate::regression::Outcomes;
 use crate::score::{Needs, Options, Preparation, Score, Sum};
 
@@ -14,6 +14,7 @@ const CARD: Card = Card {
     range: (-UNBOUNDED, UNBOUNDED),
     direction: Direction::Higher,
     citation: "Seligmann et al. 2023, eq. 14, with the 1/M",
+    facts: Facts::NUMBERS,
 };
 
 impl Score<Outcomes> for Pslml {

@@ -1,7 +1,7 @@
 //! `qce`: how far central intervals are from holding the share of targets that they promise.
 
 use crate::binning::Binned;
-use crate::card::{Card, Direction};
+use crate::card::{Card, Direction, Facts};
 use crate::regression::Outcomes;
 use crate::score::{Needs, Options, Preparation, Score, Statistic, Undefined};
 use crate::weights::Weights;
@@ -17,6 +17,7 @@ const CARD: Card = Card {
     range: (0.0, 1.0),
     direction: Direction::Lower,
     citation: "Seligmann et al. 2023, sec. 4, from exact distribution functions",
+    facts: Facts::NUMBERS,
 };
 
 impl Score<Outcomes> for Qce {

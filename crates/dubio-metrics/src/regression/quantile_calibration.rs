@@ -1,7 +1,7 @@
 //! `quantile_calibration`: how far predicted quantiles are from their levels.
 
 use super::qce::LevelShares;
-use crate::card::{Card, Direction, UNBOUNDED};
+use crate::card::{Card, Direction, Facts, UNBOUNDED};
 use crate::regression::Outcomes;
 use crate::score::{Needs, Options, Preparation, Score, Statistic};
 use crate::weights::{Weights, wide};
@@ -17,6 +17,7 @@ const CARD: Card = Card {
     range: (0.0, UNBOUNDED),
     direction: Direction::Lower,
     citation: "Kuleshov, Fenner and Ermon 2018, eq. 9",
+    facts: Facts::NUMBERS,
 };
 
 impl Score<Outcomes> for QuantileCalibration {

@@ -1,6 +1,6 @@
 //! `rmse`: root mean squared error of the predictive mean.
 
-use crate::card::{Card, Direction, UNBOUNDED};
+use crate::card::{Card, Direction, Facts, UNBOUNDED};
 use crate::regression::Outcomes;
 use crate::score::{Mapped, Mean, Needs, Options, Preparation, Score};
 
@@ -14,6 +14,7 @@ const CARD: Card = Card {
     range: (0.0, UNBOUNDED),
     direction: Direction::Lower,
     citation: "common usage",
+    facts: Facts::NUMBERS,
 };
 
 impl Score<Outcomes> for Rmse {

@@ -1,7 +1,7 @@
 //! `sqce`: `qce` with its sign.
 
 use super::qce::{LevelShares, Levels};
-use crate::card::{Card, Direction};
+use crate::card::{Card, Direction, Facts};
 use crate::regression::Outcomes;
 use crate::score::{Needs, Options, Preparation, Score};
 
@@ -15,6 +15,7 @@ const CARD: Card = Card {
     range: (-1.0, 1.0),
     direction: Direction::Zero,
     citation: "Seligmann et al. 2023, sec. 4",
+    facts: Facts::NUMBERS,
 };
 
 impl Score<Outcomes> for Sqce {

@@ -10,19 +10,6 @@ use crate::examples::Examples;
 use crate::score::{Prepared, Score, Undefined};
 use crate::weights::{LANES, Weights};
 
-/// Whether a score has a calibrated form. Not so what is about the temperature itself, about other
-/// predictions, or about members: the temperature belongs to their mean.
-pub fn has_calibrated_form(name: &str) -> bool {
-    !matches!(
-        name,
-        "temperature"
-            | "agreement"
-            | "total_variation"
-            | "uncertainty.data"
-            | "uncertainty.knowledge"
-    ) && !name.ends_with(".model")
-}
-
 /// `calibrated.NAME`: every score at the best temperature, by test-time cross-validation. An
 /// interval keeps the temperatures, resamples the halves of the first split, and is moved to the
 /// mean over all splits.
@@ -35,7 +22,7 @@ pub fn calibrated(
     let wanted: Vec<&dyn Score<Examples>> = scores
         .iter()
         .map(|s| &**s)
-        .filter(|s| has_calibrated_form(&s.name()) && (scoring.wanted)(&name(*s)))
+        .filter(|s| s.card().facts.calibrated && (scoring.wanted)(&name(*s)))
         .collect();
     if wanted.is_empty() {
         return Vec::new();

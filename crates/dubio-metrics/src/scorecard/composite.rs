@@ -1,7 +1,7 @@
 //! `composite.{robustness,uncertainty}`: means of detection scores (Vadera et al. 2020, app. C).
 
 use super::Entry;
-use crate::card::{Card, Direction};
+use crate::card::{Card, Direction, Facts, Ranked};
 use crate::score::Undefined;
 
 /// The card of `composite.robustness`.
@@ -12,6 +12,7 @@ pub static ROBUSTNESS: Card = Card {
     range: (0.0, 1.0),
     direction: Direction::Higher,
     citation: "Vadera et al. 2020, URSABench, app. C",
+    facts: Facts::NUMBERS,
 };
 
 /// The card of `composite.uncertainty`.
@@ -23,6 +24,8 @@ pub static UNCERTAINTY: Card = Card {
     range: (0.0, 1.0),
     direction: Direction::Higher,
     citation: "Vadera et al. 2020, URSABench, app. C",
+    // It is made of what may not be compared.
+    facts: Facts { ranked: Ranked::Never, ..Facts::NUMBERS },
 };
 
 /// Both cards.

@@ -5,8 +5,8 @@ pub mod composite;
 mod grouped;
 mod ood;
 
+pub use calibrated::calibrated;
 pub(crate) use calibrated::calibrated_values;
-pub use calibrated::{calibrated, has_calibrated_form};
 pub use composite::composite;
 pub use grouped::{LISTED, grouped};
 pub use ood::ood;

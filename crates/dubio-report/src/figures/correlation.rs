@@ -1,12 +1,11 @@
 //! How far scores say the same.
 
 use dubio_metrics::card::Direction;
-use dubio_metrics::compare::correlations;
+use dubio_metrics::compare::{correlations, incomparable};
 use serde_json::{Value, json};
 
 use crate::chapter::Chapter;
 use crate::figure::{Data, Figure, Layout, parameters, tooltip};
-use crate::refused::refusal;
 
 /// Fewer methods than this make no picture.
 const LEAST: usize = 5;
@@ -16,7 +15,7 @@ pub(crate) fn correlation(chapter: &Chapter<'_>) -> Option<Figure> {
     let names: Vec<String> = chapter
         .scores("test")
         .iter()
-        .filter(|score| score.direction != Direction::Neither && refusal(score.name).is_none())
+        .filter(|score| score.direction != Direction::Neither && incomparable(score.name).is_none())
         .filter(|score| !score.name.contains('.') || score.name == "calibrated.nll")
         .map(|score| score.name.to_string())
         .collect();

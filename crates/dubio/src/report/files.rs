@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use dubio_metrics::given::possible;
 use dubio_metrics::members::Members;
 use dubio_metrics::score::Options;
 use dubio_metrics::scorecard::{self, Progress, Scoring, Silent};
@@ -202,15 +203,7 @@ fn scoring<'a>(split: &str, args: &Args, wanted: &'a (dyn Fn(&str) -> bool + Syn
 }
 
 fn entries(observed: &mut Observed, split: &str, args: &Args) -> Result<Vec<scorecard::Entry>> {
-    let costs = args.costs.is_some();
-    let wanted = |name: &str| {
-        let given = match name.strip_prefix("calibrated.").unwrap_or(name) {
-            "agreement" | "total_variation" => false,
-            "decision_cost" | "decision_cost_mean" => costs,
-            _ => true,
-        };
-        given && worth(split, name)
-    };
+    let wanted = |name: &str| worth(split, name);
     let scoring = scoring(split, args, &wanted);
     match observed {
         Observed::Classes { examples, file, .. } => {
@@ -218,7 +211,7 @@ fn entries(observed: &mut Observed, split: &str, args: &Args) -> Result<Vec<scor
                 let costs = read_costs(path, file.source.width())?;
                 **examples = (**examples).clone().with_costs(costs);
             }
-            let scores = classification::scores();
+            let scores = possible(classification::scores(), &**examples, |_| false);
             let mut entries = scorecard::plain(&**examples, &scores, &scoring);
             entries.extend(scorecard::calibrated(examples, &scores, &scoring));
             if let (Some(name), "test") = (&args.groups, split) {
@@ -234,11 +227,8 @@ fn entries(observed: &mut Observed, split: &str, args: &Args) -> Result<Vec<scor
                     file.path.display()
                 );
             }
-            let scores = regression::scores();
+            let scores = possible(regression::scores(), &**outcomes, |_| false);
             let mut entries = scorecard::plain(&**outcomes, &scores, &scoring);
-            if outcomes.quantiles.is_none() {
-                entries.retain(|entry| entry.name != "pinball");
-            }
             if let (Some(name), "test") = (&args.groups, split) {
                 let groups = grouping(&file.path, &file.groups, name)?;
                 entries.extend(scorecard::grouped(&**outcomes, &scores, groups, &scoring));

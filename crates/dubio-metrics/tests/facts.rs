@@ -1,0 +1,186 @@
+//! What the cards say of the scores is true of them: bins, the calibrated form, what is required, what is ranked.
+
+mod support;
+
+use dubio_metrics::card::{Ranked, Requires};
+use dubio_metrics::classification;
+use dubio_metrics::examples::Examples;
+use dubio_metrics::given::{Given, possible};
+use dubio_metrics::regression::{self, Outcomes};
+use dubio_metrics::score::{Options, Score};
+use dubio_metrics::scorecard::{self, Entry, Examined};
+use support::*;
+
+fn values<E: Examined>(
+    examples: &E,
+    scores: &[Box<dyn Score<E>>],
+    options: &Options,
+) -> Vec<Entry> {
+    scorecard::plain(examples, scores, &scoring(options, 0))
+}
+
+/// Classified examples, more and less certain than they should be.
+fn classified() -> [Data; 2] {
+    [0.5, 2.0].map(|temperature| drawn(300, 6, 3, temperature))
+}
+
+fn regressed() -> Targets {
+    let n = 60;
+    let wave = |i: usize, by: f64| (i as f64 * by).sin();
+    Targets {
+        members: 2,
+        locations: (0..2 * n).map(|i| wave(i, 0.7)).collect(),
+        scales: (0..2 * n).map(|i| 1.5 + wave(i, 0.3)).collect(),
+        targets: (0..n).map(|i| 2.0 * wave(i, 1.9)).collect(),
+        groups: vec![0; n],
+        narrow: false,
+    }
+}
+
+/// Each score, and whether it changes with the number of bins.
+fn change_with_bins<E: Examined>(
+    examples: &[E],
+    scores: &[Box<dyn Score<E>>],
+) -> Vec<(String, bool)> {
+    let at = |examples: &E, bins| values(examples, scores, &Options { bins, ..defaults() });
+    let pairs: Vec<_> = examples.iter().map(|e| (at(e, 15), at(e, 4))).collect();
+    let changed = |s: usize| {
+        let name = scores[s].name();
+        (
+            name,
+            pairs
+                .iter()
+                .any(|(many, few)| many[s].value.as_ref().ok() != few[s].value.as_ref().ok()),
+        )
+    };
+    (0..scores.len()).map(changed).collect()
+}
+
+#[test]
+fn scores_with_bins_and_no_others_change_with_their_number() {
+    let scores = classification::scores();
+    let classes = classified().map(|data| data.examples());
+    for (score, (name, changes)) in scores.iter().zip(change_with_bins(&classes, &scores)) {
+        assert_eq!(score.card().facts.bins, changes, "{name}");
+    }
+    let scores = regression::scores();
+    let numbers = Kind::ALL.map(|kind| regressed().outcomes(kind));
+    for (score, (name, changes)) in scores.iter().zip(change_with_bins(&numbers, &scores)) {
+        assert_eq!(score.card().facts.bins, changes, "{name}");
+    }
+}
+
+/// The examples with what a score may require, or without.
+fn holding(costs: bool, reference: bool) -> Examples {
+    let [data, _] = classified();
+    let with_all = data.examples();
+    let mut examples = Examples::new(data.try_pool().unwrap(), data.labels.clone());
+    examples.reference = with_all.reference.clone().filter(|_| reference);
+    if costs {
+        (examples.costs, examples.cost) = (with_all.costs.clone(), with_all.cost.clone());
+    }
+    examples
+}
+
+#[test]
+fn scores_of_classes_have_a_value_where_there_is_what_they_require() {
+    let scores = classification::scores();
+    for (costs, reference) in [(false, false), (true, false), (false, true), (true, true)] {
+        let examples = holding(costs, reference);
+        let entries = values(&examples, &scores, &defaults());
+        for (score, entry) in scores.iter().zip(&entries) {
+            let there = match score.card().facts.requires {
+                Requires::Nothing => true,
+                Requires::Costs => costs,
+                Requires::Reference => reference,
+                Requires::Quantiles => false,
+            };
+            assert_eq!(entry.value.is_ok(), there, "{}", entry.name);
+            assert_eq!(examples.holds(score.card().facts.requires), there, "{}", entry.name);
+        }
+        let defined = entries.iter().filter(|entry| entry.value.is_ok()).count();
+        assert_eq!(possible(classification::scores(), &examples, |_| false).len(), defined);
+        assert_eq!(possible(classification::scores(), &examples, |_| true).len(), scores.len());
+    }
+}
+
+#[test]
+fn scores_of_numbers_that_require_quantiles_have_a_value_there_and_nowhere_else() {
+    let scores = regression::scores();
+    let outcomes: Vec<Outcomes> = Kind::ALL.map(|kind| regressed().outcomes(kind)).into();
+    let tables: Vec<Vec<Entry>> =
+        outcomes.iter().map(|outcomes| values(outcomes, &scores, &defaults())).collect();
+    for (s, score) in scores.iter().enumerate() {
+        let defined = Kind::ALL.iter().zip(&tables).filter(|(_, table)| table[s].value.is_ok());
+        let kinds: Vec<Kind> = defined.map(|(kind, _)| *kind).collect();
+        let facts = score.card().facts;
+        assert_eq!(
+            facts.requires == Requires::Quantiles,
+            kinds == [Kind::Quantiles],
+            "{}",
+            score.name()
+        );
+        for (outcomes, kind) in outcomes.iter().zip(Kind::ALL) {
+            let there = facts.requires == Requires::Nothing || kind == Kind::Quantiles;
+            assert_eq!(outcomes.holds(facts.requires), there, "{}", score.name());
+        }
+        assert!(!facts.calibrated, "{}: there is no temperature", score.name());
+    }
+}
+
+/// A temperature belongs to the mean of the members: of tempered examples, only what their probabilities say is known.
+#[test]
+fn scores_have_a_calibrated_form_where_tempered_examples_have_a_value() {
+    let [data, _] = classified();
+    let tempered = data.tempered(0.8, &defaults());
+    let calibrated = data.calibrated(&defaults());
+    for (score, entry) in classification::scores().iter().zip(&tempered) {
+        let (name, has) = (score.name(), score.card().facts.calibrated);
+        let expected = match &name[..] {
+            "temperature" => false, // of what is at the best temperature, it is 1
+            _ => entry.value.is_ok(),
+        };
+        assert_eq!(has, expected, "{name}");
+        assert_eq!(
+            calibrated.iter().any(|e| e.name == format!("calibrated.{name}")),
+            has,
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn what_is_never_ranked_has_no_value_for_a_model_without_errors() {
+    let [mut data, _] = classified();
+    data.labels = data.examples().predicted.clone();
+    for (score, entry) in classification::scores().iter().zip(values(
+        &data.examples(),
+        &classification::scores(),
+        &defaults(),
+    )) {
+        let never = score.card().facts.ranked == Ranked::Never;
+        assert_eq!(never, score.name().starts_with("misclassification."), "{}", score.name());
+        assert!(!never || entry.value.is_err(), "{}", score.name());
+    }
+}
+
+#[test]
+fn what_is_ranked_at_the_best_temperature_only_is_the_same_there_for_every_temperature() {
+    let [data, _] = classified();
+    let single = data.members_from(&[0]);
+    let mut sharper = single.clone();
+    sharper.values.iter_mut().for_each(|logit| *logit *= 3.0);
+    let (plain, other) = (single.scores(&defaults()), sharper.scores(&defaults()));
+    let (calibrated, as_well) = (single.calibrated(&defaults()), sharper.calibrated(&defaults()));
+    let mut seen = 0;
+    for score in classification::scores() {
+        if score.card().facts.ranked == Ranked::Calibrated {
+            let name = score.name();
+            assert!((value_in(&plain, &name) - value_in(&other, &name)).abs() > 0.1, "{name}");
+            let name = format!("calibrated.{name}");
+            assert!(close(value_in(&calibrated, &name), value_in(&as_well, &name), 1e-6), "{name}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 0);
+}
