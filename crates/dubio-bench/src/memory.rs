@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use dubio_data::dataset::Dataset;
 use dubio_data::sets::{self, Counts, Part, Set, Shape, Task};
 use dubio_infer::recipe::Recipe;
+use dubio_nn::network::Network;
 use dubio_nn::networks;
 use dubio_nn::shape::Shape as InputShape;
-use dubio_nn::tape::Tape;
 use serde_json::Value;
 
 use crate::evaluation::Evaluation;
-use crate::plan::{PlannedRun, tape};
+use crate::plan::{PlannedRun, network_for};
 
 /// The program itself, its threads and what its allocator keeps.
 const PROGRAM: u64 = 24 << 20;
@@ -147,12 +147,12 @@ pub fn enough(
     tested: usize,
 ) -> Result<(), String> {
     let Some(there) = available_bytes() else { return Ok(()) };
-    let tape = tape(network, train)?;
+    let network = network_for(network, train)?;
     let Samples { samples, points, rank } = Samples::of(recipe);
-    let vectors = (points + 3.0 + rank) * tape.parameters() as f64;
+    let vectors = (points + 3.0 + rank) * network.parameters() as f64;
     let batch = recipe.setup.batch.max(TOGETHER.min(train.len())) as f64;
-    let predictions = samples * tested as f64 * tape.output().size() as f64;
-    let bytes = 4.0 * (vectors + batch * between(&tape) + predictions);
+    let predictions = samples * tested as f64 * network.output().size() as f64;
+    let bytes = 4.0 * (vectors + batch * between(&network) + predictions);
     if bytes <= there as f64 {
         return Ok(());
     }
@@ -160,13 +160,13 @@ pub fn enough(
     Err(format!(
         "{samples} posterior samples of {} parameters take {bytes} MB at least, and there are {there} \
          MB; take a smaller network, fewer `samples` or fewer `members`",
-        tape.parameters()
+        network.parameters()
     ))
 }
 
 /// Numbers that a network gives for an example, those of every layer.
-fn between(tape: &Tape<f32>) -> f64 {
-    tape.nodes.iter().map(|node| node.output.size() as f64).sum()
+fn between(network: &Network) -> f64 {
+    network.nodes().iter().map(|node| node.output.size() as f64).sum()
 }
 
 /// How much a method keeps.
@@ -219,8 +219,8 @@ fn numbers_between(network: &str, set: &Set, outputs: usize) -> f64 {
         }
         Shape::Features(width) => InputShape::vector(width),
     };
-    let Ok(tape) = networks::build::<f32>(network, shape, outputs) else { return 0.0 };
-    2.0 * between(&tape)
+    let Ok(network) = networks::build(network, shape, outputs) else { return 0.0 };
+    2.0 * between(&network)
 }
 
 #[cfg(test)]

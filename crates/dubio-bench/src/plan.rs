@@ -7,9 +7,9 @@ use dubio_data::dataset::{Answers, Dataset, Inputs};
 use dubio_data::sets;
 use dubio_infer::recipe::Recipe;
 use dubio_infer::training::Training;
+use dubio_nn::network::Network;
 use dubio_nn::networks;
 use dubio_nn::shape::Shape;
-use dubio_nn::tape::Tape;
 use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -384,7 +384,7 @@ fn evaluations(evaluate: &Evaluate, train: &Dataset, data: &str) -> Result<Vec<E
 }
 
 /// The network for such data.
-pub(crate) fn tape(network: &str, train: &Dataset) -> Result<Tape<f32>, String> {
+pub(crate) fn network_for(network: &str, train: &Dataset) -> Result<Network, String> {
     let shape = match &train.inputs {
         Inputs::Pictures(p) => Shape::picture(p.channels, p.height, p.width),
         Inputs::Features { width, .. } => Shape::vector(*width),
@@ -393,19 +393,19 @@ pub(crate) fn tape(network: &str, train: &Dataset) -> Result<Tape<f32>, String> 
         Answers::Classes { classes, .. } => *classes,
         Answers::Targets(_) => 2,
     };
-    networks::build::<f32>(network, shape, outputs)
+    networks::build(network, shape, outputs)
 }
 
 fn cost(network: &str, train: &Dataset, recipe: &Recipe) -> Result<Cost, Error> {
-    let tape = tape(network, train).map_err(Error::Unfit)?;
+    let network = network_for(network, train).map_err(Error::Unfit)?;
     let unfit = |e: dubio_infer::Error| Error::Unfit(e.to_string());
-    recipe.suits(&tape).map_err(unfit)?;
+    recipe.suits(&network).map_err(unfit)?;
     // What cannot be learnt from is found now, not after hours.
     Training::<f32>::check(train, &recipe.setup.augment).map_err(unfit)?;
     let examples = train.len();
     recipe.fits(examples).map_err(unfit)?;
     let epochs = recipe.passes();
-    let (parameters, macs) = (tape.parameters(), tape.macs());
+    let (parameters, macs) = (network.parameters(), network.macs());
     // Forward, and twice as much back.
     let seconds = 3.0 * macs as f64 * examples as f64 * epochs / 20e9;
     Ok(Cost { parameters, macs, examples, epochs, seconds })

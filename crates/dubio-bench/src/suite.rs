@@ -122,7 +122,7 @@ impl Suite {
         let networks = required("networks", top, mistakes, |name| {
             // Whether it takes these inputs is known when the data are; here only its name is.
             let large = Shape::picture(1, 32, 32);
-            networks::build::<f32>(name, large, 2).map(|_| ())
+            networks::build(name, large, 2).map(|_| ())
         });
         let networks = distinct::values("network", networks, mistakes);
         let seeds = seeds(top, mistakes).unwrap_or_else(|| Arc::new(vec![0]));

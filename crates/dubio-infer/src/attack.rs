@@ -157,12 +157,12 @@ struct Sight<'a, T: Real> {
 
 impl<'a, T: Real> Sight<'a, T> {
     fn new(fitted: &'a Fitted<T>, examples: usize, stream: &Stream) -> Result<Self, Error> {
-        let tape = fitted.recipe.network(&fitted.network, &fitted.training)?;
+        let network = fitted.recipe.network(&fitted.network, &fitted.training)?;
         let posterior = &fitted.posterior;
         let noise = (0..posterior.noise.passes())
             .map(|pass| (posterior.noise != Noise::Off).then(|| stream.nth(pass)))
             .collect();
-        Ok(Self { points: &posterior.points, engine: Cpu::new(tape, examples), noise })
+        Ok(Self { points: &posterior.points, engine: Cpu::new(&network, examples), noise })
     }
 
     /// Gradient of `-log p[y]` of each example with respect to its input.

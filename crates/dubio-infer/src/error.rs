@@ -87,6 +87,9 @@ pub enum Error {
         /// What is wrong with it.
         what: String,
     },
+    /// Weights that cannot be written.
+    #[error(transparent)]
+    Weights(#[from] dubio_nn::weights::Error),
     /// Somebody asked for a stop.
     #[error("stopped")]
     Stopped,

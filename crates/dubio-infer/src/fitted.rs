@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use dubio_data::dataset::Dataset;
 use dubio_nn::cpu::{Cpu, Flat};
+use dubio_nn::network::Network;
 use dubio_nn::real::Real;
-use dubio_nn::tape::Tape;
 use dubio_nn::weights;
 use dubio_predictions::input;
 use dubio_random::stream::Stream;
@@ -35,12 +35,12 @@ impl<T: Real> Fitted<T> {
     /// The weights of every point, as PyTorch lays them out, each in a file's bytes.
     #[inline(never)]
     pub fn weights(&self) -> Result<Vec<Vec<u8>>, Error> {
-        let tape = self.recipe.network(&self.network, &self.training)?;
+        let network = self.recipe.network(&self.network, &self.training)?;
         let points = self.posterior.points.iter().map(|point| {
             let statistics: Vec<T> = point.statistics.iter().map(|&v| T::of(v)).collect();
-            weights::write(&tape, &point.theta.0, &statistics)
+            weights::write(&network, &point.theta.0, &statistics)
         });
-        Ok(points.collect())
+        Ok(points.collect::<Result<_, _>>()?)
     }
 }
 
@@ -110,7 +110,7 @@ impl<T: Real> Member<'_, T> {
     fn run(&self, options: &Options<'_>) -> Ended<T> {
         match &self.recipe.setup.warm_up {
             Some(first) => self.warmed_up(first, options),
-            None => self.chain(options, |tape| self.start(tape)),
+            None => self.chain(options, |network| self.start(network)),
         }
     }
 
@@ -149,25 +149,25 @@ impl<T: Real> Member<'_, T> {
     fn chain(
         &self,
         options: &Options<'_>,
-        start: impl FnOnce(&Tape<T>) -> Result<Start<Flat<T>>, Error>,
+        start: impl FnOnce(&Network) -> Result<Start<Flat<T>>, Error>,
     ) -> Ended<T> {
         let Self { recipe: Recipe { setup, method }, training, stream, number, .. } = self;
         let nothing = |error| self.nothing(error);
-        let tape = self.recipe.network(self.network, training).map_err(nothing)?;
-        let start = start(&tape).map_err(nothing)?;
+        let network = self.recipe.network(self.network, training).map_err(nothing)?;
+        let start = start(&network).map_err(nothing)?;
         let (batch, examples) = (setup.batch, training.len());
         let precision = setup.prior_precision(examples);
-        let problem = |tape: Tape<T>, start: Start<Flat<T>>| {
-            let engine = Cpu::new(tape, Problem::<Cpu<T>>::capacity(batch, examples));
+        let problem = |network: &Network, start: Start<Flat<T>>| {
+            let engine = Cpu::new(network, Problem::<Cpu<T>>::capacity(batch, examples));
             Problem::new(engine, Arc::clone(training), batch, precision, start, stream)
         };
-        let Some(moving) = setup.layers.range(&tape.slices()).map_err(nothing)? else {
-            let mut problem = problem(tape, start).map_err(nothing)?;
+        let Some(moving) = setup.layers.range(&network.slices()).map_err(nothing)? else {
+            let mut problem = problem(&network, start).map_err(nothing)?;
             return fit(method, &mut problem, stream, *number, options);
         };
-        let head = Head::new(tape, moving.start, start, training, stream);
-        let Head { tape, start, features, before } = head;
-        let mut problem = problem(tape, start).map_err(nothing)?;
+        let head = Head::new(network, moving.start, start, training, stream);
+        let Head { network, start, features, before } = head;
+        let mut problem = problem(&network, start).map_err(nothing)?;
         if let Some(features) = features {
             problem = problem.reading(features);
         }
@@ -187,7 +187,7 @@ impl<T: Real> Member<'_, T> {
         }
     }
 
-    fn start(&self, tape: &Tape<T>) -> Result<Start<Flat<T>>, Error> {
+    fn start(&self, network: &Network) -> Result<Start<Flat<T>>, Error> {
         let (files, members) = (&self.recipe.setup.start, self.recipe.members());
         let path = match files.len() {
             0 => return Ok(Start::Fresh),
@@ -199,16 +199,16 @@ impl<T: Real> Member<'_, T> {
                 )));
             }
         };
-        warm(tape, path)
+        warm(network, path)
     }
 }
 
-fn warm<T: Real>(tape: &Tape<T>, path: &Path) -> Result<Start<Flat<T>>, Error> {
+fn warm<T: Real>(network: &Network, path: &Path) -> Result<Start<Flat<T>>, Error> {
     let advice = "name a .safetensors file of this network's weights";
     let bytes = input::read(path).map_err(|e| Error::file(path, e, advice))?;
     let (theta, statistics) =
-        weights::read(tape, &bytes).map_err(|e| Error::file(path, e, advice))?;
-    let statistics = statistics.iter().map(|v| v.wide()).collect();
+        weights::read(network, &bytes).map_err(|e| Error::file(path, e, advice))?;
+    let statistics = statistics.iter().map(|v: &T| v.wide()).collect();
     Ok(Start::Warm { theta: Flat(theta), statistics })
 }
 

@@ -1,9 +1,9 @@
 //! The end of a network, when what is before it does not move.
 
-use dubio_nn::cpu::{Cpu, Flat};
+use dubio_nn::cpu::{Cpu, Flat, initial};
 use dubio_nn::engine::Engine;
+use dubio_nn::network::{Network, Source};
 use dubio_nn::real::Real;
-use dubio_nn::tape::{From, Tape};
 use dubio_random::stream::Stream;
 
 use crate::posterior::Point;
@@ -15,7 +15,7 @@ const CHUNK: usize = 1000;
 
 /// A network from the first layer that moves on, and what it reads.
 pub(crate) struct Head<T> {
-    pub(crate) tape: Tape<T>,
+    pub(crate) network: Network,
     pub(crate) start: Start<Flat<T>>,
     /// What the layers before it make of the training inputs, worked out once; none where it has to
     /// be worked out at every step, and the head is the network itself.
@@ -36,7 +36,7 @@ impl<T: Real> Before<T> {
 impl<T: Real> Head<T> {
     /// Of a network whose parameters move from `from` on.
     pub(crate) fn new(
-        tape: Tape<T>,
+        network: Network,
         from: usize,
         start: Start<Flat<T>>,
         training: &Training<T>,
@@ -44,30 +44,30 @@ impl<T: Real> Head<T> {
     ) -> Self {
         let (theta, statistics) = match start {
             Start::Fresh => {
-                let rest = tape.rest().iter().map(|value| value.wide()).collect();
-                (Flat(tape.start(&stream.child("start"))), rest)
+                let rest = initial::rest::<T>(&network).iter().map(|value| value.wide()).collect();
+                (Flat(initial::start(&network, &stream.child("start"))), rest)
             }
             Start::Warm { theta, statistics } => (theta, statistics),
         };
-        let whole = |tape, theta| Self {
-            tape,
+        let whole = |network, theta| Self {
+            network,
             start: Start::Warm { theta, statistics },
             features: None,
             before: Before(Flat(Vec::new())),
         };
         // Features that are more than the inputs may be more than there is memory for.
-        let seam = tape
+        let seam = network
             .seam(from)
-            .filter(|&seam| tape.shape(From::Layer(seam - 1)).size() <= tape.input.size());
+            .filter(|&seam| network.shape(Source::Node(seam - 1)).size() <= network.input.size());
         let (Some(seam), TrainingInputs::Ready(inputs)) = (seam, &training.inputs) else {
-            return whole(tape, theta);
+            return whole(network, theta);
         };
-        let (body, tape) = tape.split(seam);
+        let (body, network) = network.split(seam);
         let (before, moving) = theta.0.split_at(body.parameters());
         let (before, moving) = (Flat(before.to_vec()), Flat(moving.to_vec()));
         let mut features = Vec::new();
-        Cpu::new(body, CHUNK.min(training.len())).predict(&before, inputs, None, &mut features);
-        Self { features: Some(features), before: Before(before), ..whole(tape, moving) }
+        Cpu::new(&body, CHUNK.min(training.len())).predict(&before, inputs, None, &mut features);
+        Self { features: Some(features), before: Before(before), ..whole(network, moving) }
     }
 }
 
@@ -75,7 +75,7 @@ impl<T: Real> Head<T> {
 mod tests {
     use dubio_data::dataset::Dataset;
     use dubio_data::sets::{self, Part};
-    use dubio_nn::layers::dropout::Dropout;
+    use dubio_nn::layer::Layer;
     use dubio_nn::networks;
 
     use super::*;
@@ -87,11 +87,12 @@ mod tests {
         let plain = Training::<f32>::new(&digits, &[]).expect("digits");
         let changed = Training::<f32>::new(&digits, &[Augmentation::Crop]).expect("digits");
         let features = |network: &str, dropped: bool, training: &Training<f32>| {
-            let tape = networks::build(network, training.scaling().shape(), 10).expect(network);
-            let drop = || Box::new(Dropout { rate: 0.5 }) as Box<_>;
-            let tape = if dropped { tape.in_front_of_linear("dropout", drop) } else { tape };
-            let from = tape.slices()[tape.slices().len() - 2].range.start;
-            let head = Head::new(tape, from, Start::Fresh, training, &Stream::root(0));
+            let network = networks::build(network, training.scaling().shape(), 10).expect(network);
+            let drop = &Layer::Dropout { rate: 0.5 };
+            let network =
+                if dropped { network.in_front_of_linear("dropout", drop) } else { network };
+            let from = network.slices()[network.slices().len() - 2].range.start;
+            let head = Head::new(network, from, Start::Fresh, training, &Stream::root(0));
             head.features.map(|features| features.len() / training.len())
         };
         assert_eq!(features("mlp-20-30", false, &plain), Some(30));

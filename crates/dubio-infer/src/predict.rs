@@ -80,8 +80,8 @@ impl<T: Real> Fitted<T> {
         let size = scaling.shape().size();
         let each = side_by_side(points.len(), |index| -> Result<Vec<f32>, Error> {
             let point = &points[index];
-            let tape = self.recipe.network(&self.network, &self.training)?;
-            let mut engine = Cpu::new(tape, CHUNK.min(data.len().max(1)));
+            let network = self.recipe.network(&self.network, &self.training)?;
+            let mut engine = Cpu::new(&network, CHUNK.min(data.len().max(1)));
             engine.set_statistics(&point.statistics);
             let mut all = Vec::new();
             let mut changed = Vec::new();

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use dubio_data::dataset::Pictures;
+use dubio_nn::engine::Statistics;
 use dubio_nn::engine::{Batch, Engine, Slice, Vector};
-use dubio_nn::layers::Statistics;
 use dubio_nn::real::Real;
 use dubio_random::stream::Stream;
 use dubio_random::uniform::{below_32, shuffle};

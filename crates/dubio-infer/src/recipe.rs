@@ -2,11 +2,10 @@
 
 use std::path::PathBuf;
 
-use dubio_nn::layers::dropout::Dropout;
-use dubio_nn::layers::gaussian_dropout::GaussianDropout;
+use dubio_nn::layer::Layer;
+use dubio_nn::network::Network;
 use dubio_nn::networks;
 use dubio_nn::real::Real;
-use dubio_nn::tape::Tape;
 use dubio_words::unknown;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -178,16 +177,16 @@ impl Recipe {
     }
 
     /// The network that the method needs: the named one, with noise in its layers where it wants it.
-    pub fn network<T: Real>(&self, name: &str, training: &Training<T>) -> Result<Tape<T>, Error> {
-        let tape = networks::build::<T>(name, training.scaling().shape(), training.outputs());
-        let tape = tape.map_err(Error::Setting)?;
+    pub fn network<T: Real>(&self, name: &str, training: &Training<T>) -> Result<Network, Error> {
+        let network = networks::build(name, training.scaling().shape(), training.outputs());
+        let network = network.map_err(Error::Setting)?;
         Ok(match self.method.layer_noise() {
-            None => tape,
+            None => network,
             Some(LayerNoise::Dropout(rate)) => {
-                tape.in_front_of_linear("dropout", || Box::new(Dropout { rate }))
+                network.in_front_of_linear("dropout", &Layer::Dropout { rate })
             }
             Some(LayerNoise::Gaussian(rate)) => {
-                tape.in_front_of_linear("dropout", || Box::new(GaussianDropout { rate }))
+                network.in_front_of_linear("dropout", &Layer::GaussianDropout { rate })
             }
         })
     }
@@ -201,10 +200,10 @@ impl Recipe {
     }
 
     /// That it can move this network: its layers are there, and it bears batch normalisation.
-    pub fn suits<T: Real>(&self, tape: &Tape<T>) -> Result<(), Error> {
-        self.setup.layers.range(&tape.slices())?;
+    pub fn suits(&self, network: &Network) -> Result<(), Error> {
+        self.setup.layers.range(&network.slices())?;
         match self.method {
-            Method::Hmc(_) | Method::Nuts(_) if tape.statistics() > 0 => {
+            Method::Hmc(_) | Method::Nuts(_) if network.statistics() > 0 => {
                 Err(no_potential(self.method.card().name))
             }
             _ => Ok(()),

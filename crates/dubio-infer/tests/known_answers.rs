@@ -4,11 +4,9 @@ mod support;
 
 use dubio_nn::cpu::{Cpu, Flat};
 use dubio_nn::engine::{Engine, Vector};
-use dubio_nn::layers::dropout::Dropout;
-use dubio_nn::layers::gaussian_dropout::GaussianDropout;
-use dubio_nn::layers::linear::Linear;
+use dubio_nn::layer::Layer::{Dropout, GaussianDropout, Linear};
+use dubio_nn::network::Network;
 use dubio_nn::shape::Shape;
-use dubio_nn::tape::Tape;
 use dubio_random::stream::Stream;
 use serde_json::json;
 use support::*;
@@ -278,8 +276,8 @@ fn descent_ends_at_the_most_probable_parameters() {
 
 /// One linear unit behind a layer of noise on known inputs: the output's mean is `sum w x`, its
 /// variance `sum (w x)^2 rate / (1 - rate)`.
-fn noisy_unit(tape: Tape<f64>, rate: f64, what: &str) {
-    let mut engine = Cpu::new(tape, 1000);
+fn noisy_unit(network: &Network, rate: f64, what: &str) {
+    let mut engine = Cpu::new(network, 1000);
     let (inputs, theta) = ([1.0, -2.0, 0.5], Flat(vec![0.3, 0.7, -1.1, 0.25]));
     let mut out = Vec::new();
     for pass in 0..200_000 {
@@ -305,14 +303,14 @@ fn noisy_unit(tape: Tape<f64>, rate: f64, what: &str) {
 #[test]
 fn dropout_has_the_mean_and_variance_of_its_noise() {
     for rate in [0.04, 0.5] {
-        let mut tape = Tape::new(Shape::vector(3));
-        tape.then("dropout", Dropout { rate });
-        tape.then("unit", Linear { outputs: 1 });
-        noisy_unit(tape, rate, "dropout");
-        let mut tape = Tape::new(Shape::vector(3));
-        tape.then("dropout", GaussianDropout { rate });
-        tape.then("unit", Linear { outputs: 1 });
-        noisy_unit(tape, rate, "gaussian dropout");
+        let mut network = Network::new(Shape::vector(3));
+        network.then("dropout", Dropout { rate });
+        network.then("unit", Linear { outputs: 1 });
+        noisy_unit(&network, rate, "dropout");
+        let mut network = Network::new(Shape::vector(3));
+        network.then("dropout", GaussianDropout { rate });
+        network.then("unit", Linear { outputs: 1 });
+        noisy_unit(&network, rate, "gaussian dropout");
     }
 }
 

@@ -114,8 +114,8 @@ fn losses(problem: &mut Problem<Cpu<f64>>, epoch: usize) -> Vec<f64> {
 
 fn problem(name: &str, network: &str, data: &Dataset) -> Problem<Cpu<f64>> {
     let training = Training::new(data, &[]).expect("data");
-    let tape = recipe(name, json!({"batch": 1})).network(network, &training).expect("a network");
-    let engine = Cpu::new(tape, Problem::<Cpu<f64>>::capacity(1, training.len()));
+    let network = recipe(name, json!({"batch": 1})).network(network, &training).expect("a network");
+    let engine = Cpu::new(&network, Problem::<Cpu<f64>>::capacity(1, training.len()));
     let problem = Problem::new(engine, Arc::new(training), 1, 1.0, Start::Fresh, &Stream::root(1));
     problem.unwrap_or_else(|e| panic!("{e}"))
 }
@@ -320,9 +320,9 @@ fn settings_that_were_not_read_from_a_table_are_checked_all_the_same() {
 /// A member of a recipe by itself: a problem of its own on the member's stream.
 fn alone(recipe: &Recipe, network: &str, examples: u32, stream: &Stream) -> Vec<Flat<f32>> {
     let training = Training::new(&digits(examples), &[]).expect("digits");
-    let tape = recipe.network(network, &training).expect("a network");
+    let network = recipe.network(network, &training).expect("a network");
     let (batch, examples) = (recipe.setup.batch, training.len());
-    let engine = Cpu::new(tape, Problem::<Cpu<f32>>::capacity(batch, examples));
+    let engine = Cpu::new(&network, Problem::<Cpu<f32>>::capacity(batch, examples));
     let precision = recipe.setup.prior_precision(examples);
     let problem = Problem::new(engine, Arc::new(training), batch, precision, Start::Fresh, stream);
     let posterior =
@@ -346,9 +346,9 @@ fn three_members_are_three_runs_on_the_members_streams_put_together() {
 
 /// Where a single member begins.
 fn begin(network: &str, seed: u64) -> (Flat<f32>, Cpu<f32>) {
-    let training = Training::new(&digits(80), &[]).expect("digits");
-    let tape = Recipe::named("sgd").and_then(|recipe| recipe.network(network, &training));
-    let engine = Cpu::new(tape.expect("a network"), 1);
+    let training = Training::<f32>::new(&digits(80), &[]).expect("digits");
+    let network = Recipe::named("sgd").and_then(|recipe| recipe.network(network, &training));
+    let engine = Cpu::new(&network.expect("a network"), 1);
     let stream = Stream::root(seed).child("member").nth(0).child("start");
     (engine.start(&stream), engine)
 }
@@ -392,9 +392,9 @@ fn layers_that_stay_are_as_good_as_never_looked_at_again() {
             let fast = fast.unwrap_or_else(|e| panic!("{name}: {}", e.error)).posterior;
 
             let training = Arc::new(Training::new(&data, &[]).expect("digits"));
-            let tape = recipe.network(network, &training).expect("a network");
+            let network = recipe.network(network, &training).expect("a network");
             let precision = recipe.setup.prior_precision(training.len());
-            let (engine, stream) = (Cpu::new(tape, 80), root.child("member").nth(0));
+            let (engine, stream) = (Cpu::new(&network, 80), root.child("member").nth(0));
             let problem = Problem::new(engine, training, 40, precision, Start::Fresh, &stream);
             let mut problem = problem.expect("a problem");
             let part = Part::new(&mut problem, &recipe.setup.layers).expect("layers");

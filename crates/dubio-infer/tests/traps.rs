@@ -12,14 +12,12 @@ use dubio_infer::recipe::Recipe;
 use dubio_infer::target::{Potential, Target};
 use dubio_infer::training::Training;
 use dubio_nn::cpu::{Cpu, Flat};
+use dubio_nn::engine::Statistics;
 use dubio_nn::engine::{Batch, Engine, Slice};
-use dubio_nn::layers::Statistics;
-use dubio_nn::layers::batch_norm::BatchNorm;
-use dubio_nn::layers::flatten::Flatten;
-use dubio_nn::layers::linear::Linear;
+use dubio_nn::layer::Layer::{BatchNorm, Flatten, Linear};
 use dubio_nn::loss::Answers;
+use dubio_nn::network::Network;
 use dubio_nn::shape::Shape;
-use dubio_nn::tape::Tape;
 use dubio_random::stream::Stream;
 use serde_json::{Value, json};
 use support::*;
@@ -519,8 +517,8 @@ fn where_the_path_starts_is_not_in_its_mean_or_variance() {
 fn statistics_of(recipe: &Recipe, network: &str, theta: &Flat<f32>, examples: u32) -> Vec<f64> {
     let data = digits(examples);
     let training = Training::<f32>::new(&data, &[]).expect("digits");
-    let tape = recipe.network(network, &training).expect("a network");
-    let mut engine = Cpu::new(tape, examples as usize);
+    let network = recipe.network(network, &training).expect("a network");
+    let mut engine = Cpu::new(&network, examples as usize);
     let inputs: Vec<f32> = training.scaling().inputs(&data).expect("digits");
     engine.observe(theta, &inputs, Statistics::Batch { momentum: 1.0 });
     engine.statistics()
@@ -553,11 +551,11 @@ fn recomputed_statistics_are_a_plain_mean_over_all_the_data() {
     let training = Training::<f64>::new(&data, &[]).expect("digits");
     assert!(training.len() > 1000, "more than is looked at in one piece");
     let inputs: Vec<f64> = training.scaling().inputs(&data).expect("digits");
-    let mut tape = Tape::new(Shape::picture(1, 8, 8));
-    tape.then("flatten", Flatten);
-    tape.then("bn", BatchNorm);
-    tape.then("fc", Linear { outputs: 10 });
-    let engine = Cpu::new(tape, 1000);
+    let mut network = Network::new(Shape::picture(1, 8, 8));
+    network.then("flatten", Flatten);
+    network.then("bn", BatchNorm);
+    network.then("fc", Linear { outputs: 10 });
+    let engine = Cpu::new(&network, 1000);
     let theta = engine.start(&Stream::root(1));
     let mut problem =
         Problem::new(engine, Arc::new(training), 100, 1.0, Start::Fresh, &Stream::root(1))
@@ -616,8 +614,8 @@ fn a_sample_predicts_with_its_own_parameters_and_statistics() {
     let inputs: Vec<f32> = training.scaling().inputs(&data).expect("digits");
     let mut expected = Vec::new();
     for point in &fitted.posterior.points {
-        let tape = recipe.network("preresnet20/8", &training).expect("a network");
-        let mut engine = Cpu::new(tape, 60);
+        let network = recipe.network("preresnet20/8", &training).expect("a network");
+        let mut engine = Cpu::new(&network, 60);
         engine.set_statistics(&point.statistics);
         engine.predict(&point.theta, &inputs, None, &mut expected);
     }
@@ -633,18 +631,16 @@ fn dropout_has_the_rate_that_was_set_in_training_and_in_prediction() {
         let data = digits(60);
         let training = Training::<f32>::new(&data, &[]).expect("digits");
         let inputs: Vec<f32> = training.scaling().inputs(&data).expect("digits");
-        let tape = recipe.network("mlp-300", &training).expect("a network");
-        let place = |name: &str| tape.nodes.iter().position(|node| node.name == name);
+        let network = recipe.network("mlp-300", &training).expect("a network");
+        let place = |name: &str| network.nodes().iter().position(|node| node.name == name);
         let (before, after) =
             (place("relu1").expect("relu"), place("fc2.dropout").expect("dropout"));
-        let mut engine = Cpu::new(tape, 60);
+        let mut engine = Cpu::new(&network, 60);
         let (theta, noise) = (engine.start(&Stream::root(1)), Stream::root(2));
         let labels = vec![0; 60];
         // In training every number has a chance of its own, in prediction every unit.
         let check = |engine: &Cpu<f32>, chances: usize, what: &str| {
-            let workspace = engine.workspace();
-            let inside = workspace.activations(&engine.tape, before, 60);
-            let outside = workspace.activations(&engine.tape, after, 60);
+            let (inside, outside) = (engine.activations(before), engine.activations(after));
             let active: Vec<(f32, f32)> = inside
                 .iter()
                 .zip(outside)

@@ -69,8 +69,8 @@ fn work(name: &str) -> Work {
 
 /// Seconds that a member takes for its steps of SGD with momentum.
 fn train(work: &Work, member: u64) -> f64 {
-    let tape = networks::build::<f32>(work.network, work.input, work.outputs).expect("a network");
-    let mut engine = Cpu::new(tape, work.batch);
+    let network = networks::build(work.network, work.input, work.outputs).expect("a network");
+    let mut engine = Cpu::new(&network, work.batch);
     let stream = Stream::root(member);
     let mut inputs = Flat(vec![0.0_f32; work.examples * work.input.size()]);
     inputs.add_noise(1.0, &stream.child("inputs"));

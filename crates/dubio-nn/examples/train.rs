@@ -16,7 +16,7 @@ use dubio_data::transforms::horizontal_flip::HorizontalFlip;
 use dubio_data::transforms::pipeline::Pipeline;
 use dubio_data::transforms::random_crop::RandomCrop;
 use dubio_data::transforms::standardise::Standardise;
-use dubio_nn::cpu::Cpu;
+use dubio_nn::cpu::{Cpu, initial};
 use dubio_nn::engine::{Batch, Engine, Vector};
 use dubio_nn::loss::Answers;
 use dubio_nn::shape::Shape;
@@ -75,8 +75,8 @@ fn main() {
     let train = set.load(&folder, Part::Train).expect("the training part");
     let (pictures, labels, classes) = parts(&train);
     let shape = Shape::picture(pictures.channels, pictures.height, pictures.width);
-    let tape = networks::build::<f32>(network, shape, classes).expect("a network");
-    let mut engine = Cpu::new(tape, 1000);
+    let network = networks::build(network, shape, classes).expect("a network");
+    let mut engine = Cpu::new(&network, 1000);
     let stream = Stream::root(1);
     let mut theta = engine.start(&stream.child("start"));
     let (mut gradient, mut velocity) = (theta.clone(), theta.clone());
@@ -91,7 +91,7 @@ fn main() {
     let steps_per_epoch = labels.len() / BATCH;
     let (epochs, total) = if curve { (1, count) } else { (count, count * steps_per_epoch) };
     if curve {
-        let bytes = weights::write(&engine.tape, &theta.0, &engine.tape.rest());
+        let bytes = weights::write(&network, &theta.0, &initial::rest(&network)).expect("weights");
         std::fs::write(&rest[1], bytes).expect("written");
     }
     for epoch in 0..epochs {

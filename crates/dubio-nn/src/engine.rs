@@ -8,7 +8,6 @@ use std::ops::Range;
 
 use dubio_random::stream::Stream;
 
-use crate::layers::Statistics;
 use crate::loss::Answers;
 
 /// A vector that an engine holds.
@@ -67,6 +66,18 @@ pub struct Batch<'a, T> {
     pub inputs: &'a [T],
     /// One for each example.
     pub answers: Answers<'a>,
+}
+
+/// Where batch normalisation takes its means and variances from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Statistics {
+    /// From the batch, which also moves the running ones by this fraction of the way.
+    Batch {
+        /// Fraction of the new batch in the running statistics; PyTorch's `momentum`, 0.1 there.
+        momentum: f64,
+    },
+    /// The running ones.
+    Running,
 }
 
 /// Is told outputs, `[examples, outputs]`, and fills in a factor for each.

@@ -1,16 +1,17 @@
 //! Networks as differentiable functions of one flat parameter vector.
 //!
-//! [`engine::Engine`] is the contract with inference. [`cpu::Cpu`] is the engine for CPUs: a
-//! [`tape::Tape`] of layers that own no numbers, run over buffers that are allocated once.
-//! [`networks::build`] makes tapes by name, [`weights`] reads and writes their parameters.
+//! A [`network::Network`] is plain data: a graph of [`layer::Layer`]s, made by hand or by name
+//! ([`networks::build`]). [`engine::Engine`] is the contract with inference. [`cpu::Cpu`] is the engine
+//! for CPUs: it has a kernel for each layer and buffers that are allocated once. [`weights`] reads and
+//! writes parameters.
 
 pub mod cpu;
 pub mod engine;
-pub mod layers;
+pub mod layer;
 pub mod loss;
-pub mod matrix;
+pub mod network;
 pub mod networks;
+pub mod parameter;
 pub mod real;
 pub mod shape;
-pub mod tape;
 pub mod weights;

@@ -31,4 +31,10 @@ impl Shape {
     pub fn size(self) -> usize {
         self.places() * self.channels
     }
+
+    /// The places of square windows that go over it in steps, with `padding` places more on every side.
+    pub fn windows(self, size: usize, stride: usize, padding: usize) -> Self {
+        let side = |length: usize| (length + 2 * padding - size) / stride + 1;
+        Self { height: side(self.height), width: side(self.width), ..self }
+    }
 }

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
+use safetensors::{SafeTensorError, SafeTensors};
 
-use crate::layers::Parameter;
+use crate::cpu::initial;
+use crate::network::{Network, Node};
+use crate::parameter::{Layout, Parameter};
 use crate::real::Real;
-use crate::shape::Shape;
-use crate::tape::{From, Node, Tape};
 
 /// A problem with a file of weights.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,32 +37,28 @@ pub enum Error {
     /// Tensors that no layer takes.
     #[error("no layer of the network takes {0}")]
     Left(String),
+    /// The format cannot hold them.
+    #[error("could not lay the weights out as .safetensors: {0}")]
+    Unwritable(String),
 }
-
-/// The running statistics of a normalisation, by PyTorch's names.
-const STATISTICS: [&str; 2] = ["running_mean", "running_var"];
 
 /// Reads parameters and running statistics. Every tensor must be taken, but for counters of
 /// batches; a leading `module.` of all names is passed over.
-pub fn read<T: Real>(tape: &Tape<T>, bytes: &[u8]) -> Result<(Vec<T>, Vec<T>), Error> {
+pub fn read<T: Real>(network: &Network, bytes: &[u8]) -> Result<(Vec<T>, Vec<T>), Error> {
     let file = SafeTensors::deserialize(bytes).map_err(|e| Error::Unreadable(e.to_string()))?;
     let mut tensors: BTreeMap<String, TensorView<'_>> = file
         .iter()
         .map(|(name, view)| (name.strip_prefix("module.").unwrap_or(name).to_string(), view))
         .filter(|(name, _)| !name.ends_with("num_batches_tracked"))
         .collect();
-    let (mut theta, mut statistics) = (vec![T::zero(); tape.parameters()], tape.rest());
-    for (index, node) in tape.nodes.iter().enumerate() {
-        for (parameter, range) in node.slices() {
-            let layout = Layout::of(tape, index, &parameter);
-            let values = take(&mut tensors, node, parameter.name, &layout.dims(&parameter))?;
-            layout.read_torch(&parameter, &values, &mut theta[range]);
+    let mut theta = vec![T::zero(); network.parameters()];
+    let mut statistics = initial::rest(network);
+    for node in network.nodes() {
+        for (parameter, range) in node.parameters() {
+            read_one(&mut tensors, network, node, &parameter, &mut theta[range])?;
         }
-        let channels = node.statistics.len() / 2;
-        for (part, name) in STATISTICS.iter().enumerate().filter(|_| channels > 0) {
-            let values: Vec<T> = take(&mut tensors, node, name, &[channels])?;
-            let start = node.statistics.start + part * channels;
-            statistics[start..start + channels].copy_from_slice(&values);
+        for (parameter, range) in node.statistics() {
+            read_one(&mut tensors, network, node, &parameter, &mut statistics[range])?;
         }
     }
     if tensors.is_empty() {
@@ -72,13 +68,23 @@ pub fn read<T: Real>(tape: &Tape<T>, bytes: &[u8]) -> Result<(Vec<T>, Vec<T>), E
     Err(Error::Left(left.join(", ")))
 }
 
+fn read_one<T: Real>(
+    tensors: &mut BTreeMap<String, TensorView<'_>>,
+    network: &Network,
+    node: &Node,
+    parameter: &Parameter,
+    into: &mut [T],
+) -> Result<(), Error> {
+    let values: Vec<T> = take(tensors, node.path(parameter), &torch_dims(parameter))?;
+    each_pair(network, node, parameter, |there, here| into[here] = values[there]);
+    Ok(())
+}
+
 fn take<T: Real>(
     tensors: &mut BTreeMap<String, TensorView<'_>>,
-    node: &Node<T>,
-    name: &str,
+    name: String,
     dims: &[usize],
 ) -> Result<Vec<T>, Error> {
-    let name = format!("{}.{name}", node.name);
     let Some(view) = tensors.remove(&name) else {
         let found: Vec<&str> = tensors.keys().take(5).map(|k| &k[..]).collect();
         return Err(Error::Missing { name, found: format!("{}, ...", found.join(", ")) });
@@ -104,95 +110,64 @@ fn take<T: Real>(
 }
 
 /// Writes parameters and running statistics, as f32.
-pub fn write<T: Real>(tape: &Tape<T>, theta: &[T], statistics: &[T]) -> Vec<u8> {
+pub fn write<T: Real>(network: &Network, theta: &[T], statistics: &[T]) -> Result<Vec<u8>, Error> {
     let mut tensors: Vec<(String, Vec<usize>, Vec<u8>)> = Vec::new();
-    let bytes =
-        |values: &[T]| values.iter().flat_map(|v| (v.wide() as f32).to_le_bytes()).collect();
-    for (index, node) in tape.nodes.iter().enumerate() {
-        for (parameter, range) in node.slices() {
-            let layout = Layout::of(tape, index, &parameter);
-            let values = layout.as_torch(&parameter, &theta[range]);
-            let name = format!("{}.{}", node.name, parameter.name);
-            tensors.push((name, layout.dims(&parameter), bytes(&values)));
-        }
-        let own = &statistics[node.statistics.clone()];
-        for (name, values) in STATISTICS.iter().zip(own.chunks((own.len() / 2).max(1))) {
-            tensors.push((format!("{}.{name}", node.name), vec![values.len()], bytes(values)));
+    for node in network.nodes() {
+        let parameters = node.parameters().map(|(parameter, range)| (parameter, &theta[range]));
+        let running = node.statistics().map(|(parameter, range)| (parameter, &statistics[range]));
+        for (parameter, here) in parameters.chain(running) {
+            let mut bytes = vec![0; 4 * here.len()];
+            each_pair(network, node, &parameter, |to, from| {
+                let value = here[from].wide() as f32;
+                bytes[4 * to..4 * to + 4].copy_from_slice(&value.to_le_bytes());
+            });
+            tensors.push((node.path(&parameter), torch_dims(&parameter), bytes));
         }
     }
-    let views = tensors.iter().filter_map(|(name, dims, data)| {
-        TensorView::new(Dtype::F32, dims.clone(), data).ok().map(|view| (name.clone(), view))
+    let unwritable = |e: SafeTensorError| Error::Unwritable(e.to_string());
+    let views = tensors.iter().map(|(name, dims, data)| {
+        Ok((name, TensorView::new(Dtype::F32, dims.clone(), data).map_err(unwritable)?))
     });
-    safetensors::serialize(views.collect::<Vec<_>>(), None).unwrap_or_default()
+    safetensors::serialize(views.collect::<Result<Vec<_>, _>>()?, None).map_err(unwritable)
 }
 
-/// How a parameter's numbers lie in PyTorch and here.
-enum Layout {
-    /// The same way.
-    Same,
-    /// A convolution: `[out, in, k, k]` there, `[k, k, in, out]` here.
-    Convolution,
-    /// A linear layer behind a flattened picture: columns run channels, height, width there and
-    /// height, width, channels here.
-    Flattened(Shape),
+/// Lengths of a parameter's axes in PyTorch.
+fn torch_dims(parameter: &Parameter) -> Vec<usize> {
+    match (parameter.torch, &parameter.dims[..]) {
+        (Layout::Kernels, &[height, width, from, to]) => vec![to, from, height, width],
+        (_, dims) => dims.to_vec(),
+    }
 }
 
-impl Layout {
-    fn of<T: Real>(tape: &Tape<T>, index: usize, parameter: &Parameter) -> Self {
-        if parameter.dims.len() == 4 {
-            return Self::Convolution;
-        }
-        let from = match tape.nodes[index].from {
-            From::Layer(i) if tape.nodes[i].layer.kind() == "flatten" => tape.nodes[i].input,
-            From::Layer(_) => return Self::Same,
-            From::Input => tape.input,
-        };
-        let spatial = from.places() > 1 && from.channels > 1;
-        if parameter.dims.len() == 2 && spatial { Self::Flattened(from) } else { Self::Same }
-    }
-
-    fn dims(&self, parameter: &Parameter) -> Vec<usize> {
-        match (self, &parameter.dims[..]) {
-            (Self::Convolution, &[height, width, from, to]) => vec![to, from, height, width],
-            _ => parameter.dims.clone(),
-        }
-    }
-
-    /// Calls `f(index there, index here)` for every number.
-    fn pairs(&self, parameter: &Parameter, mut f: impl FnMut(usize, usize)) {
-        match (self, &parameter.dims[..]) {
-            (Self::Convolution, &[height, width, from, to]) => {
-                let window = height * width;
-                for place in 0..window {
-                    for i in 0..from {
-                        for o in 0..to {
-                            f((o * from + i) * window + place, (place * from + i) * to + o);
-                        }
+/// Calls `f(index in PyTorch, index here)` for every number of a parameter.
+fn each_pair(
+    network: &Network,
+    node: &Node,
+    parameter: &Parameter,
+    mut f: impl FnMut(usize, usize),
+) {
+    let image = network.image(node.sources[0]);
+    match (parameter.torch, &parameter.dims[..], image) {
+        (Layout::Kernels, &[height, width, from, to], _) => {
+            let window = height * width;
+            for place in 0..window {
+                for i in 0..from {
+                    for o in 0..to {
+                        f((o * from + i) * window + place, (place * from + i) * to + o);
                     }
                 }
             }
-            (Self::Flattened(shape), &[outputs, inputs]) => {
-                for o in 0..outputs {
-                    for place in 0..shape.places() {
-                        for c in 0..shape.channels {
-                            let there = c * shape.places() + place;
-                            let here = place * shape.channels + c;
-                            f(o * inputs + there, o * inputs + here);
-                        }
+        }
+        (Layout::Inputs, _, Some(image)) => {
+            for row in (0..parameter.size()).step_by(image.size()) {
+                for place in 0..image.places() {
+                    for c in 0..image.channels {
+                        let there = c * image.places() + place;
+                        f(row + there, row + place * image.channels + c);
                     }
                 }
             }
-            _ => (0..parameter.size()).for_each(|i| f(i, i)),
         }
-    }
-
-    fn read_torch<T: Real>(&self, parameter: &Parameter, there: &[T], here: &mut [T]) {
-        self.pairs(parameter, |t, h| here[h] = there[t]);
-    }
-
-    fn as_torch<T: Real>(&self, parameter: &Parameter, here: &[T]) -> Vec<T> {
-        let mut there = vec![T::zero(); here.len()];
-        self.pairs(parameter, |t, h| there[t] = here[h]);
-        there
+        _ => (0..parameter.size()).for_each(|i| f(i, i)),
     }
 }

@@ -1,13 +1,15 @@
 //! Facts about whole networks: sizes, threads, weights, statistics.
 
-use dubio_nn::cpu::{Cpu, Flat};
+use dubio_nn::cpu::{Cpu, Flat, initial};
+use dubio_nn::engine::Statistics;
 use dubio_nn::engine::{Batch, Engine, Vector};
-use dubio_nn::layers::Statistics;
+use dubio_nn::layer::Layer;
 use dubio_nn::loss::Answers;
+use dubio_nn::network::Network;
 use dubio_nn::shape::Shape;
-use dubio_nn::tape::Tape;
 use dubio_nn::{networks, weights};
 use dubio_random::stream::Stream;
+use safetensors::SafeTensors;
 
 const CIFAR: Shape = Shape { height: 32, width: 32, channels: 3 };
 
@@ -22,7 +24,7 @@ fn inputs(count: usize) -> Vec<f32> {
 #[test]
 fn networks_have_the_published_numbers_of_parameters() {
     let count = |name: &str, input: Shape, outputs: usize| {
-        networks::build::<f32>(name, input, outputs).expect(name).parameters()
+        networks::build(name, input, outputs).expect(name).parameters()
     };
     assert_eq!(count("mlp", Shape::vector(784), 10), 784 * 200 + 200 + 200 * 200 + 200 + 2010);
     assert_eq!(count("lenet5", Shape::picture(1, 28, 28), 10), 61_706);
@@ -41,7 +43,7 @@ fn networks_have_the_published_numbers_of_parameters() {
 /// By hand: 784 x 200 + 200 x 200 + 200 x 10; published: 41 million for ResNet-20.
 #[test]
 fn networks_have_the_published_numbers_of_multiplications() {
-    let macs = |name: &str, input| networks::build::<f32>(name, input, 10).expect(name).macs();
+    let macs = |name: &str, input| networks::build(name, input, 10).expect(name).macs();
     assert_eq!(macs("mlp", Shape::vector(784)), 198_800);
     assert_eq!(macs("resnet20-cifar", CIFAR) / 1_000_000, 40);
 }
@@ -62,8 +64,8 @@ fn one_thread_and_several_give_the_same_bytes() {
             let pool =
                 rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
             pool.install(|| {
-                let tape = networks::build::<f32>(name, CIFAR, 10).expect(name);
-                let mut engine = Cpu::new(tape, 20);
+                let network = networks::build(name, CIFAR, 10).expect(name);
+                let mut engine = Cpu::new(&network, 20);
                 let mut theta = engine.start(&Stream::root(1));
                 let x = inputs(20 * CIFAR.size());
                 let labels: Vec<u32> = (0..20).map(|i| i % 10).collect();
@@ -91,33 +93,96 @@ fn one_thread_and_several_give_the_same_bytes() {
 #[test]
 fn weights_are_read_back_as_they_were_written() {
     for name in ["mlp-7", "lenet5/4", "preresnet20/8", "resnet20-frn/8"] {
-        let tape = networks::build::<f32>(name, CIFAR, 10).expect(name);
-        let theta = tape.start(&Stream::root(4));
-        let mut statistics = tape.rest();
+        let network = networks::build(name, CIFAR, 10).expect(name);
+        let theta: Vec<f32> = initial::start(&network, &Stream::root(4));
+        let mut statistics = initial::rest(&network);
         statistics.iter_mut().enumerate().for_each(|(i, v)| *v += i as f32);
-        let bytes = weights::write(&tape, &theta, &statistics);
-        assert_eq!(weights::read(&tape, &bytes), Ok((theta, statistics)), "{name}");
+        let bytes = weights::write(&network, &theta, &statistics).expect(name);
+        assert_eq!(weights::read(&network, &bytes), Ok((theta, statistics)), "{name}");
     }
+}
+
+/// A method may put noise into a network; PyTorch's layout of the weights is the same with it.
+#[test]
+fn layers_that_are_put_in_change_nothing_in_the_file_of_weights() {
+    for name in ["mlp-7", "lenet5/4", "vgg16/16"] {
+        let plain = networks::build(name, CIFAR, 10).expect(name);
+        let noisy = plain.in_front_of_linear("dropout", &Layer::Dropout { rate: 0.5 });
+        assert_eq!(plain.slices(), noisy.slices(), "{name}");
+        let theta: Vec<f32> = initial::start(&plain, &Stream::root(4));
+        let written =
+            |network| weights::write(network, &theta, &initial::rest(&plain)).expect(name);
+        assert!(written(&plain) == written(&noisy), "{name}");
+    }
+}
+
+/// PyTorch flattens channels, height, width, and its normalisation behind that counts so.
+#[test]
+fn what_is_behind_a_flattened_image_is_written_in_the_order_of_pytorch() {
+    let image = Shape { height: 2, width: 3, channels: 4 };
+    let mut network = Network::new(image);
+    network.then("flatten", Layer::Flatten);
+    network.then("norm", Layer::BatchNorm);
+    network.then("relu", Layer::Relu);
+    network.then("fc", Layer::Linear { outputs: 2 });
+    let theta: Vec<f32> = (0..network.parameters()).map(|i| i as f32).collect();
+    let statistics: Vec<f32> = (0..network.statistics()).map(|i| 0.5 + i as f32).collect();
+    let bytes = weights::write(&network, &theta, &statistics).expect("weights");
+    let file = SafeTensors::deserialize(&bytes).expect("safetensors");
+    let slices = network.slices();
+    let start =
+        |name: &str| slices.iter().find(|slice| slice.name == name).expect(name).range.start;
+    let size = image.size();
+    let second_row = start("fc.weight") + size;
+    for (name, row, here) in [
+        ("norm.weight", 0, &theta[start("norm.weight")..]),
+        ("norm.bias", 0, &theta[start("norm.bias")..]),
+        ("norm.running_mean", 0, &statistics[..]),
+        ("norm.running_var", 0, &statistics[size..]),
+        ("fc.weight", 0, &theta[start("fc.weight")..]),
+        ("fc.weight", 1, &theta[second_row..]),
+    ] {
+        let there = file.tensor(name).expect(name);
+        let there = &there.data().as_chunks::<4>().0[row * size..];
+        for channel in 0..4 {
+            for place in 0..6 {
+                let value = f32::from_le_bytes(there[channel * 6 + place]);
+                assert_eq!(value, here[place * 4 + channel], "{name}");
+            }
+        }
+    }
+    assert_eq!(weights::read(&network, &bytes), Ok((theta, statistics)));
+}
+
+#[test]
+fn networks_are_compared_as_the_data_they_are() {
+    let build = |name: &str| networks::build(name, CIFAR, 10).expect(name);
+    assert_eq!(build("preresnet20"), build("preresnet20"));
+    assert_ne!(build("mlp-20"), build("mlp-elu-20"), "the same shapes, another activation");
+    let rate = |rate| build("mlp-20").in_front_of_linear("dropout", &Layer::Dropout { rate });
+    assert_eq!(rate(0.2), rate(0.2));
+    assert_ne!(rate(0.2), rate(0.3));
 }
 
 #[test]
 fn weights_of_another_network_are_refused_by_name() {
-    let tape = networks::build::<f32>("mlp-7", CIFAR, 10).expect("a network");
-    let bytes = weights::write(&tape, &tape.start(&Stream::root(4)), &tape.rest());
+    let network = networks::build("mlp-7", CIFAR, 10).expect("a network");
+    let theta: Vec<f32> = initial::start(&network, &Stream::root(4));
+    let bytes = weights::write(&network, &theta, &initial::rest(&network)).expect("weights");
     let why = |name: &str| {
-        let other = networks::build::<f32>(name, CIFAR, 10).expect(name);
-        weights::read(&other, &bytes).expect_err(name).to_string()
+        let other = networks::build(name, CIFAR, 10).expect(name);
+        weights::read::<f32>(&other, &bytes).expect_err(name).to_string()
     };
     assert!(why("mlp-8").contains("`fc1.weight` is F32 [7, 3072]"), "{}", why("mlp-8"));
     assert!(why("lenet5").contains("no tensor `conv1.weight`"), "{}", why("lenet5"));
-    assert!(weights::read(&tape, &bytes[..20]).is_err());
+    assert!(weights::read::<f32>(&network, &bytes[..20]).is_err());
 }
 
 /// With a running share of 1/k for the k-th batch, running means are the means over all of them.
 #[test]
 fn statistics_of_normalisation_can_be_recomputed_on_given_data() {
-    let tape = networks::build::<f64>("resnet20-cifar/8", CIFAR, 10).expect("a network");
-    let mut engine = Cpu::new(tape, 8);
+    let network = networks::build("resnet20-cifar/8", CIFAR, 10).expect("a network");
+    let mut engine = Cpu::new(&network, 8);
     let theta = engine.start(&Stream::root(1));
     let x: Vec<f64> = inputs(16 * CIFAR.size()).iter().map(|&v| f64::from(v)).collect();
     for (k, part) in x.chunks(8 * CIFAR.size()).enumerate() {
@@ -125,10 +190,9 @@ fn statistics_of_normalisation_can_be_recomputed_on_given_data() {
         engine.observe(&theta, part, Statistics::Batch { momentum });
     }
     // The first normalisation's means are those of the first convolution over all pictures.
-    let mut all =
-        Cpu::new(networks::build::<f64>("resnet20-cifar/8", CIFAR, 10).expect("a network"), 16);
+    let mut all = Cpu::new(&network, 16);
     all.observe(&theta, &x, Statistics::Batch { momentum: 1.0 });
-    let channels = all.tape.nodes[1].input.channels;
+    let channels = all.network().nodes()[1].inputs[0].channels;
     for c in 0..channels {
         assert!((engine.statistics()[c] - all.statistics()[c]).abs() < 1e-12);
     }
@@ -136,12 +200,12 @@ fn statistics_of_normalisation_can_be_recomputed_on_given_data() {
 
 #[test]
 fn an_unknown_name_is_told_which_networks_there_are() {
-    let why = networks::build::<f32>("resnet21-cifar", CIFAR, 10).err().expect("refused");
+    let why = networks::build("resnet21-cifar", CIFAR, 10).err().expect("refused");
     assert!(why.contains("20, 32, 44, 56 or 110"), "{why}");
-    let why = networks::build::<f32>("transformer", CIFAR, 10).err().expect("refused");
+    let why = networks::build("transformer", CIFAR, 10).err().expect("refused");
     assert!(why.contains("mlp-N-N, lenet5"), "{why}");
     let small = Shape::picture(1, 8, 8);
-    assert!(networks::build::<f32>("vgg16", small, 10).err().expect("refused").contains("32x32"));
+    assert!(networks::build("vgg16", small, 10).err().expect("refused").contains("32x32"));
 }
 
 /// Where a network can be cut, its two halves are the network: what the first gives, the second reads.
@@ -153,26 +217,26 @@ fn the_halves_of_a_network_are_the_network() {
         ("resnet20-frn", CIFAR, 11), // after the first convolution, then block by block
         ("preresnet20", CIFAR, 1),   // running statistics follow
     ] {
-        let build = || networks::build::<f32>(name, input, 10).expect(name);
-        let theta = build().start(&Stream::root(1));
+        let network = networks::build(name, input, 10).expect(name);
+        let theta: Vec<f32> = initial::start(&network, &Stream::root(1));
         let examples = inputs(3 * input.size());
-        let outputs = |tape, theta: &[f32], inputs: &[f32]| {
+        let outputs = |network: &Network, theta: &[f32], inputs: &[f32]| {
             let mut out = Vec::new();
-            Cpu::new(tape, 2).predict(&Flat(theta.to_vec()), inputs, None, &mut out);
+            Cpu::new(network, 2).predict(&Flat(theta.to_vec()), inputs, None, &mut out);
             out
         };
-        let whole = outputs(build(), &theta, &examples);
+        let whole = outputs(&network, &theta, &examples);
         let mut cuts: Vec<usize> =
-            build().nodes.iter().filter_map(|node| build().seam(node.parameters.start)).collect();
+            network.nodes().iter().filter_map(|n| network.seam(n.parameters.start)).collect();
         cuts.dedup();
         for &seam in &cuts {
-            let (first, second) = build().split(seam);
-            let names = |tape: &Tape<f32>| tape.slices().into_iter().map(|s| s.name);
+            let (first, second) = network.split(seam);
+            let names = |network: &Network| network.slices().into_iter().map(|s| s.name);
             let both: Vec<String> = names(&first).chain(names(&second)).collect();
-            assert_eq!(both, names(&build()).collect::<Vec<_>>(), "{name} {seam}");
+            assert_eq!(both, names(&network).collect::<Vec<_>>(), "{name} {seam}");
             let (before, after) = theta.split_at(first.parameters());
-            let features = outputs(first, before, &examples);
-            assert_eq!(outputs(second, after, &features), whole, "{name} {seam}");
+            let features = outputs(&first, before, &examples);
+            assert_eq!(outputs(&second, after, &features), whole, "{name} {seam}");
         }
         assert_eq!(cuts.len(), seams, "{name}: {cuts:?}");
     }

@@ -4,15 +4,11 @@ use std::path::Path;
 
 use dubio_nn::cpu::{Cpu, Flat};
 use dubio_nn::engine::{Batch, Engine};
-use dubio_nn::layers::average_pool::AveragePool;
-use dubio_nn::layers::conv2d::{Bias, Conv2d};
-use dubio_nn::layers::elu::Elu;
-use dubio_nn::layers::flatten::Flatten;
-use dubio_nn::layers::linear::Linear;
-use dubio_nn::layers::max_pool::MaxPool;
+use dubio_nn::layer::Bias;
+use dubio_nn::layer::Layer::{AveragePool, Conv2d, Elu, Flatten, Linear, MaxPool};
 use dubio_nn::loss::Answers;
+use dubio_nn::network::Network;
 use dubio_nn::shape::Shape;
-use dubio_nn::tape::Tape;
 use dubio_nn::{networks, weights};
 use safetensors::SafeTensors;
 use safetensors::tensor::TensorView;
@@ -34,15 +30,15 @@ fn close(name: &str, what: &str, ours: &[f64], theirs: &[f64]) {
     }
 }
 
-fn compare(name: &str, tape: Tape<f64>) {
+fn compare(name: &str, network: &Network) {
     let path =
         Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/{name}.safetensors"));
     let bytes = std::fs::read(path).expect("the fixture is there");
     let file = SafeTensors::deserialize(&bytes).expect("the fixture can be read");
     let tensor = |name: &str| file.tensor(name).expect("the fixture is complete");
-    let (theta, statistics) = weights::read(&tape, &part(&file, "state.")).expect(name);
+    let (theta, statistics) = weights::read(network, &part(&file, "state.")).expect(name);
     // PyTorch's pictures are channels first.
-    let (shape, x) = (tape.input, floats(&tensor("x")));
+    let (shape, x) = (network.input, floats(&tensor("x")));
     let places = shape.places();
     let mut inputs = vec![0.0; x.len()];
     for (from, to) in x.chunks(shape.size()).zip(inputs.chunks_mut(shape.size())) {
@@ -52,15 +48,14 @@ fn compare(name: &str, tape: Tape<f64>) {
     }
     let labels: Vec<u32> =
         tensor("y").data().as_chunks().0.iter().map(|b| i64::from_le_bytes(*b) as u32).collect();
-    let mut engine = Cpu::new(tape, labels.len());
+    let mut engine = Cpu::new(network, labels.len());
     engine.set_statistics(&statistics);
     let theta = Flat(theta);
     let mut gradient = theta.clone();
     let batch = Batch { inputs: &inputs, answers: Answers::Labels(&labels) };
     let loss = engine.loss_and_gradient(&theta, batch, None, &mut gradient);
     close(name, "loss", &[loss], &floats(&tensor("loss")));
-    let last = engine.tape.nodes.len() - 1;
-    let logits = engine.workspace().activations(&engine.tape, last, labels.len());
+    let logits = engine.activations(network.nodes().len() - 1);
     close(name, "logits", logits, &floats(&tensor("logits")));
     // Gradients travel as weights do; statistics are given, since the file must be complete.
     let parts: Vec<(String, TensorView<'_>)> = file
@@ -71,7 +66,7 @@ fn compare(name: &str, tape: Tape<f64>) {
         })
         .collect();
     let expected = safetensors::serialize(parts, None).expect("written");
-    let (expected, _) = weights::read(&engine.tape, &expected).expect(name);
+    let (expected, _) = weights::read(network, &expected).expect(name);
     close(name, "gradient", &gradient.0, &expected);
     let mut evaluated = Vec::new();
     engine.predict(&theta, &inputs, None, &mut evaluated);
@@ -87,18 +82,18 @@ fn networks_agree_with_pytorch() {
         ("preresnet20", "preresnet20/8", colour),
         ("resnet20-frn", "resnet20-frn/8", colour),
     ] {
-        compare(name, networks::build(network, input, 4).expect(network));
+        compare(name, &networks::build(network, input, 4).expect(network));
     }
 }
 
 #[test]
 fn layers_that_no_network_has_agree_with_pytorch() {
-    let mut tape = Tape::new(Shape::picture(3, 8, 8));
-    tape.then("conv", Conv2d { channels: 4, kernel: 3, stride: 2, padding: 1, bias: Bias::Yes });
-    tape.then("elu", Elu);
-    tape.then("max", MaxPool { size: 3, stride: 1, padding: 1 });
-    tape.then("average", AveragePool { size: 2 });
-    tape.then("flatten", Flatten);
-    tape.then("fc", Linear { outputs: 4 });
-    compare("layers", tape);
+    let mut network = Network::new(Shape::picture(3, 8, 8));
+    network.then("conv", Conv2d { channels: 4, kernel: 3, stride: 2, padding: 1, bias: Bias::Yes });
+    network.then("elu", Elu);
+    network.then("max", MaxPool { size: 3, stride: 1, padding: 1 });
+    network.then("average", AveragePool { size: 2 });
+    network.then("flatten", Flatten);
+    network.then("fc", Linear { outputs: 4 });
+    compare("layers", &network);
 }

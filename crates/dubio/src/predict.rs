@@ -14,8 +14,8 @@ use dubio_infer::training::Scaling;
 use dubio_metrics::scorecard::Progress;
 use dubio_nn::cpu::{Cpu, Flat};
 use dubio_nn::engine::Engine;
+use dubio_nn::network::Network;
 use dubio_nn::shape::Shape;
-use dubio_nn::tape::Tape;
 use dubio_nn::{networks, weights};
 use dubio_predictions::{Floats, Output, input, write};
 use dubio_random::stream::Stream;
@@ -112,8 +112,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         bail!("{}: these networks look at pictures", args.data);
     };
     let shape = Shape::picture(pictures.channels, pictures.height, pictures.width);
-    let build =
-        || networks::build::<f32>(&args.network, shape, *classes).map_err(anyhow::Error::msg);
+    let network = networks::build(&args.network, shape, *classes).map_err(anyhow::Error::msg)?;
     let scaling = Scaling::given(shape, standardise(args, pictures)?);
     let passes = if args.augment.is_empty() { 1 } else { args.passes.into() };
     let progress = Bar::new();
@@ -121,9 +120,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let stream = Stream::root(args.seed).child("augment");
     let mut logits = Vec::new();
     for path in &args.weights {
-        let tape = build()?;
-        let (theta, statistics) = read_weights(&tape, path)?;
-        let mut engine = Cpu::new(tape, args.batch.into());
+        let (theta, statistics) = read_weights(&network, path)?;
+        let mut engine = Cpu::new(&network, args.batch.into());
         engine.set_statistics(&statistics);
         for pass in 0..passes {
             let stream = stream.nth(pass);
@@ -185,9 +183,9 @@ fn standardise(args: &Args, pictures: &Pictures) -> Result<Standardise> {
     Ok(Standardise::new(means, deviations))
 }
 
-fn read_weights(tape: &Tape<f32>, path: &Path) -> Result<(Flat<f32>, Vec<f64>)> {
+fn read_weights(network: &Network, path: &Path) -> Result<(Flat<f32>, Vec<f64>)> {
     let bytes = input::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let (theta, statistics) = weights::read(tape, &bytes)
+    let (theta, statistics) = weights::read(network, &bytes)
         .with_context(|| format!("{} does not fit the network", path.display()))?;
     Ok((Flat(theta), statistics.iter().map(|&v| f64::from(v)).collect()))
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+use dubio_nn::cpu::initial;
 use dubio_nn::shape::Shape;
 use dubio_nn::{networks, weights};
 use dubio_random::stream::Stream;
@@ -14,9 +15,10 @@ fn dubio(arguments: &[&str]) -> Output {
 
 /// Weights of an untrained network for digits.
 fn write_weights(folder: &Path, name: &str, network: &str, seed: u64) -> String {
-    let tape = networks::build::<f32>(network, Shape::picture(1, 8, 8), 10).expect(network);
+    let network = networks::build(network, Shape::picture(1, 8, 8), 10).expect(network);
     let path = folder.join(name);
-    let bytes = weights::write(&tape, &tape.start(&Stream::root(seed)), &tape.rest());
+    let theta: Vec<f32> = initial::start(&network, &Stream::root(seed));
+    let bytes = weights::write(&network, &theta, &initial::rest(&network)).expect("weights");
     std::fs::write(&path, bytes).expect("written");
     path.to_str().expect("a path").to_string()
 }

@@ -1,14 +1,10 @@
 //! `lenet5`: two convolutions and three fully connected layers.
 
 use super::{Built, Card, at_least};
-use crate::layers::conv2d::{Bias, Conv2d};
-use crate::layers::flatten::Flatten;
-use crate::layers::linear::Linear;
-use crate::layers::max_pool::MaxPool;
-use crate::layers::relu::Relu;
-use crate::real::Real;
+use crate::layer::Bias;
+use crate::layer::Layer::{Conv2d, Flatten, Linear, MaxPool, Relu};
+use crate::network::Network;
 use crate::shape::Shape;
-use crate::tape::Tape;
 
 /// With ReLU and max pooling, as it is used today.
 pub const CARD: Card = Card {
@@ -17,7 +13,7 @@ pub const CARD: Card = Card {
     citation: "LeCun et al. 1998, with ReLU and max pooling",
 };
 
-pub(super) fn build<T: Real>(name: &str, thin: usize, input: Shape, outputs: usize) -> Built<T> {
+pub(super) fn build(name: &str, thin: usize, input: Shape, outputs: usize) -> Built {
     if name != "lenet5" {
         return None;
     }
@@ -34,18 +30,18 @@ pub(super) fn build<T: Real>(name: &str, thin: usize, input: Shape, outputs: usi
         bias: Bias::Yes,
     };
     let pool = || MaxPool { size: 2, stride: 2, padding: 0 };
-    let mut tape = Tape::new(input);
-    tape.then("conv1", conv(6, padding));
-    tape.then("relu1", Relu);
-    tape.then("pool1", pool());
-    tape.then("conv2", conv(16, 0));
-    tape.then("relu2", Relu);
-    tape.then("pool2", pool());
-    tape.then("flatten", Flatten);
-    tape.then("fc1", Linear { outputs: (120 / thin).max(1) });
-    tape.then("relu3", Relu);
-    tape.then("fc2", Linear { outputs: (84 / thin).max(1) });
-    tape.then("relu4", Relu);
-    tape.then("fc3", Linear { outputs });
-    Some(Ok(tape))
+    let mut network = Network::new(input);
+    network.then("conv1", conv(6, padding));
+    network.then("relu1", Relu);
+    network.then("pool1", pool());
+    network.then("conv2", conv(16, 0));
+    network.then("relu2", Relu);
+    network.then("pool2", pool());
+    network.then("flatten", Flatten);
+    network.then("fc1", Linear { outputs: (120 / thin).max(1) });
+    network.then("relu3", Relu);
+    network.then("fc2", Linear { outputs: (84 / thin).max(1) });
+    network.then("relu4", Relu);
+    network.then("fc3", Linear { outputs });
+    Some(Ok(network))
 }

@@ -1,13 +1,9 @@
 //! `mlp`: fully connected layers with ReLU between them; `mlp-elu` with ELU.
 
 use super::{Built, Card};
-use crate::layers::elu::Elu;
-use crate::layers::flatten::Flatten;
-use crate::layers::linear::Linear;
-use crate::layers::relu::Relu;
-use crate::real::Real;
+use crate::layer::Layer::{Elu, Flatten, Linear, Relu};
+use crate::network::Network;
 use crate::shape::Shape;
-use crate::tape::Tape;
 
 /// 200 and 200 hidden units unless the name says otherwise.
 pub const CARD: Card = Card {
@@ -27,7 +23,7 @@ fn width(text: &str) -> Option<usize> {
     digits.then(|| text.parse().unwrap_or(usize::MAX))
 }
 
-pub(super) fn build<T: Real>(name: &str, thin: usize, input: Shape, outputs: usize) -> Built<T> {
+pub(super) fn build(name: &str, thin: usize, input: Shape, outputs: usize) -> Built {
     let rest = name.strip_prefix("mlp")?;
     let (rest, elu) = rest.strip_prefix("-elu").map_or((rest, false), |rest| (rest, true));
     let widths: Vec<usize> = match rest.strip_prefix('-') {
@@ -39,17 +35,17 @@ pub(super) fn build<T: Real>(name: &str, thin: usize, input: Shape, outputs: usi
         let what = format!("1 to {DEEPEST} hidden layers have 1 to {WIDEST} units each");
         return Some(Err(format!("{name}: {what}")));
     }
-    let mut tape = Tape::new(input);
+    let mut network = Network::new(input);
     if input.places() > 1 {
-        tape.then("flatten", Flatten);
+        network.then("flatten", Flatten);
     }
     for (index, width) in widths.iter().enumerate() {
-        tape.then(format!("fc{}", index + 1), Linear { outputs: (width / thin).max(1) });
+        network.then(format!("fc{}", index + 1), Linear { outputs: (width / thin).max(1) });
         match elu {
-            true => tape.then(format!("elu{}", index + 1), Elu),
-            false => tape.then(format!("relu{}", index + 1), Relu),
+            true => network.then(format!("elu{}", index + 1), Elu),
+            false => network.then(format!("relu{}", index + 1), Relu),
         };
     }
-    tape.then(format!("fc{}", widths.len() + 1), Linear { outputs });
-    Some(Ok(tape))
+    network.then(format!("fc{}", widths.len() + 1), Linear { outputs });
+    Some(Ok(network))
 }

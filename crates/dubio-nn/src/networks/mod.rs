@@ -10,9 +10,8 @@ pub mod resnet_frn;
 pub mod vgg16;
 pub mod wide_resnet;
 
-use crate::real::Real;
+use crate::network::Network;
 use crate::shape::Shape;
-use crate::tape::Tape;
 
 /// What a network says of itself.
 pub struct Card {
@@ -39,8 +38,7 @@ pub const CARDS: [&Card; 8] = [
 /// Builds a network by name: `mlp` or `mlp-50-50`, `lenet5`, `vgg16`, `resnet20-cifar`,
 /// `preresnet20`, `resnet20-frn`, `resnet18`, `wideresnet28x10`. A name ending in `/4` has a
 /// quarter of the channels.
-#[inline(never)]
-pub fn build<T: Real>(name: &str, input: Shape, outputs: usize) -> Result<Tape<T>, String> {
+pub fn build(name: &str, input: Shape, outputs: usize) -> Result<Network, String> {
     let (plain, thin) = match name.split_once('/') {
         None => (name, 1),
         Some((plain, thin)) => match thin.parse() {
@@ -49,7 +47,7 @@ pub fn build<T: Real>(name: &str, input: Shape, outputs: usize) -> Result<Tape<T
         },
     };
     let builders = [
-        mlp::build::<T>,
+        mlp::build,
         lenet5::build,
         vgg16::build,
         resnet_cifar::build,
@@ -59,30 +57,26 @@ pub fn build<T: Real>(name: &str, input: Shape, outputs: usize) -> Result<Tape<T
         wide_resnet::build,
     ];
     for build in builders {
-        if let Some(tape) = build(plain, thin, input, outputs) {
-            return tape.and_then(|tape| not_too_large(name, tape));
+        if let Some(network) = build(plain, thin, input, outputs) {
+            return network.and_then(|network| not_too_large(name, network));
         }
     }
     let names: Vec<&str> = CARDS.iter().map(|card| card.name).collect();
     Err(format!("no network is called `{name}`; there are {}", names.join(", ")))
 }
 
-/// What is generic and never inlined is shared with the crates that use it, if it is used here.
-#[used]
-static SINGLE: fn(&str, Shape, usize) -> Result<Tape<f32>, String> = build;
-
 /// `None` when a name is not of the family; an error when the network cannot take such inputs.
-type Built<T> = Option<Result<Tape<T>, String>>;
+type Built = Option<Result<Network, String>>;
 
 /// Parameters of a network; a vector of them has 8 GB in single precision.
 const MOST_PARAMETERS: usize = 1 << 31;
 
-fn not_too_large<T: Real>(name: &str, tape: Tape<T>) -> Result<Tape<T>, String> {
-    match tape.parameters() {
+fn not_too_large(name: &str, network: Network) -> Result<Network, String> {
+    match network.parameters() {
         count if count > MOST_PARAMETERS => {
             Err(format!("{name} has {count} parameters here; it may have {MOST_PARAMETERS}"))
         }
-        _ => Ok(tape),
+        _ => Ok(network),
     }
 }
 

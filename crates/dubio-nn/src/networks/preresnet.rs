@@ -1,15 +1,10 @@
 //! `preresnetN`: residual networks for CIFAR with normalisation before convolution.
 
 use super::{Built, Card, at_least, number_in};
-use crate::layers::average_pool::AveragePool;
-use crate::layers::batch_norm::BatchNorm;
-use crate::layers::conv2d::Conv2d;
-use crate::layers::flatten::Flatten;
-use crate::layers::linear::Linear;
-use crate::layers::relu::Relu;
-use crate::real::Real;
+use crate::layer::Layer;
+use crate::layer::Layer::{BatchNorm, Flatten, GlobalAveragePool, Linear, Relu};
+use crate::network::{Network, Source};
 use crate::shape::Shape;
-use crate::tape::Tape;
 
 /// Two 3x3 convolutions a block up to 44 layers, bottlenecks above.
 pub const CARD: Card = Card {
@@ -18,7 +13,7 @@ pub const CARD: Card = Card {
     citation: "He et al. 2016, Identity mappings; as used by Ashukha et al. 2020",
 };
 
-pub(super) fn build<T: Real>(name: &str, thin: usize, input: Shape, outputs: usize) -> Built<T> {
+pub(super) fn build(name: &str, thin: usize, input: Shape, outputs: usize) -> Built {
     let depth = number_in(name, "preresnet", "")?;
     if ![20, 56, 110, 164].contains(&depth) {
         return Some(Err(format!("{name}: the depth must be 20, 56, 110 or 164")));
@@ -28,8 +23,8 @@ pub(super) fn build<T: Real>(name: &str, thin: usize, input: Shape, outputs: usi
     }
     let width = (16 / thin).max(2);
     let bottleneck = depth >= 44;
-    let mut tape = Tape::new(input);
-    tape.then("conv1", Conv2d::same(width, 3, 1));
+    let mut network = Network::new(input);
+    network.then("conv1", Layer::conv2d(width, 3, 1));
     for stage in 0..3 {
         for block in 0..(depth - 2) / if bottleneck { 9 } else { 6 } {
             let block = Block {
@@ -37,15 +32,19 @@ pub(super) fn build<T: Real>(name: &str, thin: usize, input: Shape, outputs: usi
                 channels: width << stage,
                 stride: if stage > 0 && block == 0 { 2 } else { 1 },
             };
-            if bottleneck { block.add_bottleneck(&mut tape) } else { block.add_basic(&mut tape) }
+            if bottleneck {
+                block.add_bottleneck(&mut network)
+            } else {
+                block.add_basic(&mut network)
+            }
         }
     }
-    tape.then("bn", BatchNorm);
-    tape.then("relu", Relu);
-    tape.then("pool", AveragePool { size: 0 });
-    tape.then("flatten", Flatten);
-    tape.then("fc", Linear { outputs });
-    Some(Ok(tape))
+    network.then("bn", BatchNorm);
+    network.then("relu", Relu);
+    network.then("pool", GlobalAveragePool);
+    network.then("flatten", Flatten);
+    network.then("fc", Linear { outputs });
+    Some(Ok(network))
 }
 
 struct Block {
@@ -56,35 +55,35 @@ struct Block {
 
 impl Block {
     /// Normalisation, activation, convolution: the `index`-th of the block.
-    fn step<T: Real>(&self, tape: &mut Tape<T>, index: usize, conv: Conv2d) {
-        tape.then(format!("{}.bn{index}", self.name), BatchNorm);
-        tape.then(format!("{}.relu{index}", self.name), Relu);
-        tape.then(format!("{}.conv{index}", self.name), conv);
+    fn step(&self, network: &mut Network, index: usize, conv: Layer) {
+        network.then(format!("{}.bn{index}", self.name), BatchNorm);
+        network.then(format!("{}.relu{index}", self.name), Relu);
+        network.then(format!("{}.conv{index}", self.name), conv);
     }
 
-    fn close<T: Real>(&self, tape: &mut Tape<T>, start: crate::tape::From, channels: usize) {
-        let branch = tape.end();
-        let shortcut = if tape.shape(start) == tape.shape(branch) {
+    fn close(&self, network: &mut Network, start: Source, channels: usize) {
+        let branch = network.end();
+        let shortcut = if network.shape(start) == network.shape(branch) {
             start
         } else {
-            let conv = Conv2d::same(channels, 1, self.stride);
-            tape.feed(start, format!("{}.downsample.0", self.name), conv)
+            let conv = Layer::conv2d(channels, 1, self.stride);
+            network.feed(&[start], format!("{}.downsample.0", self.name), conv)
         };
-        tape.add(branch, shortcut, format!("{}.add", self.name));
+        network.add(branch, shortcut, format!("{}.add", self.name));
     }
 
-    fn add_basic<T: Real>(&self, tape: &mut Tape<T>) {
-        let start = tape.end();
-        self.step(tape, 1, Conv2d::same(self.channels, 3, self.stride));
-        self.step(tape, 2, Conv2d::same(self.channels, 3, 1));
-        self.close(tape, start, self.channels);
+    fn add_basic(&self, network: &mut Network) {
+        let start = network.end();
+        self.step(network, 1, Layer::conv2d(self.channels, 3, self.stride));
+        self.step(network, 2, Layer::conv2d(self.channels, 3, 1));
+        self.close(network, start, self.channels);
     }
 
-    fn add_bottleneck<T: Real>(&self, tape: &mut Tape<T>) {
-        let start = tape.end();
-        self.step(tape, 1, Conv2d::same(self.channels, 1, 1));
-        self.step(tape, 2, Conv2d::same(self.channels, 3, self.stride));
-        self.step(tape, 3, Conv2d::same(4 * self.channels, 1, 1));
-        self.close(tape, start, 4 * self.channels);
+    fn add_bottleneck(&self, network: &mut Network) {
+        let start = network.end();
+        self.step(network, 1, Layer::conv2d(self.channels, 1, 1));
+        self.step(network, 2, Layer::conv2d(self.channels, 3, self.stride));
+        self.step(network, 3, Layer::conv2d(4 * self.channels, 1, 1));
+        self.close(network, start, 4 * self.channels);
     }
 }

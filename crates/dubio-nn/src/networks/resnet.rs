@@ -1,16 +1,10 @@
 //! `resnet18`, `resnet34`, `resnet50`: the residual networks for ImageNet.
 
 use super::{Built, Card, at_least, number_in};
-use crate::layers::average_pool::AveragePool;
-use crate::layers::batch_norm::BatchNorm;
-use crate::layers::conv2d::{Bias, Conv2d};
-use crate::layers::flatten::Flatten;
-use crate::layers::linear::Linear;
-use crate::layers::max_pool::MaxPool;
-use crate::layers::relu::Relu;
-use crate::real::Real;
+use crate::layer::Layer::{BatchNorm, Conv2d, Flatten, GlobalAveragePool, Linear, MaxPool, Relu};
+use crate::layer::{Bias, Layer};
+use crate::network::Network;
 use crate::shape::Shape;
-use crate::tape::Tape;
 
 /// Named as torchvision names them.
 pub const CARD: Card = Card {
@@ -19,7 +13,7 @@ pub const CARD: Card = Card {
     citation: "He et al. 2016, Deep residual learning; stride in the 3x3 of a bottleneck, as torchvision",
 };
 
-pub(super) fn build<T: Real>(name: &str, thin: usize, input: Shape, outputs: usize) -> Built<T> {
+pub(super) fn build(name: &str, thin: usize, input: Shape, outputs: usize) -> Built {
     let depth = number_in(name, "resnet", "")?;
     let blocks = match depth {
         18 => [2, 2, 2, 2],
@@ -31,58 +25,52 @@ pub(super) fn build<T: Real>(name: &str, thin: usize, input: Shape, outputs: usi
     }
     let width = (64 / thin).max(2);
     let expansion = if depth == 50 { 4 } else { 1 };
-    let mut tape = Tape::new(input);
+    let mut network = Network::new(input);
     let stem = Conv2d { channels: width, kernel: 7, stride: 2, padding: 3, bias: Bias::No };
-    tape.then("conv1", stem);
-    tape.then("bn1", BatchNorm);
-    tape.then("relu", Relu);
-    tape.then("maxpool", MaxPool { size: 3, stride: 2, padding: 1 });
+    network.then("conv1", stem);
+    network.then("bn1", BatchNorm);
+    network.then("relu", Relu);
+    network.then("maxpool", MaxPool { size: 3, stride: 2, padding: 1 });
     for (stage, count) in blocks.into_iter().enumerate() {
         for block in 0..count {
             let stride = if stage > 0 && block == 0 { 2 } else { 1 };
             let name = format!("layer{}.{block}", stage + 1);
-            add_block(&mut tape, &name, width << stage, stride, expansion);
+            add_block(&mut network, &name, width << stage, stride, expansion);
         }
     }
-    tape.then("avgpool", AveragePool { size: 0 });
-    tape.then("flatten", Flatten);
-    tape.then("fc", Linear { outputs });
-    Some(Ok(tape))
+    network.then("avgpool", GlobalAveragePool);
+    network.then("flatten", Flatten);
+    network.then("fc", Linear { outputs });
+    Some(Ok(network))
 }
 
-fn add_block<T: Real>(
-    tape: &mut Tape<T>,
-    name: &str,
-    channels: usize,
-    stride: usize,
-    expansion: usize,
-) {
-    let start = tape.end();
+fn add_block(network: &mut Network, name: &str, channels: usize, stride: usize, expansion: usize) {
+    let start = network.end();
     let out = channels * expansion;
     let convs = if expansion == 1 {
-        vec![Conv2d::same(channels, 3, stride), Conv2d::same(channels, 3, 1)]
+        vec![Layer::conv2d(channels, 3, stride), Layer::conv2d(channels, 3, 1)]
     } else {
         vec![
-            Conv2d::same(channels, 1, 1),
-            Conv2d::same(channels, 3, stride),
-            Conv2d::same(out, 1, 1),
+            Layer::conv2d(channels, 1, 1),
+            Layer::conv2d(channels, 3, stride),
+            Layer::conv2d(out, 1, 1),
         ]
     };
     let last = convs.len();
     for (index, conv) in (1..).zip(convs) {
-        tape.then(format!("{name}.conv{index}"), conv);
-        tape.then(format!("{name}.bn{index}"), BatchNorm);
+        network.then(format!("{name}.conv{index}"), conv);
+        network.then(format!("{name}.bn{index}"), BatchNorm);
         if index < last {
-            tape.then(format!("{name}.relu{index}"), Relu);
+            network.then(format!("{name}.relu{index}"), Relu);
         }
     }
-    let branch = tape.end();
-    let shortcut = if tape.shape(start) == tape.shape(branch) {
+    let branch = network.end();
+    let shortcut = if network.shape(start) == network.shape(branch) {
         start
     } else {
-        tape.feed(start, format!("{name}.downsample.0"), Conv2d::same(out, 1, stride));
-        tape.then(format!("{name}.downsample.1"), BatchNorm)
+        network.feed(&[start], format!("{name}.downsample.0"), Layer::conv2d(out, 1, stride));
+        network.then(format!("{name}.downsample.1"), BatchNorm)
     };
-    tape.add(branch, shortcut, format!("{name}.add"));
-    tape.then(format!("{name}.relu"), Relu);
+    network.add(branch, shortcut, format!("{name}.add"));
+    network.then(format!("{name}.relu"), Relu);
 }

@@ -1,15 +1,10 @@
 //! `vgg16`: thirteen convolutions with batch normalisation, three fully connected layers.
 
 use super::{Built, Card, at_least};
-use crate::layers::batch_norm::BatchNorm;
-use crate::layers::conv2d::{Bias, Conv2d};
-use crate::layers::flatten::Flatten;
-use crate::layers::linear::Linear;
-use crate::layers::max_pool::MaxPool;
-use crate::layers::relu::Relu;
-use crate::real::Real;
+use crate::layer::Bias;
+use crate::layer::Layer::{BatchNorm, Conv2d, Flatten, Linear, MaxPool, Relu};
+use crate::network::Network;
 use crate::shape::Shape;
-use crate::tape::Tape;
 
 /// The version for CIFAR, with 512 hidden units.
 pub const CARD: Card = Card {
@@ -22,14 +17,14 @@ pub const CARD: Card = Card {
 const PLAN: [usize; 18] =
     [64, 64, 0, 128, 128, 0, 256, 256, 256, 0, 512, 512, 512, 0, 512, 512, 512, 0];
 
-pub(super) fn build<T: Real>(name: &str, thin: usize, input: Shape, outputs: usize) -> Built<T> {
+pub(super) fn build(name: &str, thin: usize, input: Shape, outputs: usize) -> Built {
     if name != "vgg16" {
         return None;
     }
     if let Err(why) = at_least(input, 32, name) {
         return Some(Err(why));
     }
-    let mut tape = Tape::new(input);
+    let mut network = Network::new(input);
     // Numbered as in PyTorch's sequence of convolution, normalisation, activation, pooling.
     let mut index = 0;
     let mut next = || {
@@ -38,20 +33,20 @@ pub(super) fn build<T: Real>(name: &str, thin: usize, input: Shape, outputs: usi
     };
     for channels in PLAN {
         if channels == 0 {
-            tape.then(next(), MaxPool { size: 2, stride: 2, padding: 0 });
+            network.then(next(), MaxPool { size: 2, stride: 2, padding: 0 });
         } else {
             let channels = (channels / thin).max(1);
             let conv = Conv2d { channels, kernel: 3, stride: 1, padding: 1, bias: Bias::Yes };
-            tape.then(next(), conv);
-            tape.then(next(), BatchNorm);
-            tape.then(next(), Relu);
+            network.then(next(), conv);
+            network.then(next(), BatchNorm);
+            network.then(next(), Relu);
         }
     }
-    tape.then("flatten", Flatten);
+    network.then("flatten", Flatten);
     for (index, name) in ["classifier.1", "classifier.4"].iter().enumerate() {
-        tape.then(*name, Linear { outputs: (512 / thin).max(1) });
-        tape.then(format!("classifier.relu{}", index + 1), Relu);
+        network.then(*name, Linear { outputs: (512 / thin).max(1) });
+        network.then(format!("classifier.relu{}", index + 1), Relu);
     }
-    tape.then("classifier.6", Linear { outputs });
-    Some(Ok(tape))
+    network.then("classifier.6", Linear { outputs });
+    Some(Ok(network))
 }

@@ -1,24 +1,19 @@
-//! `average-pool`: the mean of each window.
+//! `Layer::AveragePool`: the mean of each window.
 
-use super::{Backward, Forward, Layer};
+use super::{Backward, Forward, Kernel};
 use crate::real::Real;
 use crate::shape::Shape;
 
-/// The mean of every `size x size` window, side by side; what is left over at the right and at
-/// the bottom is dropped. `size = 0` takes the whole picture.
-pub struct AveragePool {
-    /// Side of the window; 0 for the whole picture.
-    pub size: usize,
+/// Also of the whole image, which is one window.
+pub(super) struct AveragePool {
+    pub rows: usize,
+    pub columns: usize,
 }
 
 impl AveragePool {
-    fn window(&self, input: Shape) -> (usize, usize) {
-        if self.size == 0 { (input.height, input.width) } else { (self.size, self.size) }
-    }
-
     /// Calls `f(place in, place out)` for every place of a window, and says how many share one.
     fn places(&self, input: Shape, mut f: impl FnMut(usize, usize)) -> usize {
-        let (rows, columns) = self.window(input);
+        let Self { rows, columns } = *self;
         let (height, width) = (input.height / rows, input.width / columns);
         for row in 0..height * rows {
             for column in 0..width * columns {
@@ -29,14 +24,7 @@ impl AveragePool {
     }
 }
 
-impl<T: Real> Layer<T> for AveragePool {
-    fn kind(&self) -> &'static str {
-        "average-pool"
-    }
-    fn output(&self, input: Shape) -> Shape {
-        let (rows, columns) = self.window(input);
-        Shape::picture(input.channels, input.height / rows, input.width / columns)
-    }
+impl<T: Real> Kernel<T> for AveragePool {
     fn forward(&self, pass: Forward<'_, T>) {
         let (channels, size) = (pass.shape.channels, pass.shape.size());
         let out = pass.output.len() / pass.batch;
@@ -55,8 +43,7 @@ impl<T: Real> Layer<T> for AveragePool {
     fn backward(&self, pass: Backward<'_, T>) {
         let (channels, size) = (pass.shape.channels, pass.shape.size());
         let out = pass.output_gradient.len() / pass.batch;
-        let (rows, columns) = self.window(pass.shape);
-        let share = T::of(1.0 / (rows * columns) as f64);
+        let share = T::of(1.0 / (self.rows * self.columns) as f64);
         pass.input_gradient.fill(T::zero());
         let examples = pass.input_gradient.chunks_exact_mut(size);
         for (gradient, g) in examples.zip(pass.output_gradient.chunks_exact(out)) {

@@ -1,23 +1,15 @@
-//! `swish`: `x / (1 + exp(-x))`.
+//! `Layer::Swish`: `x / (1 + exp(-x))`.
 
-use super::{Backward, Forward, Layer, activation};
+use super::{Backward, Forward, Kernel, activation};
 use crate::real::Real;
-use crate::shape::Shape;
 
-/// `x sigmoid(x)`: Ramachandran et al. 2017; also called SiLU.
-pub struct Swish;
+pub(super) struct Swish;
 
 fn sigmoid<T: Real>(x: T) -> T {
     T::one() / (T::one() + (-x).exp())
 }
 
-impl<T: Real> Layer<T> for Swish {
-    fn kind(&self) -> &'static str {
-        "swish"
-    }
-    fn output(&self, input: Shape) -> Shape {
-        input
-    }
+impl<T: Real> Kernel<T> for Swish {
     fn forward(&self, pass: Forward<'_, T>) {
         activation::forward(pass, |x| x * sigmoid(x));
     }

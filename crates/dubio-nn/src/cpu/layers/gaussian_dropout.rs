@@ -1,29 +1,16 @@
-//! `gaussian dropout`: numbers multiplied by normal noise around 1.
+//! `Layer::GaussianDropout`: numbers multiplied by normal noise around 1.
 
 use dubio_random::numbered::Numbered;
 
-use super::{Backward, Forward, Layer};
+use super::{Backward, Forward, Kernel};
 use crate::real::Real;
 use crate::shape::Shape;
 
-/// Multiplies by `Normal(1, rate / (1 - rate))`, which has the mean and the variance of
-/// [`super::dropout::Dropout`] at this rate: Srivastava et al. 2014, section 10. Without noise it
-/// does nothing.
-pub struct GaussianDropout {
-    /// Share of numbers that dropout of the same strength leaves out.
+pub(super) struct GaussianDropout {
     pub rate: f64,
 }
 
-impl<T: Real> Layer<T> for GaussianDropout {
-    fn kind(&self) -> &'static str {
-        "gaussian dropout"
-    }
-    fn output(&self, input: Shape) -> Shape {
-        input
-    }
-    fn is_noisy(&self) -> bool {
-        true
-    }
+impl<T: Real> Kernel<T> for GaussianDropout {
     fn saved(&self, input: Shape, batch: usize) -> usize {
         input.size() * batch
     }

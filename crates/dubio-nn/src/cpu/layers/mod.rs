@@ -1,6 +1,6 @@
-//! Layers, one file each.
+//! Kernels for CPUs, one layer one file.
 //!
-//! A layer is a rule for turning a batch of activations into another, and gradients back. It owns
+//! A kernel turns a batch of activations into another, and gradients back. It owns
 //! no numbers: parameters are slices of the one flat vector, what it keeps between the passes is a
 //! buffer that the tape allocates once, and random numbers come from a stream that is handed over.
 //! Activations of a batch lie example after example, each `[height, width, channels]`.
@@ -9,82 +9,52 @@
 //! sums over pieces run in their order, so one thread and many give the same bytes.
 
 mod activation;
-pub mod average_pool;
-pub mod batch_norm;
-pub mod conv2d;
-pub mod dropout;
-pub mod elu;
-pub mod filter_response_norm;
-pub mod flatten;
-pub mod gaussian_dropout;
-pub mod linear;
-pub mod max_pool;
-pub mod relu;
-pub mod residual;
-pub mod swish;
+mod add;
+mod average_pool;
+mod batch_norm;
+mod conv2d;
+mod dropout;
+mod elu;
+mod filter_response_norm;
+mod flatten;
+mod gaussian_dropout;
+mod linear;
+mod max_pool;
+mod padded_shortcut;
+mod relu;
+mod swish;
 
+use add::Add;
+use average_pool::AveragePool;
+use batch_norm::BatchNorm;
+use conv2d::Conv2d;
+use dropout::Dropout;
 use dubio_random::stream::Stream;
+use elu::Elu;
+use filter_response_norm::FilterResponseNorm;
+use flatten::Flatten;
+use gaussian_dropout::GaussianDropout;
+use linear::Linear;
+use max_pool::MaxPool;
+use padded_shortcut::PaddedShortcut;
+use relu::Relu;
+use swish::Swish;
 
+use crate::engine::Statistics;
+use crate::layer::Layer;
 use crate::real::Real;
 use crate::shape::Shape;
 
 /// Examples that are worked on by one thread at a time.
-pub const PIECE: usize = 8;
+pub(super) const PIECE: usize = 8;
 
 /// Arithmetic operations below which handing pieces to other threads costs more than it gives.
 /// A property of the layer and the batch alone.
-pub(crate) const WORTH_SHARING: usize = 1 << 18;
-
-/// How a parameter starts out.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Start {
-    /// The same number everywhere.
-    Constant(f64),
-    /// Normal with mean 0 and variance `2 / fan`: He et al. 2015.
-    He {
-        /// Number of inputs (or outputs) of a unit.
-        fan: usize,
-    },
-    /// Uniform in `+-1 / sqrt(fan)`: the default of PyTorch's linear and convolutional layers.
-    Uniform {
-        /// Number of inputs of a unit.
-        fan: usize,
-    },
-}
-
-/// One of a layer's parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Parameter {
-    /// Name inside the layer, as PyTorch calls it.
-    pub name: &'static str,
-    /// Lengths of its axes as stored here.
-    pub dims: Vec<usize>,
-    /// How it starts out.
-    pub start: Start,
-}
-
-impl Parameter {
-    /// Numbers in it.
-    pub fn size(&self) -> usize {
-        self.dims.iter().product()
-    }
-}
-
-/// Where batch normalisation takes its means and variances from.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Statistics {
-    /// From the batch, which also moves the running ones by this share of the way.
-    Batch {
-        /// Share of the new batch in the running statistics; PyTorch's `momentum`, 0.1 there.
-        momentum: f64,
-    },
-    /// The running ones.
-    Running,
-}
+const WORTH_SHARING: usize = 1 << 18;
 
 /// What a pass is for.
 #[derive(Clone, Debug)]
-pub struct Mode {
+pub(super) struct Mode {
     /// Statistics of batch normalisation.
     pub statistics: Statistics,
     /// Where dropout takes its masks from; `None` for no dropout.
@@ -94,7 +64,7 @@ pub struct Mode {
 impl Mode {
     /// Which mask of its stream an example gets. In training each has its own; in prediction all have
     /// the same, so that a pass is a sample of the network and not of every example by itself.
-    pub(crate) fn mask_of(&self, example: usize) -> usize {
+    fn mask_of(&self, example: usize) -> usize {
         match self.statistics {
             Statistics::Batch { .. } => example,
             Statistics::Running => 0,
@@ -102,18 +72,13 @@ impl Mode {
     }
 
     /// Running statistics, no noise.
-    pub fn evaluate() -> Self {
+    pub(super) fn evaluate() -> Self {
         Self { statistics: Statistics::Running, noise: None }
-    }
-
-    /// Statistics of the batch, and masks from this stream.
-    pub fn train(noise: Stream) -> Self {
-        Self { statistics: Statistics::Batch { momentum: 0.1 }, noise: Some(noise) }
     }
 }
 
 /// What a layer sees on the way forward.
-pub struct Forward<'a, T> {
+pub(super) struct Forward<'a, T> {
     /// Its parameters.
     pub theta: &'a [T],
     /// Activations that come in.
@@ -124,9 +89,9 @@ pub struct Forward<'a, T> {
     pub output: &'a mut [T],
     /// What it keeps for the way back.
     pub saved: &'a mut [T],
-    /// Room to work in, [`Layer::scratch`] numbers for each piece.
+    /// Room to work in, [`Kernel::scratch`] numbers for each piece.
     pub scratch: &'a mut [T],
-    /// Room for sums in f64, [`Layer::sums`] of them.
+    /// Room for sums in f64, [`Kernel::sums`] of them.
     pub sums: &'a mut [f64],
     /// Its running statistics.
     pub statistics: &'a mut [T],
@@ -141,7 +106,7 @@ pub struct Forward<'a, T> {
 }
 
 /// What a layer sees on the way back.
-pub struct Backward<'a, T> {
+pub(super) struct Backward<'a, T> {
     /// Its parameters.
     pub theta: &'a [T],
     /// Activations that came in.
@@ -156,9 +121,9 @@ pub struct Backward<'a, T> {
     pub gradient: &'a mut [T],
     /// What was kept.
     pub saved: &'a [T],
-    /// Room to work in, [`Layer::scratch`] numbers for each piece.
+    /// Room to work in, [`Kernel::scratch`] numbers for each piece.
     pub scratch: &'a mut [T],
-    /// Room for sums in f64, [`Layer::sums`] of them.
+    /// Room for sums in f64, [`Kernel::sums`] of them.
     pub sums: &'a mut [f64],
     /// Number of examples.
     pub batch: usize,
@@ -168,22 +133,8 @@ pub struct Backward<'a, T> {
     pub mode: &'a Mode,
 }
 
-/// A layer: see the module's words.
-pub trait Layer<T: Real>: Send + Sync {
-    /// What it is, in one word.
-    fn kind(&self) -> &'static str;
-    /// Shape of an output.
-    fn output(&self, input: Shape) -> Shape;
-    /// Its parameters, in the order in which they lie in the flat vector.
-    fn parameters(&self, _input: Shape) -> Vec<Parameter> {
-        Vec::new()
-    }
-    /// How many running statistics it has; they start at the values of [`Layer::rest`].
-    fn statistics(&self, _input: Shape) -> usize {
-        0
-    }
-    /// The running statistics of a layer that has seen nothing.
-    fn rest(&self, _statistics: &mut [T]) {}
+/// A layer at work: see the module's words.
+pub(super) trait Kernel<T: Real>: Send + Sync {
     /// Numbers kept from forward to backward for a batch.
     fn saved(&self, _input: Shape, _batch: usize) -> usize {
         0
@@ -196,26 +147,39 @@ pub trait Layer<T: Real>: Send + Sync {
     fn sums(&self, _input: Shape) -> usize {
         0
     }
-    /// Whether it takes random numbers when there are any.
-    fn is_noisy(&self) -> bool {
-        false
-    }
-    /// Multiply-accumulates for one example.
-    fn macs(&self, _input: Shape) -> u64 {
-        0
-    }
-    /// Whether it adds a second input to the first; the gradient then goes to both unchanged.
-    fn adds(&self) -> bool {
-        false
-    }
     /// Activations forward.
     fn forward(&self, pass: Forward<'_, T>);
-    /// Gradients back.
+    /// Gradients back, to its first input; that of a second is the one that comes in.
     fn backward(&self, pass: Backward<'_, T>);
 }
 
+/// The kernel of a layer.
+pub(super) fn kernel<T: Real>(layer: &Layer, input: Shape) -> Box<dyn Kernel<T>> {
+    match *layer {
+        Layer::Linear { outputs } => Box::new(Linear { outputs }),
+        Layer::Conv2d { channels, kernel, stride, padding, bias } => {
+            Box::new(Conv2d { channels, kernel, stride, padding, bias })
+        }
+        Layer::MaxPool { size, stride, padding } => Box::new(MaxPool { size, stride, padding }),
+        Layer::AveragePool { size } => Box::new(AveragePool { rows: size, columns: size }),
+        Layer::GlobalAveragePool => {
+            Box::new(AveragePool { rows: input.height, columns: input.width })
+        }
+        Layer::BatchNorm => Box::new(BatchNorm),
+        Layer::FilterResponseNorm => Box::new(FilterResponseNorm),
+        Layer::Relu => Box::new(Relu),
+        Layer::Elu => Box::new(Elu),
+        Layer::Swish => Box::new(Swish),
+        Layer::Dropout { rate } => Box::new(Dropout { rate }),
+        Layer::GaussianDropout { rate } => Box::new(GaussianDropout { rate }),
+        Layer::Flatten => Box::new(Flatten),
+        Layer::Add => Box::new(Add),
+        Layer::PaddedShortcut { channels } => Box::new(PaddedShortcut { channels }),
+    }
+}
+
 /// Calls `f(piece, part of out, part of scratch)` for every piece of a batch.
-pub(crate) fn each_piece<T: Real>(
+fn each_piece<T: Real>(
     work: usize,
     out: &mut [T],
     per_piece: usize,

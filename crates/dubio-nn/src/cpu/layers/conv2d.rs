@@ -1,4 +1,4 @@
-//! `conv2d`: convolution by products of matrices, a picture at a time.
+//! `Layer::Conv2d`: convolution by products of matrices, a picture at a time.
 //!
 //! The windows of one picture are laid out as rows of a matrix (im2col), which is small enough to
 //! stay in the cache while it is multiplied by the kernels. Pictures of one channel go another way, in `grey`.
@@ -8,47 +8,25 @@ mod grey;
 use grey::Grey;
 use rayon::prelude::*;
 
-use super::{Backward, Forward, Layer, PIECE, Parameter, Start, WORTH_SHARING, each_piece};
-use crate::matrix::{Into, Matrix, multiply};
+use super::{Backward, Forward, Kernel, PIECE, WORTH_SHARING, each_piece};
+use crate::cpu::matrix::{Matrix, Store, multiply};
+use crate::layer::Bias;
 use crate::real::Real;
 use crate::shape::Shape;
 
-/// A convolution with square kernels. Weights `[kernel, kernel, channels in, channels out]`, then
-/// biases `[channels out]` if there are any.
-pub struct Conv2d {
-    /// Channels that go out.
+/// The fields are those of the description.
+pub(super) struct Conv2d {
     pub channels: usize,
-    /// Side of the kernel.
     pub kernel: usize,
-    /// Steps between windows.
     pub stride: usize,
-    /// Places of zeros around the picture.
     pub padding: usize,
-    /// Whether there is a bias.
     pub bias: Bias,
 }
 
-/// Whether a layer adds a constant to each channel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bias {
-    /// It does.
-    Yes,
-    /// A normalisation that follows would take it away again.
-    No,
-}
-
 impl Conv2d {
-    /// A convolution without bias that keeps the size of pictures when its stride is 1.
-    pub fn same(channels: usize, kernel: usize, stride: usize) -> Self {
-        Self { channels, kernel, stride, padding: kernel / 2, bias: Bias::No }
-    }
-
-    fn side(&self, length: usize) -> usize {
-        (length + 2 * self.padding - self.kernel) / self.stride + 1
-    }
-
     fn out(&self, input: Shape) -> Shape {
-        Shape::picture(self.channels, self.side(input.height), self.side(input.width))
+        let Self { channels, kernel, stride, padding, .. } = *self;
+        Shape { channels, ..input.windows(kernel, stride, padding) }
     }
 
     /// Numbers in a window.
@@ -169,7 +147,7 @@ impl Conv2d {
                 &*windows
             };
             let x = Matrix::new(x, out.places(), window).transposed();
-            multiply(x, g_matrix, kernels, Into::Add);
+            multiply(x, g_matrix, kernels, Store::Add);
             if self.bias == Bias::Yes {
                 for place in g.chunks_exact(self.channels) {
                     for (sum, g) in biases.iter_mut().zip(place) {
@@ -181,9 +159,9 @@ impl Conv2d {
                 let to = &mut pictures[index * size..(index + 1) * size];
                 let kernels = Matrix::new(pass.theta, window, self.channels).transposed();
                 if self.is_plain() {
-                    multiply(g_matrix, kernels, to, Into::Replace);
+                    multiply(g_matrix, kernels, to, Store::Replace);
                 } else {
-                    multiply(g_matrix, kernels, back, Into::Replace);
+                    multiply(g_matrix, kernels, back, Store::Replace);
                     self.add_windows(back, pass.shape, to);
                 }
             }
@@ -200,39 +178,11 @@ struct Shared<'a, T> {
     shape: Shape,
 }
 
-impl<T: Real> Layer<T> for Conv2d {
-    fn kind(&self) -> &'static str {
-        "conv2d"
-    }
-
-    fn output(&self, input: Shape) -> Shape {
-        self.out(input)
-    }
-
-    fn parameters(&self, input: Shape) -> Vec<Parameter> {
-        let dims = vec![self.kernel, self.kernel, input.channels, self.channels];
-        let fan = self.window(input);
-        let weight = match self.bias {
-            // Followed by a normalisation: He et al. 2015, by outputs, as their networks do.
-            Bias::No => Start::He { fan: self.kernel * self.kernel * self.channels },
-            Bias::Yes => Start::Uniform { fan },
-        };
-        let mut parameters = vec![Parameter { name: "weight", dims, start: weight }];
-        if self.bias == Bias::Yes {
-            let start = Start::Uniform { fan };
-            parameters.push(Parameter { name: "bias", dims: vec![self.channels], start });
-        }
-        parameters
-    }
-
+impl<T: Real> Kernel<T> for Conv2d {
     fn scratch(&self, input: Shape) -> usize {
         let windows = self.out(input).places() * self.window(input);
         let grey = Grey::new(self, input).map_or(0, Grey::scratch);
         grey.max(2 * windows) + (self.window(input) + 1) * self.channels
-    }
-
-    fn macs(&self, input: Shape) -> u64 {
-        (self.out(input).size() * self.window(input)) as u64
     }
 
     fn forward(&self, pass: Forward<'_, T>) {
@@ -241,7 +191,7 @@ impl<T: Real> Layer<T> for Conv2d {
         let (kernels, bias) = pass.theta.split_at(window * self.channels);
         let grey = Grey::new(self, pass.shape);
         let work = self.work(pass.shape, pass.batch);
-        let scratch = Layer::<T>::scratch(self, pass.shape);
+        let scratch = Kernel::<T>::scratch(self, pass.shape);
         each_piece(
             work,
             pass.output,
@@ -263,10 +213,10 @@ impl<T: Real> Layer<T> for Conv2d {
                         &*room
                     };
                     let into = match self.bias {
-                        Bias::No => Into::Replace,
+                        Bias::No => Store::Replace,
                         Bias::Yes => {
                             y.chunks_exact_mut(self.channels).for_each(|p| p.copy_from_slice(bias));
-                            Into::Add
+                            Store::Add
                         }
                     };
                     let kernels = Matrix::new(kernels, window, self.channels);
@@ -284,7 +234,7 @@ impl<T: Real> Layer<T> for Conv2d {
             batch: pass.batch,
             shape: pass.shape,
         };
-        let scratch = Layer::<T>::scratch(self, pass.shape);
+        let scratch = Kernel::<T>::scratch(self, pass.shape);
         let used = pass.batch.div_ceil(PIECE) * scratch;
         let size = PIECE * pass.shape.size();
         let apart = self.work(pass.shape, pass.batch) >= WORTH_SHARING;

@@ -1,36 +1,10 @@
-//! `residual`: the sum of two branches, and the shortcut that has no parameters.
+//! `Layer::PaddedShortcut`: the shortcut that has no parameters.
 
-use super::{Backward, Forward, Layer};
+use super::{Backward, Forward, Kernel};
 use crate::real::Real;
 use crate::shape::Shape;
 
-/// Adds a second input of the same shape.
-pub struct Residual;
-
-impl<T: Real> Layer<T> for Residual {
-    fn kind(&self) -> &'static str {
-        "residual"
-    }
-    fn output(&self, input: Shape) -> Shape {
-        input
-    }
-    fn adds(&self) -> bool {
-        true
-    }
-    fn forward(&self, pass: Forward<'_, T>) {
-        for ((sum, a), b) in pass.output.iter_mut().zip(pass.input).zip(pass.other) {
-            *sum = *a + *b;
-        }
-    }
-    fn backward(&self, pass: Backward<'_, T>) {
-        pass.input_gradient.copy_from_slice(pass.output_gradient);
-    }
-}
-
-/// Every other row and column, with as many channels of zeros put before and behind as it takes:
-/// He et al. 2016, option A of their CIFAR networks.
-pub struct PaddedShortcut {
-    /// Channels that go out.
+pub(super) struct PaddedShortcut {
     pub channels: usize,
 }
 
@@ -48,13 +22,7 @@ impl PaddedShortcut {
     }
 }
 
-impl<T: Real> Layer<T> for PaddedShortcut {
-    fn kind(&self) -> &'static str {
-        "padded-shortcut"
-    }
-    fn output(&self, input: Shape) -> Shape {
-        Shape::picture(self.channels, input.height.div_ceil(2), input.width.div_ceil(2))
-    }
+impl<T: Real> Kernel<T> for PaddedShortcut {
     fn forward(&self, pass: Forward<'_, T>) {
         pass.output.fill(T::zero());
         let (size_in, size_out) = (pass.shape.size(), pass.output.len() / pass.batch);

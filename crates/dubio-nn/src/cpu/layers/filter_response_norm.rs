@@ -1,32 +1,14 @@
-//! `filter-response-norm`: channels scaled by their own mean square, example by example.
+//! `Layer::FilterResponseNorm`: channels scaled by their own mean square, example by example.
 
-use super::{Backward, Forward, Layer, PIECE, Parameter, Start, each_piece};
+use super::{Backward, Forward, Kernel, PIECE, each_piece};
 use crate::real::Real;
 use crate::shape::Shape;
 
-/// `y = weight x / sqrt(mean over places of x^2 + 1e-6) + bias` per channel and example: Singh and
-/// Krishnan 2020, without the learnt threshold, since a smooth activation follows here.
-pub struct FilterResponseNorm;
+pub(super) struct FilterResponseNorm;
 
 const EPSILON: f64 = 1e-6;
 
-impl<T: Real> Layer<T> for FilterResponseNorm {
-    fn kind(&self) -> &'static str {
-        "filter-response-norm"
-    }
-
-    fn output(&self, input: Shape) -> Shape {
-        input
-    }
-
-    fn parameters(&self, input: Shape) -> Vec<Parameter> {
-        let dims = vec![input.channels];
-        vec![
-            Parameter { name: "weight", dims: dims.clone(), start: Start::Constant(1.0) },
-            Parameter { name: "bias", dims, start: Start::Constant(0.0) },
-        ]
-    }
-
+impl<T: Real> Kernel<T> for FilterResponseNorm {
     /// One over the root of the mean square, per channel and example.
     fn saved(&self, input: Shape, batch: usize) -> usize {
         input.channels * batch

@@ -1,28 +1,16 @@
-//! `dropout`: numbers left out.
+//! `Layer::Dropout`: numbers left out.
 
 use dubio_random::numbered::Numbered;
 
-use super::{Backward, Forward, Layer};
+use super::{Backward, Forward, Kernel};
 use crate::real::Real;
 use crate::shape::Shape;
 
-/// Keeps a number with probability `1 - rate` and divides it by that, so that its mean stays; the
-/// same with or without freezing. Without noise it does nothing.
-pub struct Dropout {
-    /// Share of numbers that are left out.
+pub(super) struct Dropout {
     pub rate: f64,
 }
 
-impl<T: Real> Layer<T> for Dropout {
-    fn kind(&self) -> &'static str {
-        "dropout"
-    }
-    fn output(&self, input: Shape) -> Shape {
-        input
-    }
-    fn is_noisy(&self) -> bool {
-        true
-    }
+impl<T: Real> Kernel<T> for Dropout {
     fn saved(&self, input: Shape, batch: usize) -> usize {
         input.size() * batch
     }

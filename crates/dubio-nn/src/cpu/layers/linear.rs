@@ -1,15 +1,12 @@
-//! `y = x W^T + b`.
+//! `Layer::Linear`: `y = x W^T + b`.
 
 use rayon::prelude::*;
 
-use super::{Backward, Forward, Layer, Parameter, Start, WORTH_SHARING};
-use crate::matrix::{Into, Matrix, multiply};
+use super::{Backward, Forward, Kernel, WORTH_SHARING};
+use crate::cpu::matrix::{Matrix, Store, multiply};
 use crate::real::Real;
-use crate::shape::Shape;
 
-/// A fully connected layer. Weights `[outputs, inputs]`, then biases `[outputs]`.
-pub struct Linear {
-    /// Number of outputs.
+pub(super) struct Linear {
     pub outputs: usize,
 }
 
@@ -41,31 +38,7 @@ fn by_rows<T: Real>(
     }
 }
 
-impl<T: Real> Layer<T> for Linear {
-    fn kind(&self) -> &'static str {
-        "linear"
-    }
-
-    fn output(&self, _input: Shape) -> Shape {
-        Shape::vector(self.outputs)
-    }
-
-    fn parameters(&self, input: Shape) -> Vec<Parameter> {
-        let fan = input.size();
-        vec![
-            Parameter {
-                name: "weight",
-                dims: vec![self.outputs, fan],
-                start: Start::Uniform { fan },
-            },
-            Parameter { name: "bias", dims: vec![self.outputs], start: Start::Uniform { fan } },
-        ]
-    }
-
-    fn macs(&self, input: Shape) -> u64 {
-        (self.outputs * input.size()) as u64
-    }
-
+impl<T: Real> Kernel<T> for Linear {
     fn forward(&self, pass: Forward<'_, T>) {
         let (inputs, outputs) = (pass.shape.size(), self.outputs);
         let (weight, bias) = self.split(pass.theta);
@@ -75,7 +48,7 @@ impl<T: Real> Layer<T> for Linear {
             let rows = out.len() / outputs;
             out.chunks_exact_mut(outputs).for_each(|row| row.copy_from_slice(bias));
             let x = Matrix::new(&pass.input[first * inputs..], rows, inputs);
-            multiply(x, weight, out, Into::Add);
+            multiply(x, weight, out, Store::Add);
         });
     }
 
@@ -95,7 +68,7 @@ impl<T: Real> Layer<T> for Linear {
         let size = block(outputs);
         if work < WORTH_SHARING || size >= outputs {
             let g = Matrix::new(pass.output_gradient, pass.batch, outputs).transposed();
-            multiply(g, x, weight_gradient, Into::Add);
+            multiply(g, x, weight_gradient, Store::Add);
         } else {
             weight_gradient.par_chunks_mut(size * inputs).enumerate().for_each(|(block, out)| {
                 let rows = out.len() / inputs;
@@ -105,7 +78,7 @@ impl<T: Real> Layer<T> for Linear {
                     outputs,
                     block * size..block * size + rows,
                 );
-                multiply(g.transposed(), x, out, Into::Add);
+                multiply(g.transposed(), x, out, Store::Add);
             });
         }
         let weight = Matrix::new(weight, outputs, inputs);
@@ -113,7 +86,7 @@ impl<T: Real> Layer<T> for Linear {
             by_rows(work, pass.input_gradient, inputs, |first, out| {
                 let rows = out.len() / inputs;
                 let g = Matrix::new(&pass.output_gradient[first * outputs..], rows, outputs);
-                multiply(g, weight, out, Into::Replace);
+                multiply(g, weight, out, Store::Replace);
             });
         }
     }

@@ -4,7 +4,7 @@ use crate::real::Real;
 
 /// A matrix inside a slice.
 #[derive(Clone, Copy)]
-pub struct Matrix<'a, T> {
+pub(super) struct Matrix<'a, T> {
     data: &'a [T],
     rows: usize,
     columns: usize,
@@ -14,13 +14,13 @@ pub struct Matrix<'a, T> {
 
 impl<'a, T> Matrix<'a, T> {
     /// `rows x columns`, row after row, from the start of a slice that is at least so long.
-    pub fn new(data: &'a [T], rows: usize, columns: usize) -> Self {
+    pub(super) fn new(data: &'a [T], rows: usize, columns: usize) -> Self {
         assert!(rows * columns <= data.len(), "a matrix beyond its slice");
         Self { data, rows, columns, row_stride: columns, column_stride: 1 }
     }
 
     /// Some columns of a matrix of `rows x columns`.
-    pub fn columns_of(
+    pub(super) fn columns_of(
         data: &'a [T],
         rows: usize,
         columns: usize,
@@ -37,7 +37,7 @@ impl<'a, T> Matrix<'a, T> {
     }
 
     /// The transpose.
-    pub fn transposed(self) -> Self {
+    pub(super) fn transposed(self) -> Self {
         Self {
             rows: self.columns,
             columns: self.rows,
@@ -50,7 +50,7 @@ impl<'a, T> Matrix<'a, T> {
 
 /// What happens to the old content of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Into {
+pub(super) enum Store {
     /// It is overwritten.
     Replace,
     /// The product is added to it.
@@ -59,10 +59,10 @@ pub enum Into {
 
 /// `out = a b` or `out += a b`; `out` is stored row after row. One thread, so that the order of
 /// the sums depends on nothing but the shapes.
-pub fn multiply<T: Real>(a: Matrix<'_, T>, b: Matrix<'_, T>, out: &mut [T], into: Into) {
+pub(super) fn multiply<T: Real>(a: Matrix<'_, T>, b: Matrix<'_, T>, out: &mut [T], into: Store) {
     let (m, n, k) = (a.rows, b.columns, a.columns);
     assert!(b.rows == k && out.len() >= m * n, "shapes that do not fit");
-    let (read, one) = (into == Into::Add, T::one());
+    let (read, one) = (into == Store::Add, T::one());
     // SAFETY: the constructors and the assertion above keep every index inside its slice, `out`
     // is exclusive, and f32 and f64 are types that gemm knows.
     #[allow(unsafe_code)]
@@ -114,8 +114,8 @@ mod tests {
             (Matrix::new(&a, m, k), Matrix::new(&bt, n, k).transposed()),
         ] {
             let mut out = vec![1.0; m * n];
-            multiply(left, right, &mut out, Into::Replace);
-            multiply(left, right, &mut out, Into::Add);
+            multiply(left, right, &mut out, Store::Replace);
+            multiply(left, right, &mut out, Store::Add);
             for i in 0..m {
                 for j in 0..n {
                     assert!((out[i * n + j] - 2.0 * direct(i, j)).abs() < 1e-12);

@@ -1,12 +1,11 @@
-//! `batch-norm`: channels shifted and scaled to mean 0 and variance 1 over a batch.
+//! `Layer::BatchNorm`: channels shifted and scaled to mean 0 and variance 1 over a batch.
 
-use super::{Backward, Forward, Layer, PIECE, Parameter, Start, Statistics, each_piece};
+use super::{Backward, Forward, Kernel, PIECE, each_piece};
+use crate::engine::Statistics;
 use crate::real::Real;
 use crate::shape::Shape;
 
-/// `y = weight (x - mean) / sqrt(var + 1e-5) + bias` per channel: Ioffe and Szegedy 2015. Running
-/// statistics are means, then variances (with `n - 1`, as PyTorch keeps them).
-pub struct BatchNorm;
+pub(super) struct BatchNorm;
 
 const EPSILON: f64 = 1e-5;
 
@@ -36,33 +35,7 @@ fn channel_sums<T: Real>(
     }
 }
 
-impl<T: Real> Layer<T> for BatchNorm {
-    fn kind(&self) -> &'static str {
-        "batch-norm"
-    }
-
-    fn output(&self, input: Shape) -> Shape {
-        input
-    }
-
-    fn parameters(&self, input: Shape) -> Vec<Parameter> {
-        let dims = vec![input.channels];
-        vec![
-            Parameter { name: "weight", dims: dims.clone(), start: Start::Constant(1.0) },
-            Parameter { name: "bias", dims, start: Start::Constant(0.0) },
-        ]
-    }
-
-    fn statistics(&self, input: Shape) -> usize {
-        2 * input.channels
-    }
-
-    fn rest(&self, statistics: &mut [T]) {
-        let (means, variances) = statistics.split_at_mut(statistics.len() / 2);
-        means.fill(T::zero());
-        variances.fill(T::one());
-    }
-
+impl<T: Real> Kernel<T> for BatchNorm {
     fn saved(&self, input: Shape, _batch: usize) -> usize {
         2 * input.channels
     }

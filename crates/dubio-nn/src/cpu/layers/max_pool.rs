@@ -1,31 +1,23 @@
-//! `max-pool`: the largest number of each window.
+//! `Layer::MaxPool`: the largest number of each window.
 
 use std::ops::Range;
 
 use multiversion::multiversion;
 
-use super::{Backward, Forward, Layer, PIECE, each_piece};
+use super::{Backward, Forward, Kernel, PIECE, each_piece};
 use crate::real::Real;
 use crate::shape::Shape;
 
-/// The largest of every `size x size` window, `stride` apart, with `padding` places of nothing
-/// around. The first of equals gets the gradient, as in PyTorch.
-pub struct MaxPool {
-    /// Side of the window.
+/// The fields are those of the description.
+pub(super) struct MaxPool {
     pub size: usize,
-    /// Steps between windows.
     pub stride: usize,
-    /// Places around the picture; fewer than the window has.
     pub padding: usize,
 }
 
 impl MaxPool {
-    fn side(&self, length: usize) -> usize {
-        (length + 2 * self.padding - self.size) / self.stride + 1
-    }
-
     fn out(&self, input: Shape) -> Shape {
-        Shape::picture(input.channels, self.side(input.height), self.side(input.width))
+        input.windows(self.size, self.stride, self.padding)
     }
 
     /// What a piece keeps: for each output which place of its window it is, and room for two lines.
@@ -111,13 +103,7 @@ fn take_larger<T: Real>(x: &[T], from: T, best: &mut [T], place: &mut [T]) {
     }
 }
 
-impl<T: Real> Layer<T> for MaxPool {
-    fn kind(&self) -> &'static str {
-        "max-pool"
-    }
-    fn output(&self, input: Shape) -> Shape {
-        self.out(input)
-    }
+impl<T: Real> Kernel<T> for MaxPool {
     fn saved(&self, input: Shape, batch: usize) -> usize {
         batch.div_ceil(PIECE) * self.saved_per_piece(input)
     }

@@ -1,0 +1,102 @@
+//! Flat vectors in memory.
+
+use std::ops::Range;
+
+use dubio_random::stream::Stream;
+use multiversion::multiversion;
+use rayon::prelude::*;
+
+use crate::engine::Vector;
+use crate::real::Real;
+
+/// A flat vector in memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flat<T>(pub Vec<T>);
+
+/// Numbers that share a stream of noise.
+const NOISE_PIECE: usize = 4096;
+
+impl<T: Real> Vector for Flat<T> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+    fn fill(&mut self, value: f64) {
+        self.0.fill(T::of(value));
+    }
+    fn copy_from(&mut self, other: &Self) {
+        self.0.copy_from_slice(&other.0);
+    }
+    fn scale(&mut self, a: f64) {
+        let a = T::of(a);
+        self.0.iter_mut().for_each(|v| *v = *v * a);
+    }
+    fn axpy(&mut self, a: f64, x: &Self) {
+        combine(&mut self.0, T::one(), T::of(a), &x.0);
+    }
+    fn combine(&mut self, a: f64, b: f64, x: &Self) {
+        combine(&mut self.0, T::of(a), T::of(b), &x.0);
+    }
+    fn add_product(&mut self, a: f64, x: &Self, y: &Self) {
+        let a = T::of(a);
+        self.0.iter_mut().zip(x.0.iter().zip(&y.0)).for_each(|(v, (x, y))| *v = *v + a * *x * *y);
+    }
+    fn add_over_root(&mut self, a: f64, x: &Self, y: &Self, floor: f64) {
+        let (a, floor) = (T::of(a), T::of(floor));
+        let terms = x.0.iter().zip(&y.0).map(|(x, y)| a * *x / (y.sqrt() + floor));
+        self.0.iter_mut().zip(terms).for_each(|(v, term)| *v = *v + term);
+    }
+    fn add_times_root(&mut self, a: f64, x: &Self, y: &Self) {
+        let a = T::of(a);
+        let terms = x.0.iter().zip(&y.0).map(|(x, y)| a * *x * y.max(T::zero()).sqrt());
+        self.0.iter_mut().zip(terms).for_each(|(v, term)| *v = *v + term);
+    }
+    fn dot(&self, other: &Self) -> f64 {
+        // Eight sums side by side, added in a fixed order.
+        let mut lanes = [0.0; 8];
+        for (a, b) in self.0.chunks(8).zip(other.0.chunks(8)) {
+            for (lane, (a, b)) in lanes.iter_mut().zip(a.iter().zip(b)) {
+                *lane += a.wide() * b.wide();
+            }
+        }
+        lanes.iter().sum()
+    }
+    fn add_noise(&mut self, std: f64, stream: &Stream) {
+        self.0.par_chunks_mut(NOISE_PIECE).enumerate().for_each(|(piece, values)| {
+            T::add_normals(values, std, &mut stream.nth(piece).generator());
+        });
+    }
+    fn part(&self, range: Range<usize>) -> Self {
+        Self(self.0[range].to_vec())
+    }
+    fn put(&mut self, start: usize, part: &Self) {
+        self.0[start..start + part.0.len()].copy_from_slice(&part.0);
+    }
+    fn bytes_per_number(&self) -> usize {
+        size_of::<T>()
+    }
+    fn read(&self, range: Range<usize>) -> Vec<f64> {
+        self.0[range].iter().map(|v| v.wide()).collect()
+    }
+    fn write(&mut self, start: usize, values: &[f64]) {
+        self.0[start..].iter_mut().zip(values).for_each(|(v, x)| *v = T::of(*x));
+    }
+}
+
+/// Numbers from which on a pass over two vectors is worth more than one thread.
+const SHARED: usize = 1 << 16;
+
+/// `values = a values + b x`.
+fn combine<T: Real>(values: &mut [T], a: T, b: T, x: &[T]) {
+    if values.len() < SHARED {
+        return combine_piece(values, a, b, x);
+    }
+    let pieces = values.par_chunks_mut(SHARED / 2).zip(x.par_chunks(SHARED / 2));
+    pieces.for_each(|(values, x)| combine_piece(values, a, b, x));
+}
+
+#[multiversion(targets = "simd")]
+fn combine_piece<T: Real>(values: &mut [T], a: T, b: T, x: &[T]) {
+    for (v, x) in values.iter_mut().zip(x) {
+        *v = a * *v + b * *x;
+    }
+}

@@ -1,0 +1,214 @@
+//! Layers as plain data: what each does, the shape it gives, the numbers it needs.
+//!
+//! Nothing here computes. An engine has a kernel for each (`cpu/layers`, one file each); all else, from
+//! counts to files of weights, follows from what stands here.
+
+use crate::parameter::{Initial, Layout, Parameter};
+use crate::shape::Shape;
+
+/// What a layer does to one example.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Layer {
+    /// `y = x W^T + b`. Weights `[outputs, inputs]`, then biases `[outputs]`.
+    Linear {
+        /// Numbers that go out.
+        outputs: usize,
+    },
+    /// A convolution with square kernels. Weights `[kernel, kernel, channels in, channels out]`, then
+    /// biases `[channels out]` if there are any.
+    Conv2d {
+        /// Channels that go out.
+        channels: usize,
+        /// Side of the kernel.
+        kernel: usize,
+        /// Steps between windows.
+        stride: usize,
+        /// Places of zeros around the image.
+        padding: usize,
+        /// Whether there is a bias.
+        bias: Bias,
+    },
+    /// The largest number of every window, with `padding` places of nothing around the image. The first
+    /// of equals gets the gradient, as in PyTorch.
+    MaxPool {
+        /// Side of the window.
+        size: usize,
+        /// Steps between windows.
+        stride: usize,
+        /// Places around the image; fewer than the window has.
+        padding: usize,
+    },
+    /// The mean of every window, side by side; what is left over at the right and at the bottom is
+    /// dropped.
+    AveragePool {
+        /// Side of the window.
+        size: usize,
+    },
+    /// The mean of the whole image.
+    GlobalAveragePool,
+    /// `y = weight (x - mean) / sqrt(var + 1e-5) + bias` per channel, over a batch: Ioffe and Szegedy
+    /// 2015. Running statistics are means, then variances (with `n - 1`, as PyTorch keeps them).
+    BatchNorm,
+    /// `y = weight x / sqrt(mean over places of x^2 + 1e-6) + bias` per channel and example: Singh and
+    /// Krishnan 2020, without the learnt threshold, since a smooth activation follows here.
+    FilterResponseNorm,
+    /// `max(0, x)`.
+    Relu,
+    /// `x` above 0, `exp(x) - 1` below: Clevert et al. 2016.
+    Elu,
+    /// `x / (1 + exp(-x))`: Ramachandran et al. 2017; also called SiLU.
+    Swish,
+    /// Keeps a number with probability `1 - rate` and divides it by that, so that its mean stays.
+    /// Without noise it does nothing.
+    Dropout {
+        /// Fraction of numbers that are left out.
+        rate: f64,
+    },
+    /// Multiplies by `Normal(1, rate / (1 - rate))`, which has the mean and the variance of dropout at
+    /// this rate: Srivastava et al. 2014, section 10. Without noise it does nothing.
+    GaussianDropout {
+        /// Fraction of numbers that dropout of the same strength leaves out.
+        rate: f64,
+    },
+    /// An image as a vector: height, width, channels, the last running fastest. (PyTorch's runs
+    /// channels, height, width: [`Layout::Inputs`].)
+    Flatten,
+    /// The sum of two inputs of one shape: the end of a residual block.
+    Add,
+    /// Every other row and column, with as many channels of zeros put before and behind as it takes:
+    /// He et al. 2016, option A of their CIFAR networks.
+    PaddedShortcut {
+        /// Channels that go out.
+        channels: usize,
+    },
+}
+
+/// Whether a layer adds a constant to each channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bias {
+    /// It does.
+    Yes,
+    /// A normalisation that follows would take it away again.
+    No,
+}
+
+impl Layer {
+    /// A convolution without bias that keeps the size of images when its stride is 1.
+    pub fn conv2d(channels: usize, kernel: usize, stride: usize) -> Self {
+        Self::Conv2d { channels, kernel, stride, padding: kernel / 2, bias: Bias::No }
+    }
+
+    /// How many inputs it takes.
+    pub fn inputs(&self) -> usize {
+        if matches!(self, Self::Add) { 2 } else { 1 }
+    }
+
+    /// Shape of an output.
+    pub fn output(&self, inputs: &[Shape]) -> Shape {
+        let input = inputs[0];
+        match *self {
+            Self::Linear { outputs } => Shape::vector(outputs),
+            Self::Conv2d { channels, kernel, stride, padding, .. } => {
+                Shape { channels, ..input.windows(kernel, stride, padding) }
+            }
+            Self::MaxPool { size, stride, padding } => input.windows(size, stride, padding),
+            Self::AveragePool { size } => input.windows(size, size, 0),
+            Self::GlobalAveragePool => Shape::vector(input.channels),
+            Self::Flatten => Shape::vector(input.size()),
+            Self::PaddedShortcut { channels } => Shape { channels, ..input.windows(1, 2, 0) },
+            Self::BatchNorm
+            | Self::FilterResponseNorm
+            | Self::Relu
+            | Self::Elu
+            | Self::Swish
+            | Self::Dropout { .. }
+            | Self::GaussianDropout { .. }
+            | Self::Add => input,
+        }
+    }
+
+    /// Its parameters, in the order in which they lie in the flat vector.
+    pub fn parameters(&self, inputs: &[Shape]) -> Vec<Parameter> {
+        let input = inputs[0];
+        match *self {
+            Self::Linear { outputs } => {
+                let fan = input.size();
+                let initial = Initial::Uniform { fan };
+                let (dims, torch) = (vec![outputs, fan], Layout::Inputs);
+                let weight = Parameter { name: "weight", dims, initial, torch };
+                vec![weight, bias(outputs, fan)]
+            }
+            Self::Conv2d { channels, kernel, bias: has_bias, .. } => {
+                let fan = kernel * kernel * input.channels;
+                let initial = match has_bias {
+                    // Followed by a normalisation: He et al. 2015, by outputs, as their networks do.
+                    Bias::No => Initial::He { fan: kernel * kernel * channels },
+                    Bias::Yes => Initial::Uniform { fan },
+                };
+                let dims = vec![kernel, kernel, input.channels, channels];
+                let weight = Parameter { name: "weight", dims, initial, torch: Layout::Kernels };
+                match has_bias {
+                    Bias::No => vec![weight],
+                    Bias::Yes => vec![weight, bias(channels, fan)],
+                }
+            }
+            Self::BatchNorm | Self::FilterResponseNorm => vec![
+                Parameter::per_channel("weight", input, 1.0),
+                Parameter::per_channel("bias", input, 0.0),
+            ],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Its running statistics, in their order.
+    pub fn statistics(&self, inputs: &[Shape]) -> Vec<Parameter> {
+        match self {
+            Self::BatchNorm => vec![
+                Parameter::per_channel("running_mean", inputs[0], 0.0),
+                Parameter::per_channel("running_var", inputs[0], 1.0),
+            ],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Multiply-accumulates for one example.
+    pub fn macs(&self, inputs: &[Shape]) -> u64 {
+        let output = self.output(inputs).size();
+        match *self {
+            Self::Linear { .. } => (output * inputs[0].size()) as u64,
+            Self::Conv2d { kernel, .. } => (output * kernel * kernel * inputs[0].channels) as u64,
+            _ => 0,
+        }
+    }
+
+    /// Whether it takes random numbers when there are any.
+    pub fn is_noisy(&self) -> bool {
+        matches!(self, Self::Dropout { .. } | Self::GaussianDropout { .. })
+    }
+
+    /// Whether a number that goes out stands where it came in: what was a flattened image still is one.
+    pub(crate) fn keeps_order(&self) -> bool {
+        match self {
+            Self::BatchNorm
+            | Self::FilterResponseNorm
+            | Self::Relu
+            | Self::Elu
+            | Self::Swish
+            | Self::Dropout { .. }
+            | Self::GaussianDropout { .. }
+            | Self::Flatten
+            | Self::Add => true,
+            Self::Linear { .. }
+            | Self::Conv2d { .. }
+            | Self::MaxPool { .. }
+            | Self::AveragePool { .. }
+            | Self::GlobalAveragePool
+            | Self::PaddedShortcut { .. } => false,
+        }
+    }
+}
+
+fn bias(outputs: usize, fan: usize) -> Parameter {
+    let initial = Initial::Uniform { fan };
+    Parameter { name: "bias", dims: vec![outputs], initial, torch: Layout::Same }
+}

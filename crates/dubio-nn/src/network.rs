@@ -1,0 +1,173 @@
+//! A network as plain data: a graph of layers, without numbers and without kernels.
+//!
+//! It can be built, compared, counted, cut and rewritten; an engine turns it into a function of one
+//! flat vector.
+
+mod edit;
+
+use std::ops::Range;
+
+use crate::engine::Slice;
+use crate::layer::Layer;
+use crate::parameter::Parameter;
+use crate::shape::Shape;
+
+/// Where activations come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The network's input.
+    Input,
+    /// An earlier node.
+    Node(usize),
+}
+
+/// A layer in its place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// Path of names, as PyTorch would call it: `layer1.0.conv1`.
+    pub name: String,
+    /// What it does.
+    pub layer: Layer,
+    /// What feeds it, one for each input of the layer.
+    pub sources: Vec<Source>,
+    /// The shapes that come in.
+    pub inputs: Vec<Shape>,
+    /// The shape that goes out.
+    pub output: Shape,
+    /// Its stretch of the flat vector.
+    pub parameters: Range<usize>,
+    /// Its stretch of the running statistics.
+    pub statistics: Range<usize>,
+}
+
+impl Node {
+    /// Its parameters with their stretches of the flat vector.
+    pub fn parameters(&self) -> impl Iterator<Item = (Parameter, Range<usize>)> {
+        one_after_another(self.layer.parameters(&self.inputs), self.parameters.start)
+    }
+
+    /// Its running statistics with their stretches of all of them.
+    pub fn statistics(&self) -> impl Iterator<Item = (Parameter, Range<usize>)> {
+        one_after_another(self.layer.statistics(&self.inputs), self.statistics.start)
+    }
+
+    /// The whole name of a parameter: `layer1.0.conv1.weight`.
+    pub fn path(&self, parameter: &Parameter) -> String {
+        format!("{}.{}", self.name, parameter.name)
+    }
+}
+
+fn one_after_another(
+    parameters: Vec<Parameter>,
+    mut start: usize,
+) -> impl Iterator<Item = (Parameter, Range<usize>)> {
+    parameters.into_iter().map(move |parameter| {
+        let range = start..start + parameter.size();
+        start = range.end;
+        (parameter, range)
+    })
+}
+
+/// Layers in an order in which each comes after what feeds it. The last is the output.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Network {
+    /// Shape of an input.
+    pub input: Shape,
+    nodes: Vec<Node>,
+}
+
+impl Network {
+    /// An empty network for inputs of this shape.
+    pub fn new(input: Shape) -> Self {
+        Self { input, nodes: Vec::new() }
+    }
+
+    /// The layers in their places.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// Where the next layer is fed from by default: the last layer, or the input.
+    pub fn end(&self) -> Source {
+        self.nodes.len().checked_sub(1).map_or(Source::Input, Source::Node)
+    }
+
+    /// The shape that comes from there.
+    pub fn shape(&self, source: Source) -> Shape {
+        match source {
+            Source::Input => self.input,
+            Source::Node(index) => self.nodes[index].output,
+        }
+    }
+
+    /// Adds a layer fed by the last one.
+    pub fn then(&mut self, name: impl Into<String>, layer: Layer) -> Source {
+        self.feed(&[self.end()], name, layer)
+    }
+
+    /// Adds the sum of two branches, which must have one shape.
+    pub fn add(&mut self, branch: Source, other: Source, name: impl Into<String>) -> Source {
+        assert_eq!(self.shape(branch), self.shape(other), "branches of different shapes");
+        self.feed(&[branch, other], name, Layer::Add)
+    }
+
+    /// Adds a layer fed from anywhere, by as many as it takes.
+    pub fn feed(&mut self, sources: &[Source], name: impl Into<String>, layer: Layer) -> Source {
+        assert_eq!(sources.len(), layer.inputs(), "a layer takes as many inputs as it has");
+        let inputs: Vec<Shape> = sources.iter().map(|&source| self.shape(source)).collect();
+        let count = |all: Vec<Parameter>| all.iter().map(Parameter::size).sum::<usize>();
+        let (start, first) = (self.parameters(), self.statistics());
+        self.nodes.push(Node {
+            name: name.into(),
+            sources: sources.to_vec(),
+            output: layer.output(&inputs),
+            parameters: start..start + count(layer.parameters(&inputs)),
+            statistics: first..first + count(layer.statistics(&inputs)),
+            layer,
+            inputs,
+        });
+        self.end()
+    }
+
+    /// Every parameter's name and stretch of the flat vector.
+    pub fn slices(&self) -> Vec<Slice> {
+        let of = |node: &Node| {
+            let named = |(parameter, range)| Slice { name: node.path(&parameter), range };
+            node.parameters().map(named).collect::<Vec<_>>()
+        };
+        self.nodes.iter().flat_map(of).collect()
+    }
+
+    /// Length of the flat vector.
+    pub fn parameters(&self) -> usize {
+        self.nodes.last().map_or(0, |node| node.parameters.end)
+    }
+
+    /// Number of running statistics.
+    pub fn statistics(&self) -> usize {
+        self.nodes.last().map_or(0, |node| node.statistics.end)
+    }
+
+    /// Shape of an output.
+    pub fn output(&self) -> Shape {
+        self.shape(self.end())
+    }
+
+    /// Multiply-accumulates for one example.
+    pub fn macs(&self) -> u64 {
+        self.nodes.iter().map(|node| node.layer.macs(&node.inputs)).sum()
+    }
+
+    /// The image whose numbers come from there, flattened or not, each still in its place; `None` for a
+    /// plain vector.
+    pub fn image(&self, source: Source) -> Option<Shape> {
+        let shape = self.shape(source);
+        match source {
+            _ if shape.places() > 1 => Some(shape),
+            Source::Node(index) if self.nodes[index].layer.keeps_order() => {
+                self.image(self.nodes[index].sources[0])
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Networks made from networks: with layers put in, or cut in two.
+
+use super::{Network, Node, Source};
+use crate::layer::Layer;
+
+impl Network {
+    /// The network with one more layer in front of every linear one but those that read the input
+    /// itself: behind each hidden activation of an `mlp`, before the last layer of a residual
+    /// network. Parameters keep their names and their places in the flat vector.
+    pub fn in_front_of_linear(&self, name: &str, layer: &Layer) -> Self {
+        let mut network = Self::new(self.input);
+        // Where the outputs of an old node are now, and whether they are the input unchanged.
+        let mut moved: Vec<(Source, bool)> = Vec::new();
+        for node in &self.nodes {
+            let now = |source: &Source| match *source {
+                Source::Input => (Source::Input, true),
+                Source::Node(index) => moved[index],
+            };
+            let mut sources: Vec<Source> =
+                node.sources.iter().map(|source| now(source).0).collect();
+            let is_input = now(&node.sources[0]).1;
+            if matches!(node.layer, Layer::Linear { .. }) && !is_input {
+                sources =
+                    vec![network.feed(&sources, format!("{}.{name}", node.name), layer.clone())];
+            }
+            let stays = is_input && node.layer == Layer::Flatten;
+            moved.push((network.feed(&sources, &node.name, node.layer.clone()), stays));
+        }
+        network
+    }
+
+    /// The first layer of the end of the network that has the parameters from `at` of the flat vector
+    /// on, if what is before it can stand apart: has parameters, is a function of the input alone
+    /// (no noise, no running statistics), and is read at its end only.
+    pub fn seam(&self, at: usize) -> Option<usize> {
+        let mut first = self.nodes.iter().position(|node| node.parameters.contains(&at))?;
+        // Noise in front of it is another at every step, and so belongs to what is stepped.
+        while first > 0 && self.nodes[first - 1].layer.is_noisy() {
+            first -= 1;
+        }
+        let (before, after) = self.nodes.split_at(first);
+        let fixed = |node: &Node| !node.layer.is_noisy() && node.statistics.is_empty();
+        let reads = |source: &Source| matches!(*source, Source::Node(i) if i + 1 >= first);
+        let apart = |node: &Node| node.sources.iter().all(reads);
+        let learnt = before.last().is_some_and(|node| node.parameters.end > 0);
+        (learnt && before.iter().all(fixed) && after.iter().all(apart)).then_some(first)
+    }
+
+    /// The network in two at a [seam](Self::seam): what the first gives, the second reads.
+    pub fn split(&self, seam: usize) -> (Self, Self) {
+        let (before, after) = self.nodes.split_at(seam);
+        let first = Self { input: self.input, nodes: before.to_vec() };
+        let mut second = Self::new(first.output());
+        let now = |source: &Source| match *source {
+            Source::Node(index) if index >= seam => Source::Node(index - seam),
+            _ => Source::Input,
+        };
+        for node in after {
+            let sources: Vec<Source> = node.sources.iter().map(now).collect();
+            second.feed(&sources, &node.name, node.layer.clone());
+        }
+        (first, second)
+    }
+}
