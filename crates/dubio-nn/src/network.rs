@@ -160,7 +160,7 @@ impl Network {
 
     /// The image whose numbers come from there, flattened or not, each still in its place; `None` for a
     /// plain vector.
-    pub fn image(&self, source: Source) -> Option<Shape> {
+    pub(crate) fn image(&self, source: Source) -> Option<Shape> {
         let shape = self.shape(source);
         match source {
             _ if shape.places() > 1 => Some(shape),

@@ -200,12 +200,12 @@ fn statistics_of_normalisation_can_be_recomputed_on_given_data() {
 
 #[test]
 fn an_unknown_name_is_told_which_networks_there_are() {
-    let why = networks::build("resnet21-cifar", CIFAR, 10).err().expect("refused");
+    let why = networks::build("resnet21-cifar", CIFAR, 10).expect_err("refused");
     assert!(why.contains("20, 32, 44, 56 or 110"), "{why}");
-    let why = networks::build("transformer", CIFAR, 10).err().expect("refused");
+    let why = networks::build("transformer", CIFAR, 10).expect_err("refused");
     assert!(why.contains("mlp-N-N, lenet5"), "{why}");
     let small = Shape::picture(1, 8, 8);
-    assert!(networks::build("vgg16", small, 10).err().expect("refused").contains("32x32"));
+    assert!(networks::build("vgg16", small, 10).expect_err("refused").contains("32x32"));
 }
 
 /// Where a network can be cut, its two halves are the network: what the first gives, the second reads.
