@@ -66,6 +66,25 @@ fn crates_depend_only_on_what_stands_above_them() {
     }
 }
 
+/// What a network is says nothing of the numbers it is run with, nor of who runs it.
+#[test]
+fn networks_are_described_without_numbers_and_without_kernels() {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dubio-nn/src");
+    let mut files =
+        ["layer.rs", "parameter.rs", "network.rs"].map(|name| sources.join(name)).to_vec();
+    for folder in ["network", "networks"] {
+        let entries = std::fs::read_dir(sources.join(folder)).expect("a folder");
+        files.extend(entries.map(|entry| entry.expect("an entry").path()));
+    }
+    assert!(files.len() > 10);
+    for path in files {
+        let text = std::fs::read_to_string(&path).expect("a source");
+        for forbidden in ["f32", "Real", "crate::cpu"] {
+            assert!(!text.contains(forbidden), "{} names {forbidden}", path.display());
+        }
+    }
+}
+
 #[test]
 fn scores_touch_no_file_no_clock_and_no_environment() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
