@@ -5,7 +5,8 @@
 
 use dubio_data::dataset::{Answers, Dataset, Inputs};
 use dubio_nn::cpu::{Cpu, Flat};
-use dubio_nn::engine::Engine;
+use dubio_nn::engine::{Engine, Seed};
+use dubio_nn::loss::log_sum;
 use dubio_nn::real::Real;
 use dubio_random::stream::Stream;
 use dubio_random::uniform::uniform;
@@ -188,27 +189,12 @@ impl<'a, T: Real> Sight<'a, T> {
         for ((point, noise), weights) in samples.iter().zip(weights.chunks_exact(labels.len())) {
             let Point { theta, statistics } = &self.points[*point];
             self.engine.set_statistics(statistics);
-            let mut seed = |outputs: &[T], seed: &mut [T]| {
-                let classes = outputs.len() / labels.len();
-                let rows = outputs.chunks_exact(classes).zip(seed.chunks_exact_mut(classes));
-                for ((row, seed), (&y, weight)) in rows.zip(labels.iter().zip(weights)) {
-                    let total = log_sum(row);
-                    for (class, (s, logit)) in seed.iter_mut().zip(row).enumerate() {
-                        let truth = if class == y as usize { 1.0 } else { 0.0 };
-                        *s = T::of(weight * ((logit.wide() - total).exp() - truth));
-                    }
-                }
-            };
-            self.engine.input_gradient(theta, inputs, noise.as_ref(), &mut seed, &mut part);
+            let seed = Seed::CrossEntropy { labels, weights };
+            self.engine.input_gradient(theta, inputs, noise.as_ref(), seed, &mut part);
             sum.iter_mut().zip(&part).for_each(|(s, p)| *s = *s + *p);
         }
         sum
     }
-}
-
-fn log_sum<T: Real>(row: &[T]) -> f64 {
-    let largest = row.iter().map(|v| v.wide()).fold(f64::NEG_INFINITY, f64::max);
-    largest + row.iter().map(|v| (v.wide() - largest).exp()).sum::<f64>().ln()
 }
 
 /// `exp(log_s) / sum_t exp(log_t)` for each example; `logs` lies sample after sample.

@@ -80,8 +80,19 @@ pub enum Statistics {
     Running,
 }
 
-/// Is told outputs, `[examples, outputs]`, and fills in a factor for each.
-pub type Factors<'a, T> = &'a mut dyn FnMut(&[T], &mut [T]);
+/// What a gradient with respect to the inputs starts from: a factor for each output.
+#[derive(Clone, Copy, Debug)]
+pub enum Seed<'a> {
+    /// These, `[examples, outputs]`.
+    Factors(&'a [f64]),
+    /// The gradient of `-weight log softmax(outputs)[label]`, each example with its own.
+    CrossEntropy {
+        /// One for each example.
+        labels: &'a [u32],
+        /// One for each example.
+        weights: &'a [f64],
+    },
+}
 
 /// A network on some device.
 pub trait Engine {
@@ -116,13 +127,13 @@ pub trait Engine {
         out: &mut Vec<Self::Number>,
     );
     /// Gradient with respect to the inputs, as it predicts: `out = sum_k seed_k d outputs_k / d inputs`
-    /// for each example. `seed` is told the outputs and fills in the factors.
+    /// for each example.
     fn input_gradient(
         &mut self,
         theta: &Self::Vector,
         inputs: &[Self::Number],
         noise: Option<&Stream>,
-        seed: Factors<'_, Self::Number>,
+        seed: Seed<'_>,
         out: &mut [Self::Number],
     );
     /// The running statistics of normalisation.

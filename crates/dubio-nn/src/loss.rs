@@ -1,5 +1,6 @@
 //! Losses: means over a batch, with their gradients at the network's outputs.
 
+use crate::engine::Seed;
 use crate::real::Real;
 
 /// What the examples of a batch should have given.
@@ -82,6 +83,32 @@ fn gaussian<T: Real>(row: &[T], target: f64, share: f64, gradient: &mut [T]) -> 
     // Beyond the bounds the output changes nothing.
     gradient[1] = T::of(if log_std == output { share * (1.0 - z * z) } else { 0.0 });
     0.5 * z * z + log_std + 0.5 * std::f64::consts::TAU.ln()
+}
+
+/// `log sum exp` of a row.
+pub fn log_sum<T: Real>(row: &[T]) -> f64 {
+    let largest = row.iter().map(|v| v.wide()).fold(f64::NEG_INFINITY, f64::max);
+    largest + row.iter().map(|v| (v.wide() - largest).exp()).sum::<f64>().ln()
+}
+
+/// The factors that a seed gives to these outputs.
+pub(crate) fn factors<T: Real>(seed: Seed<'_>, outputs: &[T], factors: &mut [T]) {
+    match seed {
+        Seed::Factors(given) => {
+            factors.iter_mut().zip(given).for_each(|(factor, x)| *factor = T::of(*x));
+        }
+        Seed::CrossEntropy { labels, weights } => {
+            let classes = outputs.len() / labels.len();
+            let rows = outputs.chunks_exact(classes).zip(factors.chunks_exact_mut(classes));
+            for ((row, factors), (&y, weight)) in rows.zip(labels.iter().zip(weights)) {
+                let total = log_sum(row);
+                for (class, (factor, logit)) in factors.iter_mut().zip(row).enumerate() {
+                    let truth = if class == y as usize { 1.0 } else { 0.0 };
+                    *factor = T::of(weight * ((logit.wide() - total).exp() - truth));
+                }
+            }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Gradients of every layer and of every network against finite differences, in f64.
 
 use dubio_nn::cpu::{Cpu, Flat};
-use dubio_nn::engine::{Batch, Engine, Vector};
+use dubio_nn::engine::{Batch, Engine, Seed, Vector};
 use dubio_nn::layer::Layer::{
     AveragePool, BatchNorm, Conv2d, Dropout, Elu, FilterResponseNorm, Flatten, GaussianDropout,
     GlobalAveragePool, Linear, MaxPool, PaddedShortcut, Relu, Swish,
@@ -124,8 +124,8 @@ fn the_first_of_equals_in_a_window_gets_its_gradient() {
     // All alike; then above on the right and below on the left; then a window of its own.
     let picture = [7.0, 7.0, 0.0, 5.0, 1.0, 2.0, 7.0, 7.0, 5.0, 0.0, 3.0, 4.0];
     let mut gradient = [9.0; 12];
-    let mut seed = |_: &[f64], seed: &mut [f64]| seed.copy_from_slice(&[1.0, 2.0, 3.0]);
-    engine.input_gradient(&Flat(Vec::new()), &picture, None, &mut seed, &mut gradient);
+    let seed = Seed::Factors(&[1.0, 2.0, 3.0]);
+    engine.input_gradient(&Flat(Vec::new()), &picture, None, seed, &mut gradient);
     assert_eq!(gradient, [1.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 3.0]);
 }
 
@@ -140,21 +140,17 @@ fn check_inputs(network: &Network, examples: usize) {
     factors.add_noise(1.0, &Stream::root(6));
     let noise = Stream::root(7);
     let mut gradient = Flat(vec![0.0; size]);
-    let mut seed = |_: &[f64], seed: &mut [f64]| seed.copy_from_slice(&factors.0);
-    engine.input_gradient(&theta, &inputs.0, Some(&noise), &mut seed, &mut gradient.0);
+    let seed = Seed::Factors(&factors.0);
+    engine.input_gradient(&theta, &inputs.0, Some(&noise), seed, &mut gradient.0);
     for which in 0..3 {
         let mut direction = Flat(vec![0.0; size]);
         direction.add_noise(1.0, &Stream::root(8).nth(which));
         let mut at = |step: f64| {
             let mut moved = inputs.clone();
             moved.axpy(step, &direction);
-            let mut value = 0.0;
-            let mut seed = |outputs: &[f64], seed: &mut [f64]| {
-                value = outputs.iter().zip(&factors.0).map(|(o, f)| o * f).sum();
-                seed.fill(0.0);
-            };
-            engine.input_gradient(&theta, &moved.0, Some(&noise), &mut seed, &mut vec![0.0; size]);
-            value
+            let mut outputs = Vec::new();
+            engine.predict(&theta, &moved.0, Some(&noise), &mut outputs);
+            outputs.iter().zip(&factors.0).map(|(o, f)| o * f).sum::<f64>()
         };
         let h = 1e-6;
         let (numeric, exact) = ((at(h) - at(-h)) / (2.0 * h), gradient.dot(&direction));

@@ -11,8 +11,8 @@ pub use flat::Flat;
 use layers::Mode;
 use tape::{Gradients, Tape};
 
-use crate::engine::{Batch, Engine, Factors, Slice, Statistics};
-use crate::loss::mean_loss;
+use crate::engine::{Batch, Engine, Seed, Slice, Statistics};
+use crate::loss::{factors, mean_loss};
 use crate::network::Network;
 use crate::real::Real;
 
@@ -110,14 +110,14 @@ impl<T: Real> Engine for Cpu<T> {
         theta: &Flat<T>,
         inputs: &[T],
         noise: Option<&Stream>,
-        seed: Factors<'_, T>,
+        seed: Seed<'_>,
         out: &mut [T],
     ) {
         let mode = Mode { statistics: Statistics::Running, noise: noise.cloned() };
         let Self { tape, statistics, seed: room } = self;
         let outputs = tape.forward(&theta.0, statistics, inputs, &mode);
         let room = &mut room[..outputs.len()];
-        seed(outputs, room);
+        factors(seed, outputs, room);
         let mut unused = vec![T::zero(); theta.0.len()];
         let into = Gradients { parameters: &mut unused, inputs: out };
         tape.backward(&theta.0, inputs, room, &mode, into);
