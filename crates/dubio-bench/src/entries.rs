@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use dubio_infer::methods;
 use dubio_infer::recipe::{Recipe, Setup};
+use dubio_infer::{Error, methods};
 use dubio_words::unknown;
 use serde_json::{Map, Value};
 
@@ -60,7 +60,8 @@ pub(crate) fn entries(
             Err(error) => Err(error.clone()),
         };
         let label = label.map_err(|error| (label_place.clone(), format!("`label`: {error}")))?;
-        let choice = written.choice(settings).map_err(|error| (written.place(&error), error))?;
+        let choice =
+            written.choice(settings).map_err(|error| (written.place(&error), words(&error)))?;
         Ok(Placed { value: Entry { label, seeds: seeds.clone(), choice }, place: section.place() })
     };
     let points = grid(&written.axes).map_err(|error| (name.place.clone(), error));
@@ -109,8 +110,7 @@ impl Written<'_> {
         for one in &values {
             let alone = Map::from_iter([(key.clone(), one.clone())]);
             if let Err(error) = Recipe::read(&self.method.value, alone) {
-                let message = without_method(&error.to_string(), &self.method.value);
-                mistakes.add(place.clone(), message);
+                mistakes.add(place.clone(), words(&error));
             }
         }
         self.places.push((key.clone(), place));
@@ -118,12 +118,9 @@ impl Written<'_> {
     }
 
     /// Settings that can be; of a search, its first and its last corner must be.
-    fn choice(&self, fixed: Map<String, Value>) -> Result<Choice, String> {
+    fn choice(&self, fixed: Map<String, Value>) -> Result<Choice, Error> {
         let method = self.method.value.clone();
-        let parse = |settings| {
-            Recipe::parse(&method, settings)
-                .map_err(|error| without_method(&error.to_string(), &method))
-        };
+        let parse = |settings| Recipe::parse(&method, settings);
         if self.searched.is_empty() {
             return parse(fixed).map(Choice::Fixed);
         }
@@ -134,10 +131,14 @@ impl Written<'_> {
         Ok(Choice::Searched(space))
     }
 
-    /// The place of the first setting that a message names.
-    fn place(&self, message: &str) -> Range<usize> {
-        let named = self.places.iter().find(|(key, _)| message.contains(&format!("`{key}`")));
-        named.map_or(self.method.place.clone(), |(_, place)| place.clone())
+    /// The place of the first setting that is wrong.
+    fn place(&self, error: &Error) -> Range<usize> {
+        let wrong = match error {
+            Error::Setting { wrong, .. } => &wrong.settings[..],
+            _ => &[],
+        };
+        let written = self.places.iter().find(|(key, _)| wrong.contains(key));
+        written.map_or(self.method.place.clone(), |(_, place)| place.clone())
     }
 }
 
@@ -158,8 +159,12 @@ pub(crate) fn takes_lists(key: &str) -> bool {
     key == "layers" || setup.get(key).is_some_and(Value::is_array)
 }
 
-fn without_method(message: &str, method: &str) -> String {
-    message.strip_prefix(&format!("{method}: ")).unwrap_or(message).to_string()
+/// What is wrong, without the method: its place says which is meant.
+fn words(error: &Error) -> String {
+    match error {
+        Error::Setting { wrong, .. } => wrong.to_string(),
+        other => other.to_string(),
+    }
 }
 
 /// Points of one grid.

@@ -3,9 +3,11 @@
 //! It follows from what there is: methods and their settings, networks, sets, shifts, scores.
 
 use dubio_data::{sets, shifts};
+use dubio_infer::Error;
 use dubio_infer::attack::Rule;
 use dubio_infer::methods::CARDS;
 use dubio_infer::recipe::Recipe;
+use dubio_infer::wrong::Kind;
 use serde_json::{Map, Value, json};
 
 use crate::entries::{known_settings, takes_lists};
@@ -186,9 +188,11 @@ fn types(method: &str, key: &str) -> Vec<&'static str> {
     ];
     let taken = |example: &Value| {
         let alone = Map::from_iter([(key.to_string(), example.clone())]);
-        let refused = Recipe::read(method, alone).err().map(|error| error.to_string());
         // A value that is none of its choices is of the right type.
-        refused.is_none_or(|error| !error.contains("invalid type") && !error.contains("must be \""))
+        match Recipe::read(method, alone) {
+            Err(Error::Setting { wrong, .. }) => wrong.kind == Kind::Value,
+            other => other.is_ok(),
+        }
     };
     let mut types: Vec<&str> =
         examples.iter().filter(|(_, example)| taken(example)).map(|(name, _)| *name).collect();

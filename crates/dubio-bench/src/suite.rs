@@ -113,9 +113,7 @@ impl Suite {
         };
         let (title, paper) = (word("title", mistakes), word("paper", mistakes));
         let data = required("data", top, mistakes, |name| {
-            let check = |name: &String| {
-                sets::halves(name).map(|_| ()).map_err(|e| e.to_string().replace("\n  ", "; "))
-            };
+            let check = |name: &String| sets::halves(name).map(|_| ()).map_err(|e| e.in_one_line());
             splits(name).iter().try_for_each(check)
         });
         let data = distinct::sets(data, mistakes);
@@ -248,7 +246,7 @@ impl Evaluate {
         let ood = section.texts("ood", mistakes);
         for Placed { value, place } in &ood {
             if let Err(error) = sets::parse(value) {
-                mistakes.add(place.clone(), error.to_string().replace("\n  ", "; "));
+                mistakes.add(place.clone(), error.in_one_line());
             }
         }
         let mut names = Vec::new();

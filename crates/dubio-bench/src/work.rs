@@ -139,7 +139,7 @@ pub fn work(run: &PlannedRun, store: &Store, data: &Path, watch: &dyn Watch) -> 
 /// A run that comes from elsewhere may ask for what no plan does.
 fn unplanned(what: &str) -> Error {
     let what = format!("{what}; `dubio plan` makes runs that can be done");
-    Error::Infer(dubio_infer::Error::Setting(what))
+    Error::Infer(dubio_infer::Error::Unsuited(what))
 }
 
 /// The data of a run.

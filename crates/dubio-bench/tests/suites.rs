@@ -123,7 +123,10 @@ fn every_mistake_is_told_with_its_place_and_what_was_meant() {
             "[[methods]]\nmethod = \"sgd\"\nepoch = 3",
             &["no setting of sgd is called `epoch`; did you mean `epochs`?"],
         ),
-        ("[[methods]]\nmethod = \"sgd\"\nlr = \"big\"", &["s.toml:3:6: `lr`: invalid type"]),
+        (
+            "[[methods]]\nmethod = \"sgd\"\nlr = \"big\"",
+            &["s.toml:3:6: `lr`: expected a number, got \"big\""],
+        ),
         (
             "[[methods]]\nmethod = \"sgd\"\nlr = -0.1",
             &["s.toml:3:6: `lr` must be above 0, got -0.1"],

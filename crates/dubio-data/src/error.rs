@@ -24,6 +24,12 @@ impl Error {
         Self { path, what: what.to_string(), advice: advice.to_string() }
     }
 
+    /// The same in one line.
+    pub fn in_one_line(&self) -> String {
+        let advice = if self.advice.is_empty() { "" } else { "; " };
+        format!("{}: {}{advice}{}", self.path.display(), self.what, self.advice)
+    }
+
     /// What the system said when it was asked for a file.
     pub(crate) fn io(path: &Path, error: &io::Error) -> Self {
         let advice = match error.kind() {

@@ -78,7 +78,7 @@ impl<T: Real> Fitted<T> {
         let (Inputs::Pictures(pictures), Answers::Classes { labels, .. }) =
             (&data.inputs, &data.answers)
         else {
-            return Err(Error::Setting("attacks are on pictures of classes".into()));
+            return Err(Error::Unsuited("attacks are on pictures of classes".into()));
         };
         let plain = self.training.scaling().inputs::<T>(data)?;
         let size = self.training.scaling().shape().size();

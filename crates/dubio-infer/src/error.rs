@@ -2,6 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use dubio_words::unknown;
+
+use crate::methods::CARDS;
+use crate::wrong::Wrong;
+
 /// Why inference could not begin or go on.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -66,9 +71,20 @@ pub enum Error {
         /// How many classes there are.
         classes: usize,
     },
+    /// A method that there is not.
+    #[error("{}", unknown("method", .0, CARDS.iter().map(|card| card.name)))]
+    UnknownMethod(String),
     /// A setting that cannot be.
+    #[error("{method}: {wrong}")]
+    Setting {
+        /// The method that it is a setting of.
+        method: String,
+        /// Which setting, and what is wrong with it.
+        wrong: Wrong,
+    },
+    /// A network, data and what is asked for that do not go together.
     #[error("{0}")]
-    Setting(String),
+    Unsuited(String),
     /// A file that cannot be read or written.
     #[error("{path}: {what}; {advice}")]
     File {
@@ -96,6 +112,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// A setting of this method.
+    pub(crate) fn setting(method: &str, wrong: Wrong) -> Self {
+        Self::Setting { method: method.to_string(), wrong }
+    }
+
     pub(crate) fn file(path: &Path, what: impl ToString, advice: &'static str) -> Self {
         Self::File { path: path.to_path_buf(), what: what.to_string(), advice }
     }

@@ -194,7 +194,7 @@ impl<T: Real> Member<'_, T> {
             1 => &files[0],
             count if count == members => &files[self.number],
             count => {
-                return Err(Error::Setting(format!(
+                return Err(Error::Unsuited(format!(
                     "`start` names {count} files for {members} members; give one, or one for each",
                 )));
             }

@@ -59,7 +59,7 @@ impl Layers {
         if let Some(name) = names.iter().find(|name| !slices.iter().any(|s| belongs(s, name))) {
             let mut all: Vec<String> = slices.iter().map(layer).collect();
             all.dedup();
-            return Err(Error::Setting(format!(
+            return Err(Error::Unsuited(format!(
                 "`layers`: no layer is called `{name}`; there are {}",
                 all.join(", ")
             )));
@@ -69,7 +69,9 @@ impl Layers {
         let gap = chosen.windows(2).any(|pair| pair[0].range.end != pair[1].range.start);
         match (chosen.first(), chosen.last()) {
             (Some(first), Some(last)) if !gap => Ok(Some(first.range.start..last.range.end)),
-            _ => Err(Error::Setting("`layers` must be neighbours, with none left out".to_string())),
+            _ => {
+                Err(Error::Unsuited("`layers` must be neighbours, with none left out".to_string()))
+            }
         }
     }
 }

@@ -32,5 +32,6 @@ pub mod schedule;
 pub mod target;
 pub mod training;
 pub mod warm_up;
+pub mod wrong;
 
 pub use error::Error;

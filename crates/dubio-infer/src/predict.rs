@@ -72,7 +72,7 @@ impl<T: Real> Fitted<T> {
         let looks = if augmented { test_time.looks.max(1) } else { 1 };
         let pictures = match &data.inputs {
             Inputs::Pictures(pictures) if augmented => Some(pictures),
-            _ if augmented => return Err(Error::Setting("only pictures can be augmented".into())),
+            _ if augmented => return Err(Error::Unsuited("only pictures can be augmented".into())),
             _ => None,
         };
         let (points, passes) = (&self.posterior.points, self.posterior.noise.passes());

@@ -6,7 +6,6 @@ use dubio_nn::layer::Layer;
 use dubio_nn::network::Network;
 use dubio_nn::networks;
 use dubio_nn::real::Real;
-use dubio_words::unknown;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -18,6 +17,7 @@ use crate::methods::hmc::no_potential;
 use crate::methods::{self, LayerNoise, Method};
 use crate::training::Training;
 use crate::warm_up::WarmUp;
+use crate::wrong::Wrong;
 
 /// Settings that every method has.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -76,29 +76,32 @@ const PRIOR: f64 = 1e9;
 const WEIGHT_DECAY: f64 = 5e-4;
 
 impl Setup {
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Wrong> {
         if self.prior_std.is_some() && self.weight_decay.is_some() {
-            return Err(
-                "`prior_std` and `weight_decay` are one thing in two words; give one".into()
-            );
+            let what = "`prior_std` and `weight_decay` are one thing in two words; give one";
+            return Err(Wrong::value(&["prior_std", "weight_decay"], what));
         }
         if self.warm_up.is_some() && !self.start.is_empty() {
-            return Err("`start` and `warm_up` both say where to begin; give one".into());
+            let what = "`start` and `warm_up` both say where to begin; give one";
+            return Err(Wrong::value(&["start", "warm_up"], what));
         }
         if let Some(std) = self.prior_std
             && !(1.0 / PRIOR..=PRIOR).contains(&std)
         {
             let least = 1.0 / PRIOR;
-            return Err(format!("`prior_std` must be from {least:e} to {PRIOR:e}, got {std}"));
+            let what = format!("`prior_std` must be from {least:e} to {PRIOR:e}, got {std}");
+            return Err(Wrong::value(&["prior_std"], what));
         }
         if let Some(decay) = self.weight_decay
             && !(0.0..=PRIOR).contains(&decay)
         {
-            return Err(format!("`weight_decay` must be from 0 to {PRIOR:e}, got {decay}"));
+            let what = format!("`weight_decay` must be from 0 to {PRIOR:e}, got {decay}");
+            return Err(Wrong::value(&["weight_decay"], what));
         }
         methods::at_most(self)?;
         if let Some(members) = self.members.filter(|&members| members > MEMBERS) {
-            return Err(format!("`members` must be at most {MEMBERS}, got {members}"));
+            let what = format!("`members` must be at most {MEMBERS}, got {members}");
+            return Err(Wrong::value(&["members"], what));
         }
         let counts = [("batch", self.batch), ("members", self.members.unwrap_or(1))];
         methods::at_least_one(&counts)
@@ -132,7 +135,7 @@ impl Recipe {
     /// By the method's name and all settings in one table; those left out have their defaults. Only
     /// names and types are looked at.
     pub fn read(name: &str, mut settings: Map<String, Value>) -> Result<Self, Error> {
-        let of = |e: String| Error::Setting(format!("{name}: {e}"));
+        let of = |wrong| Error::setting(name, wrong);
         let mut known = Method::read(name, Map::new())?.settings();
         let shared = methods::names(&Setup::default());
         let common: Map<String, Value> = shared
@@ -141,7 +144,7 @@ impl Recipe {
             .collect();
         known.extend(shared);
         if let Some(key) = settings.keys().find(|key| !known.contains(key)) {
-            return Err(of(unknown("setting", key, known.iter().map(String::as_str))));
+            return Err(of(Wrong::unknown(key, &known)));
         }
         let setup: Setup = methods::read(common).map_err(of)?;
         Ok(Self { setup, method: Method::read(name, settings)? })
@@ -150,7 +153,7 @@ impl Recipe {
     /// What cannot be, in words that say what to do.
     pub fn check(&self) -> Result<(), Error> {
         let name = self.method.card().name;
-        self.setup.check().map_err(|e| Error::Setting(format!("{name}: {e}")))?;
+        self.setup.check().map_err(|wrong| Error::setting(name, wrong))?;
         self.method.check()
     }
 
@@ -179,7 +182,7 @@ impl Recipe {
     /// The network that the method needs: the named one, with noise in its layers where it wants it.
     pub fn network<T: Real>(&self, name: &str, training: &Training<T>) -> Result<Network, Error> {
         let network = networks::build(name, training.scaling().shape(), training.outputs());
-        let network = network.map_err(Error::Setting)?;
+        let network = network.map_err(Error::Unsuited)?;
         Ok(match self.method.layer_noise() {
             None => network,
             Some(LayerNoise::Dropout(rate)) => {

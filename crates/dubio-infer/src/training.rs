@@ -77,7 +77,7 @@ impl Scaling {
         if learnt != asked {
             let (learnt, asked) = (kind(learnt), kind(asked));
             let what = format!("the network predicts {learnt}, but the set asks for {asked}");
-            return Err(Error::Setting(what));
+            return Err(Error::Unsuited(what));
         }
         match (&self.inputs, &data.inputs) {
             (InputScaling::Pictures { shape, .. }, Inputs::Pictures(pictures)) => {
@@ -88,9 +88,9 @@ impl Scaling {
                     return Ok(());
                 }
                 let what = format!("rows of {other} numbers, but training rows had {width}");
-                Err(Error::Setting(what))
+                Err(Error::Unsuited(what))
             }
-            _ => Err(Error::Setting("pictures and tables cannot stand in for one another".into())),
+            _ => Err(Error::Unsuited("pictures and tables cannot stand in for one another".into())),
         }
     }
 
@@ -151,7 +151,7 @@ fn same_shape(shape: Shape, pictures: &Pictures) -> Result<(), Error> {
     if shape == other {
         return Ok(());
     }
-    Err(Error::Setting(format!(
+    Err(Error::Unsuited(format!(
         "pictures of {} channels and {}x{}, but training pictures had {} and {}x{}",
         other.channels, other.height, other.width, shape.channels, shape.height, shape.width
     )))
@@ -202,13 +202,13 @@ impl<T: Real> Training<T> {
     /// That a set can be learnt from, without making ready for it.
     pub fn check(data: &Dataset, augment: &[Augmentation]) -> Result<(), Error> {
         if data.is_empty() {
-            return Err(Error::Setting("there are no training examples".to_string()));
+            return Err(Error::Unsuited("there are no training examples".to_string()));
         }
         if let Answers::Classes { classes, labels } = &data.answers {
             no_class_is_empty(*classes, labels)?;
         }
         if matches!(data.inputs, Inputs::Features { .. }) && !augment.is_empty() {
-            return Err(Error::Setting("only pictures can be augmented".to_string()));
+            return Err(Error::Unsuited("only pictures can be augmented".to_string()));
         }
         Ok(())
     }

@@ -272,7 +272,7 @@ fn chains_on_all_the_data_refuse_batch_normalisation_and_say_what_to_take() {
         let settings = json!({"batch": 30, "samples": 1, "burn_in": 1});
         let error = failure(name, settings.clone(), "preresnet20/8", &digits(60));
         let message = error.to_string();
-        assert!(matches!(error, Error::Setting(_)), "{message}");
+        assert!(matches!(error, Error::Unsuited(_)), "{message}");
         assert!(message.starts_with(name) && message.contains("batch normalisation"), "{message}");
         assert!(message.contains("such as resnet20-frn"), "{message}");
         let mut settings = settings;

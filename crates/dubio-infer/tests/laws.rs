@@ -19,6 +19,7 @@ use dubio_infer::problem::{Problem, Start};
 use dubio_infer::recipe::Recipe;
 use dubio_infer::target::Target;
 use dubio_infer::training::Training;
+use dubio_infer::wrong::{Kind, Wrong};
 use dubio_nn::cpu::{Cpu, Flat};
 use dubio_nn::engine::Engine;
 use dubio_random::stream::Stream;
@@ -45,7 +46,15 @@ fn table(settings: &impl serde::Serialize) -> Map<String, Value> {
 fn refused(name: &str, settings: Value) -> String {
     let Value::Object(settings) = settings else { panic!("a table") };
     match Recipe::parse(name, settings.clone()) {
-        Err(Error::Setting(message)) => message,
+        Err(error @ (Error::Setting { .. } | Error::UnknownMethod(_))) => error.to_string(),
+        other => panic!("{name} {settings:?}: {other:?}"),
+    }
+}
+
+fn wrong(name: &str, settings: Value) -> Wrong {
+    let Value::Object(settings) = settings else { panic!("a table") };
+    match Recipe::parse(name, settings.clone()) {
+        Err(Error::Setting { method, wrong }) if method == name => wrong,
         other => panic!("{name} {settings:?}: {other:?}"),
     }
 }
@@ -221,6 +230,34 @@ fn an_unknown_setting_is_refused_with_the_nearest_known_one() {
     }
 }
 
+#[test]
+fn an_error_says_which_method_and_which_setting_is_meant() {
+    for card in CARDS {
+        let recipe = Recipe::named(card.name).expect("defaults");
+        let names = table(&recipe.method).into_iter().chain(table(&recipe.setup));
+        for (setting, _) in names.filter(|(name, _)| name != "method") {
+            let value = if setting == "warm_up" { json!(true) } else { json!({}) };
+            let wrong = wrong(card.name, json!({ setting.clone(): value }));
+            assert_eq!((wrong.settings, wrong.kind), (vec![setting], Kind::Type), "{}", card.name);
+        }
+        let unknown = wrong(card.name, json!({ "enthusiasm": 1 }));
+        assert_eq!((&unknown.settings[0][..], unknown.kind), ("enthusiasm", Kind::Unknown));
+        let none = wrong(card.name, json!({ "batch": 0 }));
+        assert_eq!((&none.settings[0][..], none.kind), ("batch", Kind::Value));
+        let both = wrong(card.name, json!({ "prior_std": 1.0, "weight_decay": 1.0 }));
+        assert_eq!(
+            (&both.settings[..], both.kind),
+            (&["prior_std", "weight_decay"].map(String::from)[..], Kind::Value)
+        );
+    }
+    assert!(matches!(Recipe::named("sgdd"), Err(Error::UnknownMethod(name)) if name == "sgdd"));
+    let of = |value: Value| wrong("sgd", value).what;
+    assert_eq!(of(json!({ "lr": "big" })), "`lr`: expected a number, got \"big\"");
+    assert_eq!(of(json!({ "epochs": 1.5 })), "`epochs`: expected a whole number from 0, got 1.5");
+    assert_eq!(of(json!({ "members": -1 })), "`members`: expected a whole number from 0, got -1");
+    assert_eq!(of(json!({ "prior_std": [] })), "`prior_std`: expected a number, got []");
+}
+
 /// What each setting cannot be, whichever method has it. None: every whole number will do.
 const IMPOSSIBLE: &[(&str, &[&str])] = &[
     ("lr", &["0", "-1"]),
@@ -269,9 +306,9 @@ fn an_impossible_setting_is_refused_by_name() {
                     continue; // that one may be as short
                 }
                 let value: Value = serde_json::from_str(text).expect("JSON");
-                let message = refused(card.name, json!({ &name[..]: value }));
-                assert!(message.contains(&format!("`{name}`")), "{} {text}: {message}", card.name);
-                assert!(message.starts_with(card.name), "{message}");
+                let wrong = wrong(card.name, json!({ &name[..]: value }));
+                assert!(wrong.settings.contains(&name), "{} {text}: {wrong:?}", card.name);
+                assert!(wrong.what.contains(&format!("`{name}`")), "{} {text}: {wrong}", card.name);
             }
             seen.insert(name);
         }

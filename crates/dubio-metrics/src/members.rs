@@ -80,12 +80,23 @@ pub(crate) fn each_row(source: &dyn Members, member: usize, mut f: impl FnMut(us
 pub struct Fault {
     /// What is wrong.
     pub what: String,
+    /// Whether with one number or with all that should sum to 1.
+    pub kind: FaultKind,
     /// Member, from 0.
     pub member: usize,
     /// Example, from 0.
     pub example: usize,
     /// Class, from 0; `None` when the whole row is at fault.
     pub class: Option<usize>,
+}
+
+/// What a fault is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// Numbers that cannot be what they are taken for.
+    Number,
+    /// Probabilities whose sum is not 1.
+    Sum,
 }
 
 /// The first fault in the order member, example, class: what the fast pass only knows to exist.
@@ -95,15 +106,15 @@ pub fn first_fault(source: &dyn Members, form: Form) -> Option<Fault> {
     for member in 0..source.members() {
         for example in 0..source.examples() {
             source.read(member, example..example + 1, &mut row);
-            if let Some((what, class)) = row_fault(&row, form) {
-                return Some(Fault { what, member, example, class });
+            if let Some((what, kind, class)) = row_fault(&row, form) {
+                return Some(Fault { what, kind, member, example, class });
             }
         }
     }
     None
 }
 
-fn row_fault(row: &[f64], form: Form) -> Option<(String, Option<usize>)> {
+fn row_fault(row: &[f64], form: Form) -> Option<(String, FaultKind, Option<usize>)> {
     let bad = |x: f64| match form {
         Form::Logits => x.is_nan() || x == f64::INFINITY,
         Form::LogProbs => x.is_nan() || x > SUM_TOLERANCE,
@@ -116,13 +127,13 @@ fn row_fault(row: &[f64], form: Form) -> Option<(String, Option<usize>)> {
             (Form::LogProbs, x) => format!("log probability {x} above 0"),
             (Form::Logits, x) => format!("logit {x}"),
         };
-        return Some((what, Some(class)));
+        return Some((what, FaultKind::Number, Some(class)));
     }
     match form {
         Form::Logits => row
             .iter()
             .all(|&x| x == f64::NEG_INFINITY)
-            .then(|| ("every logit is -inf".to_string(), None)),
+            .then(|| ("every logit is -inf".to_string(), FaultKind::Number, None)),
         Form::LogProbs | Form::Probs => {
             let sum = if form == Form::Probs {
                 row.iter().sum::<f64>()
@@ -130,7 +141,8 @@ fn row_fault(row: &[f64], form: Form) -> Option<(String, Option<usize>)> {
                 row.iter().map(|x| x.exp()).sum()
             };
             let off = (sum - 1.0).abs() > SUM_TOLERANCE;
-            off.then(|| (format!("probabilities that sum to {sum:.6}, not 1"), None))
+            let what = || format!("probabilities that sum to {sum:.6}, not 1");
+            off.then(|| (what(), FaultKind::Sum, None))
         }
     }
 }

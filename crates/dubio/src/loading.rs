@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::terminal::say;
 use anyhow::Result;
-use dubio_metrics::members::Members;
+use dubio_metrics::members::{Fault, FaultKind, Members};
 use dubio_metrics::pool::{Failure, Pooled, pool, pool_aside};
 use dubio_metrics::regression::{BadNumber, Outcomes};
 use dubio_metrics::scorecard::Progress;
@@ -41,14 +41,10 @@ pub(crate) fn pooled(file: &Classification, progress: &dyn Progress) -> Result<P
 }
 
 /// What is wrong with a number of a file, and what to do.
-pub(crate) fn at_fault(
-    file: &Classification,
-    fault: &dubio_metrics::members::Fault,
-) -> anyhow::Error {
-    let advice = if fault.what.contains("sum to") {
-        "give probabilities as they are, or `logits`; nothing is renormalised"
-    } else {
-        "mend the numbers where they are made; nothing is clipped"
+pub(crate) fn at_fault(file: &Classification, fault: &Fault) -> anyhow::Error {
+    let advice = match fault.kind {
+        FaultKind::Sum => "give probabilities as they are, or `logits`; nothing is renormalised",
+        FaultKind::Number => "mend the numbers where they are made; nothing is clipped",
     };
     Error::array(&file.path, &file.source.name, fault, advice).into()
 }

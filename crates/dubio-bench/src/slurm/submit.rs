@@ -186,7 +186,9 @@ impl Job<'_> {
 
 /// A refused batch is taken away again, unless Slurm may have it after all.
 fn refusal(error: Error, batch: &Batch) -> Error {
-    if !error.to_string().contains("timed out") {
+    // What sbatch prints is all that it tells.
+    let slow = matches!(&error, Error::Silent { words, .. } if words.contains("timed out"));
+    if !slow {
         let _ = fs::remove_dir_all(&batch.folder); // where it stays it does no harm
     }
     let Error::Silent { words, .. } = error else { return error };

@@ -8,6 +8,7 @@ use super::sghmc::{self, at_rest, friction};
 use super::sgld::at_least_cold;
 use super::{Card, Settings, positive};
 use crate::rule::{Keep, Memory, Rule, Step};
+use crate::wrong::Wrong;
 
 /// Settings of `csghmc`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -58,7 +59,7 @@ impl Settings for Csghmc {
         citation: "Zhang et al. 2020",
     };
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Wrong> {
         positive(&[("lr", self.lr)])?;
         at_least_cold(self.temperature)?;
         friction(self.friction)?;

@@ -7,6 +7,7 @@ use super::sgld::{self, at_least_cold};
 use super::{Card, Settings, at_least_one, positive};
 use crate::rule::{Keep, Memory, Rule, Step};
 use crate::schedule::cosine_cycle;
+use crate::wrong::Wrong;
 
 /// Settings of `csgld`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,7 +48,7 @@ impl Settings for Csgld {
         citation: "Zhang et al. 2020; Ashukha et al. 2020, eq. 16",
     };
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Wrong> {
         positive(&[("lr", self.lr)])?;
         at_least_cold(self.temperature)?;
         self.cycle().check()
@@ -75,7 +76,7 @@ pub(super) struct Cycle {
 }
 
 impl Cycle {
-    pub(super) fn check(self) -> Result<(), String> {
+    pub(super) fn check(self) -> Result<(), Wrong> {
         at_least_one(&[
             ("samples", self.samples),
             ("cycle_epochs", self.cycle_epochs),
@@ -83,10 +84,12 @@ impl Cycle {
         ])?;
         let Self { cycle_epochs, noise_epochs, cycle_samples, .. } = self;
         if noise_epochs > cycle_epochs || cycle_samples > noise_epochs {
-            return Err(format!(
+            let what = format!(
                 "`cycle_samples` must be at most `noise_epochs`, and those at most `cycle_epochs`; got \
                  {cycle_samples}, {noise_epochs} and {cycle_epochs}"
-            ));
+            );
+            let settings = ["cycle_samples", "noise_epochs", "cycle_epochs"];
+            return Err(Wrong::value(&settings, what));
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::sgd::Sgd;
 use super::{Card, Settings};
 use crate::rule::Rule;
+use crate::wrong::Wrong;
 
 /// Settings of `deep-ensemble`: those of [`Sgd`], for each member.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -21,7 +22,7 @@ impl Settings for DeepEnsemble {
     };
     const MEMBERS: usize = 5;
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Wrong> {
         self.0.check()
     }
 

@@ -8,6 +8,7 @@ use super::{Card, Settings, at_least_one, positive, share};
 use crate::optimisers::Kind;
 use crate::rule::{Keep, Memory, Rule, Step};
 use crate::schedule::{Schedule, triangle_cycle};
+use crate::wrong::Wrong;
 
 /// Settings of `fge`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,17 +56,21 @@ impl Settings for Fge {
         citation: "Garipov et al. 2018; Ashukha et al. 2020, eq. 17",
     };
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Wrong> {
         at_least_one(&[("samples", self.samples)])?;
         positive(&[("lr", self.lr), ("lr_high", self.lr_high), ("lr_low", self.lr_low)])?;
         share("momentum", self.momentum)?;
         if self.lr_low > self.lr_high {
             let (low, high) = (self.lr_low, self.lr_high);
-            return Err(format!("`lr_low` must not be above `lr_high`, got {low} and {high}"));
+            let what = format!("`lr_low` must not be above `lr_high`, got {low} and {high}");
+            return Err(Wrong::value(&["lr_low", "lr_high"], what));
         }
         match self.cycle_epochs {
             even if even >= 2 && even.is_multiple_of(2) => Ok(()),
-            odd => Err(format!("`cycle_epochs` must be 2, 4, 6, ..., got {odd}")),
+            odd => {
+                let what = format!("`cycle_epochs` must be 2, 4, 6, ..., got {odd}");
+                Err(Wrong::value(&["cycle_epochs"], what))
+            }
         }
     }
 

@@ -7,6 +7,7 @@ use super::mc_dropout::McDropout;
 use super::{Card, LayerNoise, Settings};
 use crate::posterior::Noise;
 use crate::rule::Rule;
+use crate::wrong::Wrong;
 
 /// Settings of `gaussian-dropout`: those of [`McDropout`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -21,7 +22,7 @@ impl Settings for GaussianDropout {
         citation: "Srivastava et al. 2014, section 10; Kingma et al. 2015",
     };
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Wrong> {
         self.0.check()
     }
 

@@ -10,6 +10,7 @@ use super::{Card, Settings, at_least_one, positive};
 use crate::error::Error;
 use crate::rule::{Keep, Memory, Rule, Step};
 use crate::target::{Potential, Target};
+use crate::wrong::Wrong;
 
 /// Settings of `hmc`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -50,7 +51,7 @@ impl Settings for Hmc {
         citation: "Duane et al. 1987; step size by dual averaging, Hoffman and Gelman 2014",
     };
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Wrong> {
         at_least_one(&[("samples", self.samples), ("leapfrog", self.leapfrog)])?;
         positive(&[("step", self.step), ("temperature", self.temperature)])?;
         super::share("target_acceptance", self.target_acceptance)
@@ -75,7 +76,7 @@ impl Settings for Hmc {
 
 /// A network whose loss depends on other examples than the one it is of.
 pub(crate) fn no_potential(method: &str) -> Error {
-    Error::Setting(format!(
+    Error::Unsuited(format!(
         "{method} needs a potential that is a function of the parameters alone, which with batch \
          normalisation it is not; take a network without it, such as resnet20-frn"
     ))

@@ -9,6 +9,7 @@ use crate::optimisers::Kind;
 use crate::posterior::Noise;
 use crate::rule::Rule;
 use crate::schedule::Schedule;
+use crate::wrong::Wrong;
 
 /// Settings of `mc-dropout`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -53,7 +54,7 @@ impl Settings for McDropout {
         citation: "Gal and Ghahramani 2016",
     };
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Wrong> {
         share("rate", self.rate)?;
         at_least_one(&[("samples", self.samples)])?;
         self.sgd().check()

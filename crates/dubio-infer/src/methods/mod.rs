@@ -21,7 +21,6 @@ mod trajectory;
 
 use dubio_nn::cpu::Flat;
 use dubio_nn::engine::Vector;
-use dubio_words::unknown;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -29,6 +28,7 @@ use serde_json::{Map, Value};
 use crate::error::Error;
 use crate::posterior::Noise;
 use crate::rule::Rule;
+use crate::wrong::{Kind, Takes, Wrong};
 
 /// What a method says of itself.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ pub trait Settings: Clone + Default + Serialize + DeserializeOwned {
     /// Independent runs unless asked otherwise.
     const MEMBERS: usize = 1;
     /// What cannot be, in words that say what to do.
-    fn check(&self) -> Result<(), String>;
+    fn check(&self) -> Result<(), Wrong>;
     /// The method at work on vectors like this one.
     fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>>;
     /// How its points predict.
@@ -131,15 +131,14 @@ macro_rules! methods {
                 $(if name == $module::$variant::CARD.name {
                     return typed(name, settings).map(Self::$variant);
                 })+
-                let known = CARDS.iter().map(|card| card.name);
-                Err(Error::Setting(unknown("method", name, known)))
+                Err(Error::UnknownMethod(name.to_string()))
             }
 
             /// What cannot be, in words that say what to do.
             pub fn check(&self) -> Result<(), Error> {
                 let name = self.card().name;
                 match self { $(Self::$variant(settings) => sound(settings)),+ }
-                    .map_err(|e| Error::Setting(format!("{name}: {e}")))
+                    .map_err(|wrong| Error::setting(name, wrong))
             }
 
             /// A method by name, with settings that can be.
@@ -170,38 +169,46 @@ methods! {
 }
 
 fn typed<S: Settings>(name: &str, settings: Map<String, Value>) -> Result<S, Error> {
-    read(settings).map_err(|e| Error::Setting(format!("{name}: {e}")))
+    read(settings).map_err(|wrong| Error::setting(name, wrong))
+}
+
+/// Settings as a table.
+fn table(settings: &impl Serialize) -> Map<String, Value> {
+    match serde_json::to_value(settings) {
+        Ok(Value::Object(table)) => table,
+        _ => unreachable!("settings are a table"),
+    }
 }
 
 /// Names of the settings in a table.
 pub(crate) fn names(settings: &impl Serialize) -> Vec<String> {
-    match serde_json::to_value(settings) {
-        Ok(Value::Object(table)) => table.into_iter().map(|(name, _)| name).collect(),
-        _ => unreachable!("settings are a table"),
-    }
+    table(settings).into_iter().map(|(name, _)| name).collect()
 }
 
 /// Reads a table of settings, each of which has a default. One after the other, so that what is
 /// wrong with one is said of that one.
 pub(crate) fn read<S: Default + Serialize + DeserializeOwned>(
     settings: Map<String, Value>,
-) -> Result<S, String> {
-    let known = names(&S::default());
+) -> Result<S, Wrong> {
+    let known = table(&S::default());
     for (name, value) in &settings {
-        if !known.contains(name) {
-            return Err(unknown("setting", name, known.iter().map(String::as_str)));
-        }
-        let alone = Map::from_iter([(name.clone(), value.clone())]);
-        serde_json::from_value::<S>(Value::Object(alone))
-            .map_err(|e| format!("`{name}`: {}", plain(&e.to_string())))?;
+        let Some(default) = known.get(name) else {
+            return Err(Wrong::unknown(name, &names(&S::default())));
+        };
+        let alone = |value| {
+            serde_json::from_value::<S>(Value::Object(Map::from_iter([(name.clone(), value)])))
+        };
+        alone(value.clone()).map_err(|error| {
+            let takes = Takes::of(default, |example| alone(example).is_ok());
+            Wrong::unread(name, value, takes, &error)
+        })?;
     }
-    serde_json::from_value(Value::Object(settings)).map_err(|e| e.to_string())
-}
-
-/// What was expected, in the words of those who write settings.
-fn plain(message: &str) -> String {
-    let message = message.replace("expected f64", "expected a number");
-    message.replace("expected usize", "expected a whole number from 0")
+    let all: Vec<String> = settings.keys().cloned().collect();
+    serde_json::from_value(Value::Object(settings)).map_err(|error| Wrong {
+        settings: all,
+        kind: Kind::Value,
+        what: error.to_string(),
+    })
 }
 
 /// The largest number of anything that can be set. Products of two fit into 64 bits with room to spare for
@@ -209,42 +216,46 @@ fn plain(message: &str) -> String {
 pub(crate) const MOST: u64 = 1_000_000;
 
 /// That no whole number is above [`MOST`]; first, so that a method may multiply what it checks.
-pub(crate) fn at_most(settings: &impl Serialize) -> Result<(), String> {
-    let Ok(Value::Object(table)) = serde_json::to_value(settings) else {
-        unreachable!("settings are a table")
-    };
+pub(crate) fn at_most(settings: &impl Serialize) -> Result<(), Wrong> {
     let number = |(name, value): (String, Value)| Some((name, value.as_u64()?));
-    match table.into_iter().filter_map(number).find(|(_, number)| *number > MOST) {
+    match table(settings).into_iter().filter_map(number).find(|(_, number)| *number > MOST) {
         None => Ok(()),
-        Some((name, number)) => Err(format!("`{name}` must be at most {MOST}, got {number}")),
+        Some((name, number)) => {
+            Err(Wrong::value(&[&name], format!("`{name}` must be at most {MOST}, got {number}")))
+        }
     }
 }
 
-fn sound(settings: &impl Settings) -> Result<(), String> {
+fn sound(settings: &impl Settings) -> Result<(), Wrong> {
     at_most(settings)?;
     settings.check()
 }
 
 /// That a number of settings are positive and finite.
-fn positive(settings: &[(&str, f64)]) -> Result<(), String> {
+fn positive(settings: &[(&str, f64)]) -> Result<(), Wrong> {
     match settings.iter().find(|(_, value)| !(value.is_finite() && *value > 0.0)) {
         None => Ok(()),
-        Some((name, value)) => Err(format!("`{name}` must be above 0, got {value}")),
+        Some((name, value)) => {
+            Err(Wrong::value(&[name], format!("`{name}` must be above 0, got {value}")))
+        }
     }
 }
 
 /// That counts are at least 1.
-pub(crate) fn at_least_one(settings: &[(&str, usize)]) -> Result<(), String> {
+pub(crate) fn at_least_one(settings: &[(&str, usize)]) -> Result<(), Wrong> {
     match settings.iter().find(|(_, count)| *count == 0) {
         None => Ok(()),
-        Some((name, _)) => Err(format!("`{name}` must be at least 1, got 0")),
+        Some((name, _)) => {
+            Err(Wrong::value(&[name], format!("`{name}` must be at least 1, got 0")))
+        }
     }
 }
 
 /// That a share is in `[0, 1)`.
-fn share(name: &str, value: f64) -> Result<(), String> {
+fn share(name: &str, value: f64) -> Result<(), Wrong> {
     if (0.0..1.0).contains(&value) {
         return Ok(());
     }
-    Err(format!("`{name}` must be at least 0 and below 1, got {value}"))
+    let what = format!("`{name}` must be at least 0 and below 1, got {value}");
+    Err(Wrong::value(&[name], what))
 }

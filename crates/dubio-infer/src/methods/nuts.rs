@@ -11,6 +11,7 @@ use super::{Card, Settings, at_least_one, positive, share};
 use crate::error::Error;
 use crate::rule::{Keep, Memory, Rule, Step};
 use crate::target::{Potential, Target};
+use crate::wrong::Wrong;
 
 /// Settings of `nuts`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,10 +46,11 @@ impl Settings for Nuts {
         citation: "Hoffman and Gelman 2014; nuts-rs, Seyboldt et al.",
     };
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Wrong> {
         at_least_one(&[("samples", self.samples), ("max_depth", self.max_depth)])?;
         if self.max_depth > DEEPEST {
-            return Err(format!("`max_depth` must be at most {DEEPEST}, got {}", self.max_depth));
+            let what = format!("`max_depth` must be at most {DEEPEST}, got {}", self.max_depth);
+            return Err(Wrong::value(&["max_depth"], what));
         }
         positive(&[
             ("temperature", self.temperature),

@@ -7,6 +7,7 @@ use super::{Card, Settings, at_least_one, positive, share};
 use crate::optimisers::{Kind, Optimiser};
 use crate::rule::{Keep, Memory, Rule, Step};
 use crate::schedule::Schedule;
+use crate::wrong::Wrong;
 
 /// Settings of `sgd`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,7 +45,7 @@ impl Settings for Sgd {
         citation: "Robbins and Monro 1951; schedule of Ashukha et al. 2020, eq. 10",
     };
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Wrong> {
         at_least_one(&[("epochs", self.epochs)])?;
         positive(&[("lr", self.lr)])?;
         share("momentum", self.momentum)

@@ -7,6 +7,7 @@ use super::sgld::{at_least_cold, epochs, samples_after};
 use super::{Card, Settings, at_least_one, positive};
 use crate::rule::{Keep, Memory, Rule, Step};
 use crate::schedule::Schedule;
+use crate::wrong::Wrong;
 
 /// Settings of `sghmc`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -53,7 +54,7 @@ impl Settings for Sghmc {
         citation: "Chen et al. 2014",
     };
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Wrong> {
         at_least_one(&[("samples", self.samples), ("thin", self.thin)])?;
         positive(&[("lr", self.lr)])?;
         at_least_cold(self.temperature)?;
@@ -65,11 +66,12 @@ impl Settings for Sghmc {
     }
 }
 
-pub(super) fn friction(friction: f64) -> Result<(), String> {
+pub(super) fn friction(friction: f64) -> Result<(), Wrong> {
     if friction > 0.0 && friction <= 1.0 {
         return Ok(());
     }
-    Err(format!("`friction` must be above 0 and at most 1, got {friction}"))
+    let what = format!("`friction` must be above 0 and at most 1, got {friction}");
+    Err(Wrong::value(&["friction"], what))
 }
 
 pub(super) fn at_rest<V: Vector>(like: &V) -> V {

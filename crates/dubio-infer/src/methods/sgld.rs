@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Card, Settings, at_least_one, positive};
 use crate::rule::{Keep, Memory, Rule, Step};
 use crate::schedule::Schedule;
+use crate::wrong::Wrong;
 
 /// Settings of `sgld`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -49,7 +50,7 @@ impl Settings for Sgld {
         citation: "Welling and Teh 2011",
     };
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Wrong> {
         at_least_one(&[("samples", self.samples), ("thin", self.thin)])?;
         positive(&[("lr", self.lr)])?;
         at_least_cold(self.temperature)
@@ -60,11 +61,12 @@ impl Settings for Sgld {
     }
 }
 
-pub(super) fn at_least_cold(temperature: f64) -> Result<(), String> {
+pub(super) fn at_least_cold(temperature: f64) -> Result<(), Wrong> {
     if temperature >= 0.0 && temperature.is_finite() {
         return Ok(());
     }
-    Err(format!("`temperature` must be at least 0, got {temperature}; leave it out for 1"))
+    let what = format!("`temperature` must be at least 0, got {temperature}; leave it out for 1");
+    Err(Wrong::value(&["temperature"], what))
 }
 
 /// One step of Langevin dynamics, at temperature 0 one of plain descent.

@@ -7,6 +7,7 @@ use super::{Card, Settings, at_least_one, positive, share};
 use crate::optimisers::{Kind, Optimiser};
 use crate::rule::{Keep, Memory, Rule, Step};
 use crate::schedule::cosine_cycle;
+use crate::wrong::Wrong;
 
 /// Settings of `snapshot`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,7 +37,7 @@ impl Settings for Snapshot {
         citation: "Huang et al. 2017; Ashukha et al. 2020, eq. 16",
     };
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Wrong> {
         at_least_one(&[("samples", self.samples), ("cycle_epochs", self.cycle_epochs)])?;
         positive(&[("lr", self.lr)])?;
         share("momentum", self.momentum)

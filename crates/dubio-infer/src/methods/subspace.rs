@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::rule::{Keep, Memory, Rule, Step};
 use crate::schedule::Schedule;
 use crate::target::Target;
+use crate::wrong::Wrong;
 
 /// Settings of `subspace`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -89,13 +90,14 @@ impl Settings for Subspace {
         citation: "Izmailov et al. 2019; Murray et al. 2010",
     };
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Wrong> {
         self.path().check()?;
         at_least_one(&[("samples", self.samples), ("rank", self.rank)])?;
         positive(&[("coordinate_std", self.coordinate_std), ("temperature", self.temperature)])?;
         if !(2..=MOST_POINTS).contains(&self.collect) {
             let points = self.collect;
-            return Err(format!("`collect` must be from 2 to {MOST_POINTS}, got {points}"));
+            let what = format!("`collect` must be from 2 to {MOST_POINTS}, got {points}");
+            return Err(Wrong::value(&["collect"], what));
         }
         Ok(())
     }

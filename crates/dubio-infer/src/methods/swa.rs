@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::rule::{Keep, Memory, Rule, Step};
 use crate::schedule::Schedule;
 use crate::target::Target;
+use crate::wrong::Wrong;
 
 /// Settings of `swa`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -63,7 +64,7 @@ impl Settings for Swa {
         citation: "Izmailov et al. 2018",
     };
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Wrong> {
         self.path().check()
     }
 

@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::rule::{Keep, Memory, Rule, Step};
 use crate::schedule::Schedule;
 use crate::target::Target;
+use crate::wrong::Wrong;
 
 /// Which covariance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,15 +90,16 @@ impl Settings for Swag {
         citation: "Maddox et al. 2019; deviations are taken from the mean of all points",
     };
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Wrong> {
         self.path().check()?;
         at_least_one(&[("samples", self.samples)])?;
         let columns = self.rank.min(self.collect);
         if self.covariance == Covariance::Full && columns < 2 {
-            return Err(format!(
+            let what = format!(
                 "a full covariance takes at least 2 points, got {columns}; raise `rank` and `collect`, or \
                  set covariance = \"diagonal\""
-            ));
+            );
+            return Err(Wrong::value(&["rank", "collect"], what));
         }
         Ok(())
     }

@@ -8,6 +8,7 @@ use super::{at_least_one, positive, share};
 use crate::optimisers::Kind;
 use crate::rule::{Memory, Rule, Step};
 use crate::schedule::Schedule;
+use crate::wrong::Wrong;
 
 /// Training, then epochs at one learning rate, the last of which are collected.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,15 +23,16 @@ pub(super) struct Path {
 }
 
 impl Path {
-    pub(super) fn check(&self) -> Result<(), String> {
+    pub(super) fn check(&self) -> Result<(), Wrong> {
         at_least_one(&[("collect", self.collect)])?;
         positive(&[("lr", self.lr), ("collect_lr", self.collect_lr)])?;
         share("momentum", self.momentum)?;
         if self.collect > self.collect_epochs {
-            return Err(format!(
+            let what = format!(
                 "`collect` is the number of epochs at the end of `collect_epochs` that count: at most {}, got {}",
                 self.collect_epochs, self.collect
-            ));
+            );
+            return Err(Wrong::value(&["collect", "collect_epochs"], what));
         }
         Ok(())
     }
