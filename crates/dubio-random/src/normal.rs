@@ -161,8 +161,8 @@ mod tests {
     fn moments_are_those_of_a_normal_distribution() {
         moments_are_normal(&drawn::<f64>(1_000_001));
         moments_are_normal(&drawn::<f32>(1_000_001));
-        moments_are_normal(&one_by_one(|generator| normal(generator)));
-        moments_are_normal(&one_by_one(|generator| ziggurat(generator)));
+        moments_are_normal(&one_by_one(normal));
+        moments_are_normal(&one_by_one(ziggurat));
     }
 
     #[test]
