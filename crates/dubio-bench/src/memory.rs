@@ -9,7 +9,6 @@ use dubio_infer::recipe::Recipe;
 use dubio_nn::network::Network;
 use dubio_nn::networks;
 use dubio_nn::shape::Shape as InputShape;
-use serde_json::Value;
 
 use crate::evaluation::Evaluation;
 use crate::plan::{PlannedRun, network_for};
@@ -118,8 +117,8 @@ pub fn estimate(run: &PlannedRun) -> u64 {
     });
     let largest = foreign.max().unwrap_or(0).max(tested);
     let test = (tested + largest) as f64 * numbers * stored + 4.0 * largest as f64 * numbers;
-    let Samples { samples, points, rank } = Samples::of(&settings.recipe);
-    let vectors = (points + VECTORS + 4.0 * rank) * 4.0;
+    let Samples { samples, points, vectors } = Samples::of(&settings.recipe);
+    let vectors = (points + VECTORS + 2.0 * vectors) * 4.0;
     let outputs = match set.task {
         Task::Classification(classes) => classes.len(),
         Task::Regression(_) => 2,
@@ -148,8 +147,8 @@ pub fn enough(
 ) -> Result<(), String> {
     let Some(there) = available_bytes() else { return Ok(()) };
     let network = network_for(network, train)?;
-    let Samples { samples, points, rank } = Samples::of(recipe);
-    let vectors = (points + 3.0 + rank) * network.parameters() as f64;
+    let Samples { samples, points, vectors } = Samples::of(recipe);
+    let vectors = (points + 3.0 + vectors) * network.parameters() as f64;
     let batch = recipe.setup.batch.max(TOGETHER.min(train.len())) as f64;
     let predictions = samples * tested as f64 * network.output().size() as f64;
     let bytes = 4.0 * (vectors + batch * between(&network) + predictions);
@@ -175,20 +174,18 @@ struct Samples {
     samples: f64,
     /// Vectors of parameters that are behind them.
     points: f64,
-    /// Vectors of the path that they come from.
-    rank: f64,
+    /// Vectors that a method keeps besides.
+    vectors: f64,
 }
 
 impl Samples {
     fn of(recipe: &Recipe) -> Self {
-        let own = serde_json::to_value(&recipe.method).unwrap_or_default();
-        let setting =
-            |name: &str| own.get(name).and_then(Value::as_u64).map(|number| number as f64);
-        let samples = setting("samples").unwrap_or(1.0) * recipe.members() as f64;
-        let passes = recipe.method.noise().passes().max(1) as f64;
-        // No path has more points than are collected.
-        let rank = setting("rank").unwrap_or(0.0).min(setting("collect").unwrap_or(0.0));
-        Self { samples, points: (samples / passes).max(1.0), rank }
+        let (method, members) = (&recipe.method, recipe.members() as f64);
+        Self {
+            samples: method.samples() as f64 * members,
+            points: method.points().max(1) as f64 * members,
+            vectors: method.vectors() as f64,
+        }
     }
 }
 

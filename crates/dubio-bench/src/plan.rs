@@ -6,7 +6,7 @@ use std::path::Path;
 use dubio_data::dataset::{Answers, Dataset, Inputs};
 use dubio_data::sets;
 use dubio_infer::recipe::Recipe;
-use dubio_infer::training::Training;
+use dubio_infer::training;
 use dubio_nn::network::Network;
 use dubio_nn::networks;
 use dubio_nn::shape::Shape;
@@ -401,7 +401,7 @@ fn cost(network: &str, train: &Dataset, recipe: &Recipe) -> Result<Cost, Error> 
     let unfit = |e: dubio_infer::Error| Error::Unfit(e.to_string());
     recipe.suits(&network).map_err(unfit)?;
     // What cannot be learnt from is found now, not after hours.
-    Training::<f32>::check(train, &recipe.setup.augment).map_err(unfit)?;
+    training::check(train, &recipe.setup.augment).map_err(unfit)?;
     let examples = train.len();
     recipe.fits(examples).map_err(unfit)?;
     let epochs = recipe.passes();

@@ -9,6 +9,7 @@ use dubio_data::shifts;
 use dubio_infer::clock::{Clock, Seconds};
 use dubio_infer::fit::{Checkpoints, Options, Watch};
 use dubio_infer::predict::TestTime;
+use dubio_nn::Single;
 use dubio_random::stream::Stream;
 
 use crate::evaluation::Evaluation;
@@ -75,7 +76,7 @@ pub fn work(run: &PlannedRun, store: &Store, data: &Path, watch: &dyn Watch) -> 
     let options = Options { watch, checkpoints: Some(checkpoints) };
     let fitted = settings
         .recipe
-        .fit::<f32>(&settings.network, &sets.learnt()?, &stream.child("fit"), &options)
+        .fit(&Single::default(), &settings.network, &sets.learnt()?, &stream.child("fit"), &options)
         .map_err(|unfinished| unfinished.error)?;
     let folder = store.begin(&run.id)?;
     let (mut clock, mut examples) = (Clock::start(), 0);
@@ -104,15 +105,13 @@ pub fn work(run: &PlannedRun, store: &Store, data: &Path, watch: &dyn Watch) -> 
     let posterior = &fitted.posterior;
     let mut training = Seconds::default();
     posterior.records.iter().for_each(|record| training += record.seconds);
-    let sample = 1.0 / posterior.samples() as f64;
-    let stored: usize =
-        posterior.points.iter().map(|p| 4 * (p.theta.0.len() + p.statistics.len())).sum();
+    let sample = 1.0 / fitted.samples() as f64;
     let record = Record {
         id: run.id.clone(),
         label: run.label.clone(),
         settings: settings.clone(),
         version: env!("CARGO_PKG_VERSION").to_string(),
-        samples: posterior.samples(),
+        samples: fitted.samples(),
         spent: Spent {
             train_wall_secs: training.wall,
             train_cpu_secs: training.cpu(),
@@ -122,7 +121,7 @@ pub fn work(run: &PlannedRun, store: &Store, data: &Path, watch: &dyn Watch) -> 
             predict_cpu_secs: predicting.cpu().map(|cpu| each * cpu),
             peak_bytes: peak_bytes(),
             parameters: run.cost.parameters,
-            stored_bytes: stored as u64,
+            stored_bytes: fitted.stored_bytes() as u64,
             macs: run.cost.macs,
         },
         report: posterior

@@ -5,6 +5,7 @@ use dubio_infer::fit::Options;
 use dubio_infer::methods::{Method, swag::Swag};
 use dubio_infer::predict::TestTime;
 use dubio_infer::recipe::Recipe;
+use dubio_nn::Single;
 use dubio_random::stream::Stream;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -13,8 +14,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let test = digits.load("".as_ref(), Part::Test)?;
 
     let recipe = Recipe::from(Method::Swag(Swag { epochs: 10, samples: 20, ..Swag::default() }));
+    let engine = Single::default(); // the processor, in single precision
     let stream = Stream::root(0); // all that is random hangs on it
-    let fitted = recipe.fit::<f32>("mlp-50", &train, &stream.child("fit"), &Options::default())?;
+    let fitted =
+        recipe.fit(&engine, "mlp-50", &train, &stream.child("fit"), &Options::default())?;
     let predicted = fitted.predict(&test, &TestTime::default(), &stream.child("predict"))?;
 
     let file = std::env::temp_dir().join("posterior.npz");

@@ -4,7 +4,6 @@
 //! `-log (1/S sum_s p_s[y])` is `sum_s w_s grad(-log p_s[y])` with `w_s = p_s[y] / sum_t p_t[y]`.
 
 use dubio_data::dataset::{Answers, Dataset, Inputs};
-use dubio_nn::cpu::{Cpu, Flat};
 use dubio_nn::engine::{Engine, Seed};
 use dubio_nn::loss::log_sum;
 use dubio_nn::real::Real;
@@ -14,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::fitted::{Fitted, side_by_side};
-use crate::posterior::{Noise, Point};
+use crate::posterior::{Predictive, Sample};
 use crate::predict::{Predicted, TestTime};
 
 /// How pictures are changed. No pixel moves by more than `epsilon`, a share of the brightest pixel of
@@ -55,7 +54,7 @@ const PGD_STEPS: usize = 10;
 /// Examples at a time.
 const CHUNK: usize = 250;
 
-impl<T: Real> Fitted<T> {
+impl<E: Engine> Fitted<E> {
     /// Predicts a set of pictures after an attack on each.
     #[inline(never)]
     pub fn predict_attacked(
@@ -74,18 +73,18 @@ impl<T: Real> Fitted<T> {
         data: &Dataset,
         attack: &Attack,
         stream: &Stream,
-    ) -> Result<Vec<T>, Error> {
+    ) -> Result<Vec<E::Number>, Error> {
         let (Inputs::Pictures(pictures), Answers::Classes { labels, .. }) =
             (&data.inputs, &data.answers)
         else {
             return Err(Error::Unsuited("attacks are on pictures of classes".into()));
         };
-        let plain = self.training.scaling().inputs::<T>(data)?;
+        let plain = self.training.scaling().inputs::<E::Number>(data)?;
         let size = self.training.scaling().shape().size();
         let brightest = f64::from(pictures.white) / 255.0;
         let bounds = self.bounds(brightest, attack.epsilon * brightest);
         let count = labels.len().div_ceil(CHUNK);
-        let chunks = side_by_side(count, |chunk| -> Result<Vec<T>, Error> {
+        let chunks = side_by_side(count, |chunk| -> Result<Vec<E::Number>, Error> {
             let rows = chunk * CHUNK..labels.len().min((chunk + 1) * CHUNK);
             let inputs = &plain[rows.start * size..rows.end * size];
             let stream = stream.nth(chunk);
@@ -100,23 +99,23 @@ impl<T: Real> Fitted<T> {
     }
 
     /// For each colour: the darkest and the brightest value, and how far a pixel may move.
-    fn bounds(&self, brightest: f64, reach: f64) -> Vec<[T; 3]> {
+    fn bounds(&self, brightest: f64, reach: f64) -> Vec<[E::Number; 3]> {
         let scaling = self.training.scaling();
         let each = (0..scaling.shape().channels).map(|channel| {
             let at = |value| scaling.pixel(channel, value).expect("of pictures");
-            [T::of(at(0.0)), T::of(at(brightest)), T::of(at(reach) - at(0.0))]
+            [at(0.0), at(brightest), at(reach) - at(0.0)].map(E::Number::of)
         });
         each.collect()
     }
 }
 
 impl Attack {
-    fn run<T: Real>(
+    fn run<T: Real, E: Engine<Number = T>>(
         &self,
         plain: &[T],
         labels: &[u32],
         bounds: &[[T; 3]],
-        sight: &mut Sight<'_, T>,
+        sight: &mut Sight<'_, E>,
         stream: &Stream,
     ) -> Vec<T> {
         // Channels are last: the colour of a number is its place modulo the colours.
@@ -149,48 +148,51 @@ impl Attack {
 }
 
 /// What an attacker sees of a fitted recipe: the gradient of its predictive distribution.
-struct Sight<'a, T: Real> {
-    points: &'a [Point<Flat<T>>],
-    engine: Cpu<T>,
-    /// The noise of each pass, the same at every look: what is attacked is their mean.
-    noise: Vec<Option<Stream>>,
+struct Sight<'a, E: Engine> {
+    predictive: Box<dyn Predictive<E> + 'a>,
+    model: E::Model,
+    /// Noise is the same at every look: what is attacked is the mean of the samples.
+    noise: Stream,
 }
 
-impl<'a, T: Real> Sight<'a, T> {
-    fn new(fitted: &'a Fitted<T>, examples: usize, stream: &Stream) -> Result<Self, Error> {
-        let network = fitted.recipe.network(&fitted.network, &fitted.training)?;
-        let posterior = &fitted.posterior;
-        let noise = (0..posterior.noise.passes())
-            .map(|pass| (posterior.noise != Noise::Off).then(|| stream.nth(pass)))
-            .collect();
-        Ok(Self { points: &posterior.points, engine: Cpu::new(&network, examples), noise })
+impl<'a, E: Engine> Sight<'a, E> {
+    fn new(fitted: &'a Fitted<E>, examples: usize, stream: &Stream) -> Result<Self, Error> {
+        let (predictive, model) = (fitted.predictive(), fitted.model(examples)?);
+        Ok(Self { predictive, model, noise: stream.clone() })
     }
 
-    /// Gradient of `-log p[y]` of each example with respect to its input.
-    fn gradient(&mut self, inputs: &[T], labels: &[u32]) -> Vec<T> {
-        let samples: Vec<(usize, Option<Stream>)> = (0..self.points.len())
-            .flat_map(|point| self.noise.iter().map(move |noise| (point, noise.clone())))
-            .collect();
-        // log p_s[y], sample after sample.
-        let mut logs = Vec::with_capacity(samples.len() * labels.len());
+    fn samples(&self) -> Vec<(Sample, Stream)> {
+        let of_part = |part| {
+            (0..self.predictive.samples_of_part())
+                .map(move |of_part| (Sample { part, of_part }, self.noise.nth(of_part)))
+        };
+        (0..self.predictive.parts()).flat_map(of_part).collect()
+    }
+
+    /// `log p_s[y]` of each example, sample after sample.
+    fn log_probabilities(&mut self, inputs: &[E::Number], labels: &[u32]) -> Vec<f64> {
+        let mut logs = Vec::new();
         let mut outputs = Vec::new();
-        for (point, noise) in &samples {
-            self.engine.set_statistics(&self.points[*point].statistics);
+        for (sample, noise) in self.samples() {
             outputs.clear();
-            let theta = &self.points[*point].theta;
-            self.engine.predict(theta, inputs, noise.as_ref(), &mut outputs);
+            self.predictive.outputs(sample, &mut self.model, inputs, &noise, &mut outputs);
             let classes = outputs.len() / labels.len();
             let rows = outputs.chunks_exact(classes).zip(labels);
             logs.extend(rows.map(|(row, &y)| row[y as usize].wide() - log_sum(row)));
         }
-        let weights = shares(&logs, labels.len());
-        let mut sum = vec![T::zero(); inputs.len()];
-        let mut part = vec![T::zero(); inputs.len()];
-        for ((point, noise), weights) in samples.iter().zip(weights.chunks_exact(labels.len())) {
-            let Point { theta, statistics } = &self.points[*point];
-            self.engine.set_statistics(statistics);
+        logs
+    }
+
+    /// Gradient of `-log p[y]` of each example with respect to its input.
+    fn gradient(&mut self, inputs: &[E::Number], labels: &[u32]) -> Vec<E::Number> {
+        let weights = weights(&self.log_probabilities(inputs, labels), labels.len());
+        let mut sum = vec![E::Number::of(0.0); inputs.len()];
+        let mut part = sum.clone();
+        let samples = self.samples();
+        for ((sample, noise), weights) in samples.iter().zip(weights.chunks_exact(labels.len())) {
             let seed = Seed::CrossEntropy { labels, weights };
-            self.engine.input_gradient(theta, inputs, noise.as_ref(), seed, &mut part);
+            let (predictive, model) = (&self.predictive, &mut self.model);
+            predictive.input_gradient(*sample, model, inputs, noise, seed, &mut part);
             sum.iter_mut().zip(&part).for_each(|(s, p)| *s = *s + *p);
         }
         sum
@@ -198,20 +200,21 @@ impl<'a, T: Real> Sight<'a, T> {
 }
 
 /// `exp(log_s) / sum_t exp(log_t)` for each example; `logs` lies sample after sample.
-fn shares(logs: &[f64], examples: usize) -> Vec<f64> {
-    let mut shares = vec![0.0; logs.len()];
+fn weights(logs: &[f64], examples: usize) -> Vec<f64> {
+    let mut weights = vec![0.0; logs.len()];
     for example in 0..examples {
         let own = || (example..logs.len()).step_by(examples);
         let all: Vec<f64> = own().map(|i| logs[i]).collect();
         let total = log_sum(&all);
-        own().for_each(|i| shares[i] = (logs[i] - total).exp());
+        own().for_each(|i| weights[i] = (logs[i] - total).exp());
     }
-    shares
+    weights
 }
 
 #[cfg(test)]
 mod tests {
     use dubio_data::sets;
+    use dubio_nn::Double;
     use serde_json::json;
 
     use super::*;
@@ -224,30 +227,20 @@ mod tests {
         all.subset(&rows.collect::<Vec<u32>>())
     }
 
-    fn fitted(method: &str, settings: serde_json::Value) -> Fitted<f64> {
+    fn fitted(method: &str, settings: serde_json::Value) -> Fitted<Double> {
         let recipe = Recipe::parse(method, settings.as_object().expect("a table").clone());
-        let stream = Stream::root(1);
-        recipe.unwrap().fit("mlp-12", &digits(0..600), &stream, &Options::default()).unwrap()
+        let (engine, data, stream) = (Double::default(), digits(0..600), Stream::root(1));
+        recipe.unwrap().fit(&engine, "mlp-12", &data, &stream, &Options::default()).unwrap()
     }
 
     /// `-log` of the mean probability of each label.
-    fn nll(fitted: &Fitted<f64>, inputs: &[f64], labels: &[u32], noise: &Stream) -> Vec<f64> {
-        let mut sight = Sight::new(fitted, labels.len(), noise).unwrap();
-        let mut sums = vec![0.0; labels.len()];
-        let mut samples = 0.0;
-        for point in sight.points {
-            sight.engine.set_statistics(&point.statistics);
-            for noise in &sight.noise {
-                let mut out = Vec::new();
-                sight.engine.predict(&point.theta, inputs, noise.as_ref(), &mut out);
-                for (i, &y) in labels.iter().enumerate() {
-                    let row = &out[i * 10..(i + 1) * 10];
-                    sums[i] += (row[y as usize] - log_sum(row)).exp();
-                }
-                samples += 1.0;
-            }
-        }
-        sums.iter().map(|sum| -(sum / samples).ln()).collect()
+    fn nll(fitted: &Fitted<Double>, inputs: &[f64], labels: &[u32], noise: &Stream) -> Vec<f64> {
+        let logs =
+            Sight::new(fitted, labels.len(), noise).unwrap().log_probabilities(inputs, labels);
+        let samples = logs.len() / labels.len();
+        let mean =
+            |i: usize| logs[i..].iter().step_by(labels.len()).map(|log| log.exp()).sum::<f64>();
+        (0..labels.len()).map(|i| -(mean(i) / samples as f64).ln()).collect()
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use dubio_nn::engine::Vector;
+use dubio_nn::engine::{Point, Vector};
 use dubio_predictions::{input, write_whole};
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
@@ -18,8 +18,7 @@ use safetensors::tensor::{Dtype, TensorView};
 use crate::clock::Seconds;
 use crate::error::Error;
 use crate::lock;
-use crate::posterior::Point;
-use crate::rule::Memory;
+use crate::memory::{Memory, Slot};
 
 /// A chain's progress.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,18 +26,17 @@ pub(crate) struct Progress {
     pub(crate) epoch: usize,
     pub(crate) batch: usize,
     pub(crate) draw: usize,
-    pub(crate) points: usize,
+    pub(crate) samples: usize,
     pub(crate) seconds: Seconds,
     /// Sum of the losses of the epoch that is under way.
     pub(crate) loss_sum: f64,
     pub(crate) losses: Vec<f64>,
 }
 
-/// What a chain goes on with, besides its parameters and its rule's memory.
+/// What a chain goes on with, besides its points and its rule's memory.
 pub(crate) struct Resumed<V> {
     pub(crate) progress: Progress,
-    pub(crate) statistics: Vec<f64>,
-    pub(crate) points: Vec<Point<V>>,
+    pub(crate) samples: Vec<Point<V>>,
 }
 
 /// The folder of one chain's checkpoints.
@@ -73,45 +71,37 @@ impl Folder {
         point: &Point<V>,
     ) -> Result<(), Error> {
         let mut arrays = Arrays::default();
-        arrays.vector("theta".to_string(), &point.theta);
-        arrays.numbers("statistics".to_string(), &point.statistics);
+        arrays.point("", point);
         arrays.write(&self.point(index), HashMap::new())
     }
 
-    /// Writes the state; the points it counts must be there already.
+    /// Writes the state; the samples it counts must be there already.
     pub(crate) fn save<V: Vector>(
         &self,
         progress: &Progress,
-        theta: &V,
-        statistics: &[f64],
+        points: &[Point<V>],
         memory: Memory<'_, V>,
     ) -> Result<(), Error> {
         let mut arrays = Arrays::default();
-        arrays.vector("theta".to_string(), theta);
-        arrays.numbers("statistics".to_string(), statistics);
-        arrays.numbers("losses".to_string(), &progress.losses);
-        let counts = [progress.epoch, progress.batch, progress.draw, progress.points];
-        let counts = counts.map(|count| count as f64);
-        let [epoch, batch, draw, points] = counts;
-        let Seconds { wall, cpu } = progress.seconds;
-        let progress = [epoch, batch, draw, points, wall, cpu, progress.loss_sum];
-        arrays.numbers("progress".to_string(), &progress);
-        for (name, list) in memory.vectors {
-            for (index, vector) in list.iter().enumerate() {
-                arrays.vector(format!("{name}.{index}"), vector);
-            }
+        for (index, point) in points.iter().enumerate() {
+            arrays.point(&format!("point.{index}."), point);
         }
-        for (name, list) in memory.numbers {
-            arrays.numbers(name.to_string(), list);
+        let Progress { epoch, batch, draw, samples, seconds, loss_sum, losses } = progress;
+        arrays.counts("progress".into(), &[*epoch, *batch, *draw, *samples].map(|n| n as u64));
+        arrays.numbers("seconds".into(), &[seconds.wall, seconds.cpu]);
+        arrays.numbers("loss_sum".into(), &[*loss_sum]);
+        arrays.numbers("losses".into(), losses);
+        for (name, slot) in memory.slots {
+            arrays.slot(format!("rule.{name}"), &slot);
         }
         let about = HashMap::from([("identity".to_string(), self.identity.clone())]);
         arrays.write(&self.path.join("state.safetensors"), about)
     }
 
-    /// Reads the state back, if there is one. `theta` is a vector of the right kind and length.
+    /// Reads the state back, if there is one. `points` are of the right kind and length.
     pub(crate) fn load<V: Vector>(
         &self,
-        theta: &mut V,
+        points: &mut [Point<V>],
         memory: Memory<'_, V>,
     ) -> Result<Option<Resumed<V>>, Error> {
         let path = self.path.join("state.safetensors");
@@ -123,40 +113,25 @@ impl Folder {
             let what = "is a checkpoint of other settings or other data";
             return Err(Error::checkpoint(&path, what));
         }
-        file.vector("theta", theta)?;
-        for (name, list) in memory.vectors {
-            let count = file.count(name);
-            list.clear();
-            for index in 0..count {
-                let mut vector = theta.clone();
-                file.vector(&format!("{name}.{index}"), &mut vector)?;
-                list.push(vector);
-            }
+        for (index, point) in points.iter_mut().enumerate() {
+            file.point(&format!("point.{index}."), point)?;
         }
-        for (name, list) in memory.numbers {
-            *list = file.numbers(name)?;
+        for (name, slot) in memory.slots {
+            file.slot(&format!("rule.{name}"), slot, &points[0].theta)?;
         }
-        let numbers = file.numbers("progress")?;
-        let &[epoch, batch, draw, points, wall, cpu, loss_sum] = &numbers[..] else {
-            return Err(Error::checkpoint(&path, "is damaged"));
-        };
-        let progress = Progress {
-            epoch: epoch as usize,
-            batch: batch as usize,
-            draw: draw as usize,
-            points: points as usize,
-            seconds: Seconds { wall, cpu },
-            loss_sum,
-            losses: file.numbers("losses")?,
-        };
-        let points = (0..progress.points).map(|index| {
-            let file = Stored::read(&self.point(index))?;
-            let mut point = Point { theta: theta.clone(), statistics: file.numbers("statistics")? };
-            file.vector("theta", &mut point.theta)?;
+        let damaged = || Error::checkpoint(&path, "is damaged");
+        let counts: [u64; 4] = file.counts("progress")?.try_into().map_err(|_| damaged())?;
+        let [epoch, batch, draw, samples] = counts.map(|count| count as usize);
+        let [wall, cpu] = file.numbers("seconds")?.try_into().map_err(|_| damaged())?;
+        let [loss_sum] = file.numbers("loss_sum")?.try_into().map_err(|_| damaged())?;
+        let (seconds, losses) = (Seconds { wall, cpu }, file.numbers("losses")?);
+        let progress = Progress { epoch, batch, draw, samples, seconds, loss_sum, losses };
+        let samples = (0..samples).map(|index| {
+            let mut point = points[0].clone();
+            Stored::read(&self.point(index))?.point("", &mut point)?;
             Ok(point)
         });
-        let points = points.collect::<Result<_, Error>>()?;
-        Ok(Some(Resumed { progress, statistics: file.numbers("statistics")?, points }))
+        Ok(Some(Resumed { progress, samples: samples.collect::<Result<_, Error>>()? }))
     }
 }
 
@@ -177,6 +152,32 @@ impl Arrays {
     fn numbers(&mut self, name: String, values: &[f64]) {
         let bytes = values.iter().flat_map(|v| v.to_le_bytes()).collect();
         self.0.push((name, Dtype::F64, bytes));
+    }
+
+    fn counts(&mut self, name: String, counts: &[u64]) {
+        let bytes = counts.iter().flat_map(|v| v.to_le_bytes()).collect();
+        self.0.push((name, Dtype::U64, bytes));
+    }
+
+    fn point<V: Vector>(&mut self, prefix: &str, point: &Point<V>) {
+        self.vector(format!("{prefix}theta"), &point.theta);
+        self.vector(format!("{prefix}statistics"), &point.statistics);
+    }
+
+    fn slot<V: Vector>(&mut self, name: String, slot: &Slot<'_, V>) {
+        match slot {
+            Slot::Vector(vector) => self.vector(name, &**vector),
+            Slot::Optional(None) => {}
+            Slot::Optional(Some(vector)) => self.vector(name, vector),
+            Slot::Vectors(list) => {
+                for (index, vector) in list.iter().enumerate() {
+                    self.vector(format!("{name}.{index}"), vector);
+                }
+            }
+            Slot::Count(count) => self.counts(name, &[**count]),
+            Slot::Number(number) => self.numbers(name, &[**number]),
+            Slot::Numbers(list) => self.numbers(name, list),
+        }
     }
 
     fn write(self, path: &Path, mut about: HashMap<String, String>) -> Result<(), Error> {
@@ -239,16 +240,17 @@ impl Stored {
         SafeTensors::deserialize(&self.bytes).expect("read before")
     }
 
-    /// Vectors of a list.
-    fn count(&self, name: &str) -> usize {
-        let tensors = self.tensors();
-        (0..).take_while(|index| tensors.tensor(&format!("{name}.{index}")).is_ok()).count()
+    fn has(&self, name: &str) -> bool {
+        self.tensors().tensor(name).is_ok()
+    }
+
+    fn lacks(&self, name: &str) -> Error {
+        Error::checkpoint(&self.path, format!("lacks `{name}`"))
     }
 
     fn numbers(&self, name: &str) -> Result<Vec<f64>, Error> {
         let tensors = self.tensors();
-        let damaged = || Error::checkpoint(&self.path, format!("lacks `{name}`"));
-        let tensor = tensors.tensor(name).map_err(|_| damaged())?;
+        let tensor = tensors.tensor(name).map_err(|_| self.lacks(name))?;
         match tensor.dtype() {
             Dtype::F32 => {
                 let (chunks, _) = tensor.data().as_chunks::<4>();
@@ -258,8 +260,22 @@ impl Stored {
                 let (chunks, _) = tensor.data().as_chunks::<8>();
                 Ok(chunks.iter().map(|&b| f64::from_le_bytes(b)).collect())
             }
-            _ => Err(damaged()),
+            _ => Err(self.lacks(name)),
         }
+    }
+
+    fn number(&self, name: &str) -> Result<f64, Error> {
+        self.numbers(name)?.first().copied().ok_or_else(|| self.lacks(name))
+    }
+
+    fn counts(&self, name: &str) -> Result<Vec<u64>, Error> {
+        let tensors = self.tensors();
+        let tensor = tensors.tensor(name).map_err(|_| self.lacks(name))?;
+        if tensor.dtype() != Dtype::U64 {
+            return Err(self.lacks(name));
+        }
+        let (chunks, _) = tensor.data().as_chunks::<8>();
+        Ok(chunks.iter().map(|&b| u64::from_le_bytes(b)).collect())
     }
 
     fn vector<V: Vector>(&self, name: &str, vector: &mut V) -> Result<(), Error> {
@@ -269,6 +285,37 @@ impl Stored {
             return Err(Error::checkpoint(&self.path, what));
         }
         vector.write(0, &values);
+        Ok(())
+    }
+
+    fn point<V: Vector>(&self, prefix: &str, point: &mut Point<V>) -> Result<(), Error> {
+        self.vector(&format!("{prefix}theta"), &mut point.theta)?;
+        self.vector(&format!("{prefix}statistics"), &mut point.statistics)
+    }
+
+    fn slot<V: Vector>(&self, name: &str, slot: Slot<'_, V>, like: &V) -> Result<(), Error> {
+        let read = |name: &str| {
+            let mut vector = like.clone();
+            self.vector(name, &mut vector).map(|()| vector)
+        };
+        match slot {
+            Slot::Vector(vector) => self.vector(name, vector)?,
+            Slot::Optional(vector) => {
+                *vector = if self.has(name) { Some(read(name)?) } else { None };
+            }
+            Slot::Vectors(list) => {
+                let names = (0..).map(|index| format!("{name}.{index}"));
+                *list = names
+                    .take_while(|name| self.has(name))
+                    .map(|name| read(&name))
+                    .collect::<Result<_, _>>()?;
+            }
+            Slot::Count(count) => {
+                *count = *self.counts(name)?.first().ok_or_else(|| self.lacks(name))?;
+            }
+            Slot::Number(number) => *number = self.number(name)?,
+            Slot::Numbers(list) => *list = self.numbers(name)?,
+        }
         Ok(())
     }
 }

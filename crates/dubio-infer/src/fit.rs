@@ -4,17 +4,16 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use dubio_nn::engine::Vector;
+use dubio_nn::engine::{Point, Vector};
 use dubio_random::stream::Stream;
 
 use crate::checkpoint::{Folder, Progress, Resumed};
-use crate::clip::clip;
+use crate::clip;
 use crate::clock::Clock;
 use crate::error::Error;
-use crate::methods::Method;
-use crate::posterior::{Point, Posterior, Record};
-use crate::rule::{Keep, Memory, Rule, Step};
-use crate::target::Target;
+use crate::posterior::{Posterior, Record};
+use crate::rule::{Keep, MiniBatch, Rule, Step};
+use crate::target::{BatchName, Target};
 
 /// Somebody who looks on, and may ask for a stop.
 pub trait Watch: Sync {
@@ -99,36 +98,42 @@ pub type Outcome<P, Q> = Result<P, Box<Unfinished<Q>>>;
 /// Runs a method on a target, its noise from `stream`. With checkpoints a fit that was killed goes
 /// on where it was and ends with the same bytes.
 pub fn fit<T: Target>(
-    method: &Method,
+    rule: Box<dyn Rule<T::Vector>>,
     target: &mut T,
     stream: &Stream,
     member: usize,
     options: &Options<'_>,
 ) -> Outcome<Posterior<T::Vector>, Posterior<T::Vector>> {
-    let mut chain = Chain::new(method, target, stream, member, options);
+    let mut chain = Chain::new(rule, target, stream, member, options);
     let result = chain.run();
-    let noise = method.noise();
     let report = chain.rule.report();
+    let factors = if result.is_ok() { chain.rule.factors() } else { Vec::new() };
     let Progress { seconds, losses, .. } = chain.progress;
     let record = Record { seconds, losses, report };
-    let posterior = Posterior { points: chain.points, noise, records: vec![record] };
+    let posterior =
+        Posterior { points: chain.samples, factors: vec![factors], records: vec![record] };
     match result {
         Ok(()) => Ok(posterior),
         Err(error) => Err(Box::new(Unfinished { error, so_far: posterior })),
     }
 }
 
+/// Steps after which losses are asked for, so that a chain that has diverged does not go on for long.
+const LOOK: usize = 64;
+
 struct Chain<'a, T: Target> {
-    method: &'a Method,
     rule: Box<dyn Rule<T::Vector>>,
     target: &'a mut T,
     stream: Stream,
     member: usize,
     options: &'a Options<'a>,
-    theta: T::Vector,
-    gradient: T::Vector,
+    /// What moves.
     points: Vec<Point<T::Vector>>,
+    gradient: T::Vector,
+    samples: Vec<Point<T::Vector>>,
     progress: Progress,
+    /// How often each step was evaluated whose losses the target still keeps.
+    evaluations: Vec<usize>,
     folder: Option<Folder>,
     saved: Instant,
     clock: Clock,
@@ -136,34 +141,42 @@ struct Chain<'a, T: Target> {
 
 impl<'a, T: Target> Chain<'a, T> {
     fn new(
-        method: &'a Method,
+        mut rule: Box<dyn Rule<T::Vector>>,
         target: &'a mut T,
         stream: &Stream,
         member: usize,
         options: &'a Options<'a>,
     ) -> Self {
-        let theta = target.start();
+        let count = rule.steps().map_or(1, |steps| steps.points());
+        let points: Vec<_> = (0..count).map(|index| target.start(index)).collect();
         Self {
-            method,
-            rule: method.rule(&theta),
-            gradient: theta.clone(),
-            theta,
+            gradient: points[0].theta.clone(),
+            rule,
+            points,
             target,
             stream: stream.clone(),
             member,
             options,
-            points: Vec::new(),
+            samples: Vec::new(),
             progress: Progress::default(),
+            evaluations: Vec::new(),
             folder: None,
             saved: Instant::now(),
             clock: Clock::start(),
         }
     }
 
+    fn epochs(&mut self) -> usize {
+        self.rule.steps().map_or(0, |steps| steps.epochs())
+    }
+
+    fn draws(&mut self) -> usize {
+        self.rule.draws().map_or(0, |draws| draws.count())
+    }
+
     fn run(&mut self) -> Result<(), Error> {
-        self.method.check()?;
         self.resume()?;
-        let result = self.epochs().and_then(|()| self.draws());
+        let result = self.all_epochs().and_then(|()| self.all_draws());
         // A stop is no fault of the chain: what it has done is kept to the last step.
         let sound = matches!(result, Ok(()) | Err(Error::Stopped));
         let kept = if sound { self.save() } else { Ok(()) };
@@ -175,32 +188,40 @@ impl<'a, T: Target> Chain<'a, T> {
         let Some(checkpoints) = &self.options.checkpoints else { return Ok(()) };
         let path = checkpoints.folder.join(format!("member-{}", self.member));
         let folder = Folder::new(&path, checkpoints.identity.clone())?;
-        if let Some(Resumed { progress, statistics, points }) =
-            folder.load(&mut self.theta, self.rule.memory())?
+        if let Some(Resumed { progress, samples }) =
+            folder.load(&mut self.points, self.rule.memory())?
         {
             self.progress = progress;
-            self.target.set_statistics(&statistics);
-            self.points = points;
+            self.samples = samples;
         }
         self.folder = Some(folder);
         Ok(())
     }
 
-    fn epochs(&mut self) -> Result<(), Error> {
-        while self.progress.epoch < self.rule.epochs() {
-            let batches = self.target.batches();
+    fn all_epochs(&mut self) -> Result<(), Error> {
+        let batches = self.target.batches();
+        while self.progress.epoch < self.epochs() {
             while self.progress.batch < batches {
                 self.may_go_on()?;
-                self.step(batches)?;
+                self.step(batches);
                 self.progress.batch += 1;
+                if self.evaluations.len() == LOOK {
+                    self.settle()?;
+                }
                 self.save_when_due()?;
             }
+            self.settle()?;
             let epoch = self.progress.epoch;
             self.progress.losses.push(self.progress.loss_sum / batches as f64);
             self.progress.loss_sum = 0.0;
-            if self.rule.after_epoch(epoch, &self.theta) == Keep::Sample {
-                let statistics = self.target.statistics();
-                self.keep(Point { theta: self.theta.clone(), statistics })?;
+            let steps = self.rule.steps().expect("it has epochs");
+            let kept = match steps.after_epoch(epoch, &self.points) {
+                Keep::All => self.points.clone(),
+                Keep::Only(index) => vec![self.points[index].clone()],
+                Keep::Nothing => Vec::new(),
+            };
+            for point in kept {
+                self.keep(point, || format!("epoch {}", epoch + 1))?;
             }
             self.progress.epoch += 1;
             self.progress.batch = 0;
@@ -210,34 +231,49 @@ impl<'a, T: Target> Chain<'a, T> {
         Ok(())
     }
 
-    fn step(&mut self, batches: usize) -> Result<(), Error> {
+    fn step(&mut self, batches: usize) {
         let Progress { epoch, batch, .. } = self.progress;
-        let loss = self.target.batch(&self.theta, epoch, batch, &mut self.gradient);
         let examples = self.target.examples();
-        let decay = self.target.prior_precision() / examples as f64;
-        let at = Step { epoch, batch, batches, examples, decay, stream: &self.stream };
-        if !loss.is_finite() {
-            let rate = self.rule.rate(&at);
-            return Err(Error::Diverged { loss, epoch: epoch + 1, step: batch + 1, rate });
+        let at = Step { epoch, batch, batches, examples, stream: &self.stream };
+        let Some(steps) = self.rule.steps() else { return };
+        let longest = self.target.is_steep().then(|| clip::longest(steps.is_noisy(&at)));
+        let name = BatchName { epoch, batch };
+        let mut batch = MiniBatch::new(self.target, name, longest, &mut self.gradient);
+        steps.step(&mut self.points, &mut batch, &at);
+        self.evaluations.push(batch.evaluations);
+    }
+
+    /// Asks for the losses of the last steps, that of a step being the mean over its evaluations.
+    fn settle(&mut self) -> Result<(), Error> {
+        if self.evaluations.is_empty() {
+            return Ok(());
         }
-        if self.target.is_steep() {
-            clip(&mut self.gradient, self.rule.is_noisy(&at));
+        let mut losses = self.target.losses().into_iter();
+        let first = self.progress.batch - self.evaluations.len();
+        for (index, evaluations) in self.evaluations.drain(..).enumerate() {
+            let of_step: Vec<f64> = losses.by_ref().take(evaluations).collect();
+            let loss = of_step.iter().sum::<f64>() / of_step.len().max(1) as f64;
+            if !loss.is_finite() {
+                let (epoch, batch) = (self.progress.epoch, first + index);
+                let (batches, examples) = (self.target.batches(), self.target.examples());
+                let at = Step { epoch, batch, batches, examples, stream: &self.stream };
+                let rate = self.rule.steps().map_or(0.0, |steps| steps.rate(&at));
+                return Err(Error::Diverged { loss, epoch: epoch + 1, step: batch + 1, rate });
+            }
+            self.progress.loss_sum += loss;
         }
-        self.rule.step(&mut self.theta, &self.gradient, &at);
-        self.progress.loss_sum += loss;
         Ok(())
     }
 
-    fn draws(&mut self) -> Result<(), Error> {
-        while self.progress.draw < self.rule.draws() {
+    fn all_draws(&mut self) -> Result<(), Error> {
+        while self.progress.draw < self.draws() {
             self.may_go_on()?;
             let index = self.progress.draw;
             let stream = self.stream.child("draws").nth(index);
-            let drawn = self.rule.draw(&mut self.theta, self.target, index, &stream)?;
-            for theta in drawn {
-                self.target.refresh(&theta);
-                let statistics = self.target.statistics();
-                self.keep(Point { theta, statistics })?;
+            let Some(draws) = self.rule.draws() else { break };
+            for theta in draws.draw(&mut self.points, self.target, index, &stream)? {
+                let statistics = self.target.statistics(&theta);
+                self.keep(Point { theta, statistics }, || format!("draw {}", index + 1))?;
             }
             self.progress.draw += 1;
             self.save_when_due()?;
@@ -246,22 +282,21 @@ impl<'a, T: Target> Chain<'a, T> {
         Ok(())
     }
 
-    fn keep(&mut self, point: Point<T::Vector>) -> Result<(), Error> {
+    fn keep(
+        &mut self,
+        point: Point<T::Vector>,
+        after: impl FnOnce() -> String,
+    ) -> Result<(), Error> {
         // The loss of a step tells of the steps before it; nothing else tells of the last one.
-        let size = point.theta.dot(&point.theta) + point.statistics.iter().sum::<f64>();
-        if !size.is_finite() {
-            let Progress { epoch, draw, .. } = self.progress;
-            let after = match epoch < self.rule.epochs() {
-                true => format!("epoch {}", epoch + 1),
-                false => format!("draw {}", draw + 1),
-            };
-            return Err(Error::NotFinite { after });
+        let Point { theta, statistics } = &point;
+        if !(theta.dot(theta) + statistics.dot(statistics)).is_finite() {
+            return Err(Error::NotFinite { after: after() });
         }
         if let Some(folder) = &self.folder {
-            folder.save_point(self.points.len(), &point)?;
+            folder.save_point(self.samples.len(), &point)?;
         }
-        self.points.push(point);
-        self.progress.points = self.points.len();
+        self.samples.push(point);
+        self.progress.samples = self.samples.len();
         Ok(())
     }
 
@@ -276,11 +311,10 @@ impl<'a, T: Target> Chain<'a, T> {
     }
 
     fn save(&mut self) -> Result<(), Error> {
+        self.settle()?;
         self.tick();
         let Some(folder) = &self.folder else { return Ok(()) };
-        let statistics = self.target.statistics();
-        let memory: Memory<'_, T::Vector> = self.rule.memory();
-        folder.save(&self.progress, &self.theta, &statistics, memory)?;
+        folder.save(&self.progress, &self.points, self.rule.memory())?;
         self.saved = Instant::now();
         Ok(())
     }
@@ -290,14 +324,15 @@ impl<'a, T: Target> Chain<'a, T> {
         self.progress.seconds += self.clock.lap();
     }
 
-    fn tell(&self) {
+    fn tell(&mut self) {
+        let total = self.epochs() + self.draws();
         let Progress { epoch, draw, ref losses, .. } = self.progress;
         self.options.watch.seen(&Now {
             member: self.member,
             done: epoch + draw,
-            total: self.rule.epochs() + self.rule.draws(),
+            total,
             loss: losses.last().copied(),
-            samples: self.points.len(),
+            samples: self.samples.len(),
         });
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use dubio_data::dataset::Dataset;
-use dubio_nn::cpu::{Cpu, Flat};
+use dubio_nn::engine::{Engine, Point, Vector};
 use dubio_nn::network::Network;
 use dubio_nn::real::Real;
 use dubio_nn::weights;
@@ -16,53 +16,86 @@ use crate::error::Error;
 use crate::fit::{Options, Outcome, Unfinished, fit};
 use crate::head::Head;
 use crate::layers::Part;
-use crate::posterior::Posterior;
+use crate::posterior::{Posterior, Predictive};
+use crate::prior::Gaussian;
 use crate::problem::{Problem, Start};
 use crate::recipe::Recipe;
-use crate::training::Training;
+use crate::target::Target;
+use crate::training::{self, Training};
 use crate::warm_up::{Stage, WarmUp};
 
 /// A trained recipe: what it takes to predict.
-pub struct Fitted<T> {
+pub struct Fitted<E: Engine> {
+    pub(crate) engine: E,
     pub(crate) recipe: Recipe,
     pub(crate) network: String,
-    pub(crate) training: Arc<Training<T>>,
-    /// The networks that stand for the posterior.
-    pub posterior: Posterior<Flat<T>>,
+    pub(crate) training: Arc<Training<E>>,
+    /// What stands for the posterior.
+    pub posterior: Posterior<E::Vector>,
 }
 
-impl<T: Real> Fitted<T> {
+impl<E: Engine> Fitted<E> {
     /// The weights of every point, as PyTorch lays them out, each in a file's bytes.
     #[inline(never)]
     pub fn weights(&self) -> Result<Vec<Vec<u8>>, Error> {
         let network = self.recipe.network(&self.network, &self.training)?;
+        let numbers = |vector: &E::Vector| -> Vec<E::Number> {
+            vector.read(0..vector.len()).into_iter().map(E::Number::of).collect()
+        };
         let points = self.posterior.points.iter().map(|point| {
-            let statistics: Vec<T> = point.statistics.iter().map(|&v| T::of(v)).collect();
-            weights::write(&network, &point.theta.0, &statistics)
+            weights::write(&network, &numbers(&point.theta), &numbers(&point.statistics))
         });
         Ok(points.collect::<Result<_, _>>()?)
+    }
+
+    /// How it predicts.
+    pub fn predictive(&self) -> Box<dyn Predictive<E> + '_> {
+        self.recipe.method.predictive(&self.posterior)
+    }
+
+    /// Samples of the posterior: forward passes that a prediction takes.
+    pub fn samples(&self) -> usize {
+        let predictive = self.predictive();
+        predictive.parts() * predictive.samples_of_part()
+    }
+
+    /// Bytes that the posterior takes.
+    pub fn stored_bytes(&self) -> usize {
+        let Posterior { points, factors, .. } = &self.posterior;
+        let points = points.iter().flat_map(|point| [&point.theta, &point.statistics]);
+        let vectors = points.chain(factors.iter().flatten());
+        vectors.map(|vector| vector.len() * vector.bytes_per_number()).sum()
+    }
+
+    /// The network at work, with room for so many examples at a time.
+    pub(crate) fn model(&self, capacity: usize) -> Result<E::Model, Error> {
+        let network = self.recipe.network(&self.network, &self.training)?;
+        Ok(self.engine.model(&network, capacity))
     }
 }
 
 impl Recipe {
     /// Trains on a data set. Members run side by side, each on one thread; a single one on all.
     #[inline(never)]
-    pub fn fit<T: Real>(
+    pub fn fit<E: Engine>(
         &self,
+        engine: &E,
         network: &str,
         data: &Dataset,
         stream: &Stream,
         options: &Options<'_>,
-    ) -> Outcome<Fitted<T>, Option<Fitted<T>>> {
+    ) -> Outcome<Fitted<E>, Option<Fitted<E>>> {
         let nothing = |error: Error| Box::new(Unfinished { error, so_far: None });
         self.check().map_err(nothing)?;
-        Training::<T>::check(data, &self.setup.augment).map_err(nothing)?;
+        training::check(data, &self.setup.augment).map_err(nothing)?;
         self.fits(data.len()).map_err(nothing)?;
-        let training = Arc::new(Training::new(data, &self.setup.augment).map_err(nothing)?);
+        let training = Training::new(engine, data, &self.setup.augment).map_err(nothing)?;
+        let training = Arc::new(training);
         let members = self.members();
         let one = |number: usize| {
             let stream = stream.child("member").nth(number);
-            Member { recipe: self, network, training: &training, stream, number }.run(options)
+            let training = &training;
+            Member { engine, recipe: self, network, training, stream, number }.run(options)
         };
         let posteriors = if members == 1 {
             // On one of the pool's own threads: work is handed over much faster from there.
@@ -70,55 +103,51 @@ impl Recipe {
         } else {
             side_by_side(members, one)
         };
-        let mut all = self.nothing();
+        let mut all = Posterior::empty();
         let mut failed = None;
         for posterior in posteriors {
-            let part = posterior.unwrap_or_else(|unfinished| {
+            all.extend(posterior.unwrap_or_else(|unfinished| {
                 let Unfinished { error, so_far } = *unfinished;
                 failed.get_or_insert(error);
                 so_far
-            });
-            all.points.extend(part.points);
-            all.records.extend(part.records);
+            }));
         }
         let (recipe, network) = (self.clone(), network.to_string());
-        let fitted = Fitted { recipe, network, training, posterior: all };
+        let engine = engine.clone();
+        let fitted = Fitted { engine, recipe, network, training, posterior: all };
         match failed {
             Some(error) => Err(Box::new(Unfinished { error, so_far: Some(fitted) })),
             None => Ok(fitted),
         }
     }
-
-    fn nothing<T: Real>(&self) -> Posterior<Flat<T>> {
-        Posterior { points: Vec::new(), noise: self.method.noise(), records: Vec::new() }
-    }
 }
 
 /// One member of a recipe.
 #[derive(Clone)]
-struct Member<'a, T> {
+struct Member<'a, E: Engine> {
+    engine: &'a E,
     recipe: &'a Recipe,
     network: &'a str,
-    training: &'a Arc<Training<T>>,
+    training: &'a Arc<Training<E>>,
     stream: Stream,
     number: usize,
 }
 
-type Ended<T> = Outcome<Posterior<Flat<T>>, Posterior<Flat<T>>>;
+type Ended<V> = Outcome<Posterior<V>, Posterior<V>>;
 
-impl<T: Real> Member<'_, T> {
-    fn run(&self, options: &Options<'_>) -> Ended<T> {
+fn nothing<V: Vector>(error: Error) -> Box<Unfinished<Posterior<V>>> {
+    Box::new(Unfinished { error, so_far: Posterior::empty() })
+}
+
+impl<E: Engine> Member<'_, E> {
+    fn run(&self, options: &Options<'_>) -> Ended<E::Vector> {
         match &self.recipe.setup.warm_up {
             Some(first) => self.warmed_up(first, options),
             None => self.chain(options, |network| self.start(network)),
         }
     }
 
-    fn nothing(&self, error: Error) -> Box<Unfinished<Posterior<Flat<T>>>> {
-        Box::new(Unfinished { error, so_far: self.recipe.nothing() })
-    }
-
-    fn warmed_up(&self, WarmUp(first): &WarmUp, options: &Options<'_>) -> Ended<T> {
+    fn warmed_up(&self, WarmUp(first): &WarmUp, options: &Options<'_>) -> Ended<E::Vector> {
         let share = first.passes() / (first.passes() + self.recipe.method.passes());
         let watch = Stage { watch: options.watch, before: 0.0, share };
         let checkpoints = options.checkpoints.clone().map(|mut kept| {
@@ -129,12 +158,11 @@ impl<T: Real> Member<'_, T> {
         let before = Options { watch: &watch, checkpoints };
         let stream = self.stream.child("warm-up");
         let warmed = Member { recipe: first, stream, ..self.clone() }.run(&before);
-        let mut warmed = warmed.map_err(|unfinished| self.nothing(unfinished.error))?;
+        let mut warmed = warmed.map_err(|unfinished| nothing(unfinished.error))?;
         let last = warmed.points.pop().expect("every method leaves a sample");
         let watch = Stage { watch: options.watch, before: share, share: 1.0 - share };
         let after = Options { watch: &watch, checkpoints: options.checkpoints.clone() };
-        let start = Start::Warm { theta: last.theta, statistics: last.statistics };
-        let mut outcome = self.chain(&after, |_| Ok(start));
+        let mut outcome = self.chain(&after, |_| Ok(Start::Warm(last)));
         let all = match &mut outcome {
             Ok(posterior) => posterior,
             Err(unfinished) => &mut unfinished.so_far,
@@ -149,36 +177,36 @@ impl<T: Real> Member<'_, T> {
     fn chain(
         &self,
         options: &Options<'_>,
-        start: impl FnOnce(&Network) -> Result<Start<Flat<T>>, Error>,
-    ) -> Ended<T> {
+        start: impl FnOnce(&Network) -> Result<Start<E::Vector>, Error>,
+    ) -> Ended<E::Vector> {
         let Self { recipe: Recipe { setup, method }, training, stream, number, .. } = self;
-        let nothing = |error| self.nothing(error);
+        let engine = self.engine;
         let network = self.recipe.network(self.network, training).map_err(nothing)?;
         let start = start(&network).map_err(nothing)?;
-        let (batch, examples) = (setup.batch, training.len());
-        let precision = setup.prior_precision(examples);
-        let problem = |network: &Network, start: Start<Flat<T>>| {
-            let engine = Cpu::new(network, Problem::<Cpu<T>>::capacity(batch, examples));
-            Problem::new(engine, Arc::clone(training), batch, precision, start, stream)
-        };
+        let precision = setup.prior_precision(training.len());
+        let mut task = training.task(Arc::new(Gaussian { precision }));
+        let rule = |target: &dyn Target<Vector = E::Vector>| method.rule(&target.start(0).theta);
         let Some(moving) = setup.layers.range(&network.slices()).map_err(nothing)? else {
-            let mut problem = problem(&network, start).map_err(nothing)?;
-            return fit(method, &mut problem, stream, *number, options);
+            let problem = Problem::new(engine, &network, &task, setup.batch, None, start, stream);
+            let mut problem = problem.map_err(nothing)?;
+            return fit(rule(&problem), &mut problem, stream, *number, options);
         };
-        let head = Head::new(network, moving.start, start, training, stream);
+        let head = Head::new(engine, network, moving.start, start, training, stream);
         let Head { network, start, features, before } = head;
-        let mut problem = problem(&network, start).map_err(nothing)?;
         if let Some(features) = features {
-            problem = problem.reading(features);
+            task.data = engine.data(&features);
         }
-        let part = Part::new(&mut problem, &setup.layers).map_err(nothing)?;
-        let mut part = part.expect("not all layers");
-        let complete = |part: &Part<'_, _>, mut posterior: Posterior<Flat<T>>| {
-            let whole = |point| before.complete(part.complete(point));
+        let moving = setup.layers.range(&network.slices()).map_err(nothing)?.expect("not all");
+        let held = Some(moving.clone());
+        let problem = Problem::new(engine, &network, &task, setup.batch, held, start, stream);
+        let mut problem = problem.map_err(nothing)?;
+        let mut part = Part::new(&mut problem, moving);
+        let complete = |part: &Part<'_, _>, mut posterior: Posterior<E::Vector>| {
+            let whole = |point: Point<E::Vector>| before.complete(part.complete(point));
             posterior.points = posterior.points.into_iter().map(whole).collect();
             posterior
         };
-        match fit(method, &mut part, stream, *number, options) {
+        match fit(rule(&part), &mut part, stream, *number, options) {
             Ok(posterior) => Ok(complete(&part, posterior)),
             Err(mut unfinished) => {
                 unfinished.so_far = complete(&part, unfinished.so_far);
@@ -187,7 +215,7 @@ impl<T: Real> Member<'_, T> {
         }
     }
 
-    fn start(&self, network: &Network) -> Result<Start<Flat<T>>, Error> {
+    fn start(&self, network: &Network) -> Result<Start<E::Vector>, Error> {
         let (files, members) = (&self.recipe.setup.start, self.recipe.members());
         let path = match files.len() {
             0 => return Ok(Start::Fresh),
@@ -199,17 +227,17 @@ impl<T: Real> Member<'_, T> {
                 )));
             }
         };
-        warm(network, path)
+        warm(self.engine, network, path)
     }
 }
 
-fn warm<T: Real>(network: &Network, path: &Path) -> Result<Start<Flat<T>>, Error> {
+fn warm<E: Engine>(engine: &E, network: &Network, path: &Path) -> Result<Start<E::Vector>, Error> {
     let advice = "name a .safetensors file of this network's weights";
     let bytes = input::read(path).map_err(|e| Error::file(path, e, advice))?;
     let (theta, statistics) =
         weights::read(network, &bytes).map_err(|e| Error::file(path, e, advice))?;
-    let statistics = statistics.iter().map(|v: &T| v.wide()).collect();
-    Ok(Start::Warm { theta: Flat(theta), statistics })
+    let (theta, statistics) = (engine.vector(&theta), engine.vector(&statistics));
+    Ok(Start::Warm(Point { theta, statistics }))
 }
 
 /// Runs pieces of work side by side, each on one thread of its own from beginning to end: what a
@@ -245,15 +273,23 @@ pub(crate) fn side_by_side<R: Send>(count: usize, work: impl Fn(usize) -> R + Sy
 /// Single precision, of which crates that train would each build all of it once more: what is generic and
 /// never inlined is shared with them, if it is used here.
 mod single {
+    use dubio_nn::Single;
+
     use super::*;
     use crate::attack::Attack;
     use crate::predict::{Predicted, TestTime};
 
-    type Single = Fitted<f32>;
-    type Fit =
-        fn(&Recipe, &str, &Dataset, &Stream, &Options<'_>) -> Outcome<Single, Option<Single>>;
-    type Predict<How> = fn(&Single, &Dataset, &How, &Stream) -> Result<Predicted, Error>;
-    type Weights = fn(&Single) -> Result<Vec<Vec<u8>>, Error>;
+    type Trained = Fitted<Single>;
+    type Fit = fn(
+        &Recipe,
+        &Single,
+        &str,
+        &Dataset,
+        &Stream,
+        &Options<'_>,
+    ) -> Outcome<Trained, Option<Trained>>;
+    type Predict<How> = fn(&Trained, &Dataset, &How, &Stream) -> Result<Predicted, Error>;
+    type Weights = fn(&Trained) -> Result<Vec<Vec<u8>>, Error>;
 
     #[used]
     static BUILT: (Fit, Predict<TestTime>, Predict<Attack>, Weights) =

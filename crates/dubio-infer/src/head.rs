@@ -1,73 +1,90 @@
 //! The end of a network, when what is before it does not move.
 
-use dubio_nn::cpu::{Cpu, Flat, initial};
-use dubio_nn::engine::Engine;
+use std::sync::Arc;
+
+use dubio_nn::engine::{Engine, Model, Point, Vector};
+use dubio_nn::examples::{Examples, Inputs};
 use dubio_nn::network::{Network, Source};
-use dubio_nn::real::Real;
 use dubio_random::stream::Stream;
 
-use crate::posterior::Point;
 use crate::problem::Start;
-use crate::training::{Training, TrainingInputs};
+use crate::training::Training;
 
 /// Examples at a time.
 const CHUNK: usize = 1000;
 
 /// A network from the first layer that moves on, and what it reads.
-pub(crate) struct Head<T> {
+pub(crate) struct Head<E: Engine> {
     pub(crate) network: Network,
-    pub(crate) start: Start<Flat<T>>,
+    pub(crate) start: Start<E::Vector>,
     /// What the layers before it make of the training inputs, worked out once; none where it has to
     /// be worked out at every step, and the head is the network itself.
-    pub(crate) features: Option<Vec<T>>,
-    pub(crate) before: Before<T>,
+    pub(crate) features: Option<Examples<E::Number>>,
+    /// The layers before it.
+    pub(crate) before: Before<E::Vector>,
 }
 
-/// The parameters of the layers before it.
-pub(crate) struct Before<T>(Flat<T>);
+/// The numbers of the layers before a head.
+pub(crate) struct Before<V>(Option<Point<V>>);
 
-impl<T: Real> Before<T> {
+impl<V: Vector> Before<V> {
     /// A point of the whole network.
-    pub(crate) fn complete(&self, point: Point<Flat<T>>) -> Point<Flat<T>> {
-        Point { theta: Flat([&self.0.0[..], &point.theta.0].concat()), ..point }
+    pub(crate) fn complete(&self, point: Point<V>) -> Point<V> {
+        match &self.0 {
+            None => point,
+            Some(before) => Point {
+                theta: joined(&before.theta, &point.theta),
+                statistics: joined(&before.statistics, &point.statistics),
+            },
+        }
     }
 }
 
-impl<T: Real> Head<T> {
+fn joined<V: Vector>(first: &V, second: &V) -> V {
+    let mut both = first.zeros(first.len() + second.len());
+    both.put(0, first);
+    both.put(first.len(), second);
+    both
+}
+
+impl<E: Engine> Head<E> {
     /// Of a network whose parameters move from `from` on.
     pub(crate) fn new(
+        engine: &E,
         network: Network,
         from: usize,
-        start: Start<Flat<T>>,
-        training: &Training<T>,
+        start: Start<E::Vector>,
+        training: &Training<E>,
         stream: &Stream,
     ) -> Self {
-        let (theta, statistics) = match start {
-            Start::Fresh => {
-                let rest = initial::rest::<T>(&network).iter().map(|value| value.wide()).collect();
-                (Flat(initial::start(&network, &stream.child("start"))), rest)
-            }
-            Start::Warm { theta, statistics } => (theta, statistics),
-        };
-        let whole = |network, theta| Self {
-            network,
-            start: Start::Warm { theta, statistics },
-            features: None,
-            before: Before(Flat(Vec::new())),
+        let start = match start {
+            Start::Fresh => engine.model(&network, 1).start(&stream.child("start")),
+            Start::Warm(point) => point,
         };
         // Features that are more than the inputs may be more than there is memory for.
         let seam = network
             .seam(from)
             .filter(|&seam| network.shape(Source::Node(seam - 1)).size() <= network.input.size());
-        let (Some(seam), TrainingInputs::Ready(inputs)) = (seam, &training.inputs) else {
-            return whole(network, theta);
+        let (Some(seam), Inputs::Ready(inputs)) = (seam, &training.examples.inputs) else {
+            let (start, before) = (Start::Warm(start), Before(None));
+            return Self { network, start, features: None, before };
         };
         let (body, network) = network.split(seam);
-        let (before, moving) = theta.0.split_at(body.parameters());
-        let (before, moving) = (Flat(before.to_vec()), Flat(moving.to_vec()));
+        let cut = |all: &E::Vector, at: usize| (all.part(0..at), all.part(at..all.len()));
+        let (theta, moving) = cut(&start.theta, body.parameters());
+        let (statistics, own) = cut(&start.statistics, body.statistics());
+        let before = Point { theta, statistics };
         let mut features = Vec::new();
-        Cpu::new(&body, CHUNK.min(training.len())).predict(&before, inputs, None, &mut features);
-        Self { features: Some(features), before: Before(before), ..whole(network, moving) }
+        let mut model = engine.model(&body, CHUNK.min(training.len()));
+        model.predict(&before, inputs, None, &mut features);
+        let inputs = Inputs::Ready(Arc::new(features));
+        let answers = training.examples.answers.clone();
+        Self {
+            network,
+            start: Start::Warm(Point { theta: moving, statistics: own }),
+            features: Some(Examples { inputs, answers }),
+            before: Before(Some(before)),
+        }
     }
 }
 
@@ -76,7 +93,7 @@ mod tests {
     use dubio_data::dataset::Dataset;
     use dubio_data::sets::{self, Part};
     use dubio_nn::layer::Layer;
-    use dubio_nn::networks;
+    use dubio_nn::{Single, networks};
 
     use super::*;
     use crate::augment::Augmentation;
@@ -84,16 +101,18 @@ mod tests {
     #[test]
     fn features_are_kept_where_they_never_change_and_are_no_larger_than_the_inputs() {
         let digits: Dataset = sets::digits::SET.load("".as_ref(), Part::Train).expect("embedded");
-        let plain = Training::<f32>::new(&digits, &[]).expect("digits");
-        let changed = Training::<f32>::new(&digits, &[Augmentation::Crop]).expect("digits");
-        let features = |network: &str, dropped: bool, training: &Training<f32>| {
+        let engine = Single::default();
+        let plain = Training::new(&engine, &digits, &[]).expect("digits");
+        let changed = Training::new(&engine, &digits, &[Augmentation::Crop]).expect("digits");
+        let features = |network: &str, dropped: bool, training: &Training<Single>| {
             let network = networks::build(network, training.scaling().shape(), 10).expect(network);
             let drop = &Layer::Dropout { rate: 0.5 };
             let network =
                 if dropped { network.in_front_of_linear("dropout", drop) } else { network };
             let from = network.slices()[network.slices().len() - 2].range.start;
-            let head = Head::new(network, from, Start::Fresh, training, &Stream::root(0));
-            head.features.map(|features| features.len() / training.len())
+            let stream = Stream::root(0);
+            let head = Head::new(&engine, network, from, Start::Fresh, training, &stream);
+            head.features.map(|features| features.size())
         };
         assert_eq!(features("mlp-20-30", false, &plain), Some(30));
         assert_eq!(features("mlp-20", true, &plain), Some(20), "noise behind them is no matter");

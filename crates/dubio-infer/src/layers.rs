@@ -1,14 +1,16 @@
 //! `layers`: inference over some layers only, for every method.
 
+use std::mem::swap;
 use std::ops::Range;
+use std::sync::Arc;
 
-use dubio_nn::engine::{Slice, Vector};
+use dubio_nn::engine::{Point, Seed, Slice, Vector, Visited};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::Error;
-use crate::posterior::Point;
-use crate::target::Target;
+use crate::prior::Prior;
+use crate::target::{BatchName, Target};
 
 /// Which layers move; the others stay where they start.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,7 +48,7 @@ impl TryFrom<Value> for Layers {
 
 impl Layers {
     /// The one stretch of the flat vector that moves; `None` for all of it.
-    pub(crate) fn range(&self, slices: &[Slice]) -> Result<Option<Range<usize>>, Error> {
+    pub fn range(&self, slices: &[Slice]) -> Result<Option<Range<usize>>, Error> {
         let layer = |slice: &Slice| slice.name.rsplit_once('.').map_or("", |(l, _)| l).to_string();
         let names = match self {
             Self::All => return Ok(None),
@@ -80,27 +82,43 @@ impl Layers {
 pub struct Part<'a, T: Target> {
     whole: &'a mut T,
     range: Range<usize>,
+    prior: Arc<dyn Prior<T::Vector>>,
     /// All parameters; the stretch that moves is overwritten.
-    theta: T::Vector,
+    point: Point<T::Vector>,
     gradient: T::Vector,
 }
 
 impl<'a, T: Target> Part<'a, T> {
-    /// `None` when all layers move.
-    pub fn new(whole: &'a mut T, layers: &Layers) -> Result<Option<Self>, Error> {
-        let range = layers.range(&whole.slices())?;
-        Ok(range.map(|range| {
-            let theta = whole.start();
-            let gradient = theta.clone();
-            Self { whole, range, theta, gradient }
-        }))
+    /// Of the parameters in a stretch.
+    pub fn new(whole: &'a mut T, range: Range<usize>) -> Self {
+        let point = whole.start(0);
+        let gradient = point.theta.clone();
+        let prior = whole.prior().part(range.clone()).into();
+        Self { whole, range, prior, point, gradient }
     }
 
     /// A point of the whole network.
     pub fn complete(&self, point: Point<T::Vector>) -> Point<T::Vector> {
-        let mut theta = self.theta.clone();
+        let mut theta = self.point.theta.clone();
         theta.put(self.range.start, &point.theta);
         Point { theta, statistics: point.statistics }
+    }
+
+    /// Calls `f` with the whole target at the point of the whole network, and a gradient's room.
+    fn at<R>(
+        &mut self,
+        part: &mut Point<T::Vector>,
+        f: impl FnOnce(&mut T, &mut Point<T::Vector>, &mut T::Vector) -> R,
+    ) -> R {
+        self.point.theta.put(self.range.start, &part.theta);
+        swap(&mut self.point.statistics, &mut part.statistics);
+        let result = f(self.whole, &mut self.point, &mut self.gradient);
+        swap(&mut self.point.statistics, &mut part.statistics);
+        result
+    }
+
+    fn own(&self, gradient: &mut T::Vector) {
+        gradient.copy_from(&self.gradient.part(self.range.clone()));
     }
 }
 
@@ -110,8 +128,8 @@ impl<T: Target> Target for Part<'_, T> {
     fn examples(&self) -> usize {
         self.whole.examples()
     }
-    fn prior_precision(&self) -> f64 {
-        self.whole.prior_precision()
+    fn prior(&self) -> Arc<dyn Prior<T::Vector>> {
+        Arc::clone(&self.prior)
     }
     fn is_steep(&self) -> bool {
         self.whole.is_steep()
@@ -119,8 +137,9 @@ impl<T: Target> Target for Part<'_, T> {
     fn batches(&self) -> usize {
         self.whole.batches()
     }
-    fn start(&self) -> T::Vector {
-        self.theta.part(self.range.clone())
+    fn start(&self, index: usize) -> Point<T::Vector> {
+        let Point { theta, statistics } = self.whole.start(index);
+        Point { theta: theta.part(self.range.clone()), statistics }
     }
     fn slices(&self) -> Vec<Slice> {
         let start = self.range.start;
@@ -133,36 +152,57 @@ impl<T: Target> Target for Part<'_, T> {
         });
         moved.collect()
     }
-    fn batch(
+    fn gradient(
         &mut self,
-        theta: &T::Vector,
-        epoch: usize,
-        batch: usize,
+        point: &mut Point<T::Vector>,
+        batch: BatchName,
         gradient: &mut T::Vector,
-    ) -> f64 {
-        self.theta.put(self.range.start, theta);
-        let loss = self.whole.batch(&self.theta, epoch, batch, &mut self.gradient);
-        gradient.copy_from(&self.gradient.part(self.range.clone()));
-        loss
+    ) {
+        self.at(point, |whole, point, gradient| whole.gradient(point, batch, gradient));
+        self.own(gradient);
+    }
+    fn losses(&mut self) -> Vec<f64> {
+        self.whole.losses()
     }
     fn whole(&mut self, theta: &T::Vector, gradient: &mut T::Vector) -> f64 {
-        self.theta.put(self.range.start, theta);
-        let loss = self.whole.whole(&self.theta, &mut self.gradient);
-        gradient.copy_from(&self.gradient.part(self.range.clone()));
+        self.point.theta.put(self.range.start, theta);
+        let loss = self.whole.whole(&self.point.theta, &mut self.gradient);
+        self.own(gradient);
         loss
     }
     fn whole_loss(&mut self, theta: &T::Vector) -> f64 {
-        self.theta.put(self.range.start, theta);
-        self.whole.whole_loss(&self.theta)
+        self.point.theta.put(self.range.start, theta);
+        self.whole.whole_loss(&self.point.theta)
     }
-    fn statistics(&self) -> Vec<f64> {
-        self.whole.statistics()
+    fn has_statistics(&self) -> bool {
+        self.whole.has_statistics()
     }
-    fn set_statistics(&mut self, statistics: &[f64]) {
-        self.whole.set_statistics(statistics);
+    fn statistics(&mut self, theta: &T::Vector) -> T::Vector {
+        self.point.theta.put(self.range.start, theta);
+        self.whole.statistics(&self.point.theta)
     }
-    fn refresh(&mut self, theta: &T::Vector) {
-        self.theta.put(self.range.start, theta);
-        self.whole.refresh(&self.theta);
+    fn outputs(&mut self, point: &Point<T::Vector>, batch: BatchName) -> Vec<f64> {
+        self.at(&mut point.clone(), |whole, point, _| whole.outputs(point, batch))
+    }
+    fn seeded_gradient(
+        &mut self,
+        point: &mut Point<T::Vector>,
+        batch: BatchName,
+        seed: Seed<'_>,
+        gradient: &mut T::Vector,
+    ) {
+        self.at(point, |whole, point, gradient| {
+            whole.seeded_gradient(point, batch, seed, gradient);
+        });
+        self.own(gradient);
+    }
+    fn visit(
+        &mut self,
+        point: &Point<T::Vector>,
+        batch: BatchName,
+        seed: Seed<'_>,
+        visitor: &mut dyn FnMut(Visited<'_, T::Vector>),
+    ) {
+        self.at(&mut point.clone(), |whole, point, _| whole.visit(point, batch, seed, visitor));
     }
 }

@@ -1,11 +1,10 @@
 //! Predictions of a posterior, in the form that every score reads.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use dubio_data::dataset::{Answers, Dataset, Inputs};
-use dubio_nn::cpu::Cpu;
 use dubio_nn::engine::Engine;
-use dubio_nn::loss::log_std;
 use dubio_nn::real::Real;
 use dubio_predictions::{Floats, Output, write};
 use dubio_random::stream::Stream;
@@ -13,7 +12,8 @@ use dubio_random::stream::Stream;
 use crate::augment::Augmentation;
 use crate::error::Error;
 use crate::fitted::{Fitted, side_by_side};
-use crate::posterior::Noise;
+use crate::likelihood::{Array, Likelihood};
+use crate::posterior::Sample;
 
 /// Test-time augmentation: each sample looks at the pictures so many times, changed at random each
 /// time, and each look is a sample of its own.
@@ -26,26 +26,21 @@ pub struct TestTime {
 }
 
 /// What the samples say of a set.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Predicted {
-    /// `[samples, examples, outputs]`: logits, or mean and deviation in the target's unit.
+    /// `[samples, examples, outputs]`: logits, or mean and standard deviation in the target's unit.
     pub values: Vec<f32>,
     /// The shape of the values.
     pub shape: [usize; 3],
-    kind: Kind,
+    likelihood: Arc<dyn Likelihood>,
+    targets: Option<Vec<f32>>,
     integers: Vec<(String, Vec<i64>)>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum Kind {
-    Classes,
-    Targets(Vec<f32>),
 }
 
 /// Examples at a time.
 const CHUNK: usize = 1000;
 
-impl<T: Real> Fitted<T> {
+impl<E: Engine> Fitted<E> {
     /// Predicts a set, sample after sample; samples side by side. The noise of dropout and of
     /// augmentation comes from `stream`.
     #[inline(never)]
@@ -55,14 +50,14 @@ impl<T: Real> Fitted<T> {
         test_time: &TestTime,
         stream: &Stream,
     ) -> Result<Predicted, Error> {
-        let plain = self.training.scaling().inputs::<T>(data)?;
+        let plain = self.training.scaling().inputs(data)?;
         self.predict_inputs(&plain, data, test_time, stream)
     }
 
     /// Predicts inputs as the network reads them, in the place of a set's own.
     pub(crate) fn predict_inputs(
         &self,
-        plain: &[T],
+        plain: &[E::Number],
         data: &Dataset,
         test_time: &TestTime,
         stream: &Stream,
@@ -75,24 +70,22 @@ impl<T: Real> Fitted<T> {
             _ if augmented => return Err(Error::Unsuited("only pictures can be augmented".into())),
             _ => None,
         };
-        let (points, passes) = (&self.posterior.points, self.posterior.noise.passes());
+        let predictive = self.predictive();
+        let (parts, passes) = (predictive.parts(), predictive.samples_of_part() * looks);
         let outputs = self.training.outputs();
         let size = scaling.shape().size();
-        let each = side_by_side(points.len(), |index| -> Result<Vec<f32>, Error> {
-            let point = &points[index];
-            let network = self.recipe.network(&self.network, &self.training)?;
-            let mut engine = Cpu::new(&network, CHUNK.min(data.len().max(1)));
-            engine.set_statistics(&point.statistics);
+        let each = side_by_side(parts, |part| -> Result<Vec<f32>, Error> {
+            let mut model = self.model(CHUNK.min(data.len().max(1)))?;
             let mut all = Vec::new();
             let mut changed = Vec::new();
             let mut out = Vec::new();
-            for pass in 0..passes * looks {
-                let stream = stream.child("sample").nth(index * passes * looks + pass);
-                let noise = (self.posterior.noise != Noise::Off).then(|| stream.child("layers"));
+            for pass in 0..passes {
+                let stream = stream.child("sample").nth(part * passes + pass);
+                let noise = stream.child("layers");
                 let inputs = match pictures {
                     None => plain,
                     Some(pictures) => {
-                        changed.resize(plain.len(), T::of(0.0));
+                        changed.resize(plain.len(), E::Number::of(0.0));
                         let rows: Vec<u32> = (0..data.len() as u32).collect();
                         let stream = stream.child("augment");
                         let changes = &test_time.augment;
@@ -101,33 +94,29 @@ impl<T: Real> Fitted<T> {
                     }
                 };
                 out.clear();
+                let sample = Sample { part, of_part: pass / looks };
                 for inputs in inputs.chunks(CHUNK * size) {
-                    engine.predict(&point.theta, inputs, noise.as_ref(), &mut out);
+                    predictive.outputs(sample, &mut model, inputs, &noise, &mut out);
                 }
                 all.extend(out.iter().map(|v| v.wide() as f32));
             }
             Ok(all)
         });
-        let mut values = Vec::with_capacity(points.len() * passes * looks * data.len() * outputs);
+        let mut values = Vec::with_capacity(parts * passes * data.len() * outputs);
         for part in each {
             values.extend(part?);
         }
-        let shape = [points.len() * passes * looks, data.len(), outputs];
+        let shape = [parts * passes, data.len(), outputs];
         let mut integers: Vec<(String, Vec<i64>)> = Vec::new();
-        let kind = match &data.answers {
+        let targets = match &data.answers {
             Answers::Classes { labels, .. } => {
                 integers.push(("labels".into(), labels.iter().map(|&y| i64::from(y)).collect()));
-                Kind::Classes
+                None
             }
-            Answers::Targets(targets) => {
-                let scale = scaling.targets().expect("checked to be of one kind");
-                for pair in values.chunks_exact_mut(2) {
-                    pair[0] = scale.mean_back(f64::from(pair[0])) as f32;
-                    pair[1] = scale.deviation_back(log_std(f64::from(pair[1])).exp()) as f32;
-                }
-                Kind::Targets(targets.iter().map(|&y| y as f32).collect())
-            }
+            Answers::Targets(targets) => Some(targets.iter().map(|&y| y as f32).collect()),
         };
+        let likelihood = Arc::clone(&self.training.likelihood);
+        likelihood.unscale(&mut values, scaling);
         if let Some(at) = values.iter().position(|value| !value.is_finite()) {
             let (sample, example) = (at / (outputs * data.len()), at / outputs % data.len());
             return Err(Error::Predicted { sample, example, value: values[at] });
@@ -136,34 +125,21 @@ impl<T: Real> Fitted<T> {
             let array = if name.is_empty() { "groups".into() } else { format!("groups.{name}") };
             (array, all.clone())
         }));
-        Ok(Predicted { values, shape, kind, integers })
+        Ok(Predicted { values, shape, likelihood, targets, integers })
     }
 }
 
 impl Predicted {
     /// Writes `.npz`, `.safetensors` or a folder of `.npy`.
     pub fn write(&self, path: &Path) -> Result<(), dubio_predictions::Error> {
-        let [samples, examples, _] = self.shape;
-        let column = |which: usize| -> Vec<f32> {
-            self.values.iter().skip(which).step_by(2).copied().collect()
-        };
-        let integers = self.integers.clone();
-        match &self.kind {
-            Kind::Classes => {
-                let shape = self.shape.to_vec();
-                let floats = vec![Floats { name: "logits", values: &self.values, shape }];
-                write(path, &Output { floats, integers })
-            }
-            Kind::Targets(targets) => {
-                let (mean, std) = (column(0), column(1));
-                let shape = vec![samples, examples];
-                let floats = vec![
-                    Floats { name: "mean", values: &mean, shape: shape.clone() },
-                    Floats { name: "std", values: &std, shape },
-                    Floats { name: "targets", values: targets, shape: vec![examples] },
-                ];
-                write(path, &Output { floats, integers })
-            }
+        let arrays = self.likelihood.arrays(&self.values, self.shape);
+        let mut floats: Vec<Floats<'_>> = arrays
+            .iter()
+            .map(|Array { name, values, shape }| Floats { name, values, shape: shape.clone() })
+            .collect();
+        if let Some(targets) = &self.targets {
+            floats.push(Floats { name: "targets", values: targets, shape: vec![targets.len()] });
         }
+        write(path, &Output { floats, integers: self.integers.clone() })
     }
 }

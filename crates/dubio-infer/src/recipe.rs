@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
-use dubio_nn::layer::Layer;
+use dubio_nn::engine::Engine;
 use dubio_nn::network::Network;
 use dubio_nn::networks;
-use dubio_nn::real::Real;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -13,8 +12,7 @@ use serde_json::{Map, Value};
 use crate::augment::Augmentation;
 use crate::error::Error;
 use crate::layers::Layers;
-use crate::methods::hmc::no_potential;
-use crate::methods::{self, LayerNoise, Method};
+use crate::methods::{self, Method, no_potential};
 use crate::training::Training;
 use crate::warm_up::WarmUp;
 use crate::wrong::Wrong;
@@ -179,19 +177,10 @@ impl Recipe {
         (warm_up + self.method.passes()) * self.members() as f64
     }
 
-    /// The network that the method needs: the named one, with noise in its layers where it wants it.
-    pub fn network<T: Real>(&self, name: &str, training: &Training<T>) -> Result<Network, Error> {
+    /// The network that the method needs: the named one, rewritten where it wants that.
+    pub fn network<E: Engine>(&self, name: &str, training: &Training<E>) -> Result<Network, Error> {
         let network = networks::build(name, training.scaling().shape(), training.outputs());
-        let network = network.map_err(Error::Unsuited)?;
-        Ok(match self.method.layer_noise() {
-            None => network,
-            Some(LayerNoise::Dropout(rate)) => {
-                network.in_front_of_linear("dropout", &Layer::Dropout { rate })
-            }
-            Some(LayerNoise::Gaussian(rate)) => {
-                network.in_front_of_linear("dropout", &Layer::GaussianDropout { rate })
-            }
-        })
+        Ok(self.method.network(network.map_err(Error::Unsuited)?))
     }
 
     /// That there are examples enough for a batch.
@@ -205,12 +194,10 @@ impl Recipe {
     /// That it can move this network: its layers are there, and it bears batch normalisation.
     pub fn suits(&self, network: &Network) -> Result<(), Error> {
         self.setup.layers.range(&network.slices())?;
-        match self.method {
-            Method::Hmc(_) | Method::Nuts(_) if network.statistics() > 0 => {
-                Err(no_potential(self.method.card().name))
-            }
-            _ => Ok(()),
+        if network.statistics() > 0 && !self.method.bears_batch_norm() {
+            return Err(no_potential(self.method.card().name));
         }
+        Ok(())
     }
 }
 

@@ -1,10 +1,14 @@
 //! What a method is: a rule, not a program. The loop that calls it is in [`crate::fit`].
 
-use dubio_nn::engine::Vector;
+use std::sync::Arc;
+
+use dubio_nn::engine::{Point, Seed, Vector, Visited};
 use dubio_random::stream::Stream;
 
 use crate::error::Error;
-use crate::target::Target;
+use crate::memory::Memory;
+use crate::prior::Prior;
+use crate::target::{BatchName, Target};
 
 /// A mini-batch step's place in training.
 #[derive(Clone, Copy, Debug)]
@@ -17,8 +21,6 @@ pub struct Step<'a> {
     pub batches: usize,
     /// Training examples, `N`.
     pub examples: usize,
-    /// The prior's share in the gradient of `U / N`: `theta` times this. Weight decay.
-    pub decay: f64,
     /// Stream of the chain.
     pub stream: &'a Stream,
 }
@@ -35,49 +37,33 @@ impl Step<'_> {
     }
 }
 
-/// Whether the parameters at the end of an epoch belong to the posterior.
+/// What of the moving points belongs to the posterior at the end of an epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
-    /// They are a sample.
-    Sample,
+    /// Every one is a sample.
+    All,
+    /// This one is a sample.
+    Only(usize),
     /// They are only on the way.
     Nothing,
 }
 
 impl Keep {
-    /// A sample when `condition` holds.
+    /// All when `condition` holds.
     pub fn when(condition: bool) -> Self {
-        if condition { Self::Sample } else { Self::Nothing }
+        if condition { Self::All } else { Self::Nothing }
     }
 }
 
-/// A method at work: epochs of mini-batch steps, then draws.
+/// A method at work: epochs of mini-batch steps, then draws; either may be missing.
 pub trait Rule<V: Vector>: Send {
-    /// Epochs of mini-batch steps.
-    fn epochs(&self) -> usize;
-    /// Draws after them.
-    fn draws(&self) -> usize {
-        0
+    /// Its mini-batch steps.
+    fn steps(&mut self) -> Option<&mut dyn Steps<V>> {
+        None
     }
-    /// The learning rate of a step.
-    fn rate(&self, at: &Step<'_>) -> f64;
-    /// Whether a step adds the noise that samples.
-    fn is_noisy(&self, _at: &Step<'_>) -> bool {
-        false
-    }
-    /// One step; `gradient` is that of the mean loss, without the prior.
-    fn step(&mut self, theta: &mut V, gradient: &V, at: &Step<'_>);
-    /// What to make of the parameters after an epoch.
-    fn after_epoch(&mut self, epoch: usize, theta: &V) -> Keep;
-    /// One draw, from the chain's state `theta`: samples that it gives, if any.
-    fn draw(
-        &mut self,
-        _theta: &mut V,
-        _target: &mut dyn Target<Vector = V>,
-        _index: usize,
-        _stream: &Stream,
-    ) -> Result<Vec<V>, Error> {
-        Ok(Vec::new())
+    /// Its draws after them.
+    fn draws(&mut self) -> Option<&mut dyn Draws<V>> {
+        None
     }
     /// All that the rule carries from one step to the next, for checkpoints.
     fn memory(&mut self) -> Memory<'_, V>;
@@ -85,38 +71,147 @@ pub trait Rule<V: Vector>: Send {
     fn report(&self) -> Vec<(&'static str, f64)> {
         Vec::new()
     }
+    /// Vectors that its posterior has besides samples: factors of a covariance.
+    fn factors(&mut self) -> Vec<V> {
+        Vec::new()
+    }
 }
 
-/// The parts of a rule's state by name, to be written and to be read back.
-pub struct Memory<'a, V> {
-    /// Lists of vectors.
-    pub vectors: Vec<(&'static str, &'a mut Vec<V>)>,
-    /// Lists of numbers.
-    pub numbers: Vec<(&'static str, &'a mut Vec<f64>)>,
+/// Epochs of mini-batch steps.
+pub trait Steps<V: Vector> {
+    /// How many epochs.
+    fn epochs(&self) -> usize;
+    /// Points that move together.
+    fn points(&self) -> usize {
+        1
+    }
+    /// The learning rate of a step.
+    fn rate(&self, at: &Step<'_>) -> f64;
+    /// Whether a step adds the noise that samples.
+    fn is_noisy(&self, _at: &Step<'_>) -> bool {
+        false
+    }
+    /// One step of the points.
+    fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>);
+    /// What to make of the points after an epoch.
+    fn after_epoch(&mut self, epoch: usize, points: &[Point<V>]) -> Keep;
 }
 
-impl<'a, V> Memory<'a, V> {
-    /// Of a rule that carries nothing.
-    pub fn none() -> Self {
-        Self { vectors: Vec::new(), numbers: Vec::new() }
+/// Draws after training.
+pub trait Draws<V: Vector> {
+    /// How many draws.
+    fn count(&self) -> usize;
+    /// One draw, from where the chain is: samples that it gives, if any.
+    fn draw(
+        &mut self,
+        points: &mut [Point<V>],
+        target: &mut dyn Target<Vector = V>,
+        index: usize,
+        stream: &Stream,
+    ) -> Result<Vec<V>, Error>;
+}
+
+/// A mini-batch that can be evaluated at any point, any number of times.
+pub struct MiniBatch<'a, V: Vector> {
+    target: &'a mut dyn Target<Vector = V>,
+    prior: Arc<dyn Prior<V>>,
+    name: BatchName,
+    /// The longest gradient of the mean loss that is passed on.
+    longest: Option<f64>,
+    room: &'a mut V,
+    /// How often it was evaluated.
+    pub(crate) evaluations: usize,
+}
+
+impl<'a, V: Vector> MiniBatch<'a, V> {
+    pub(crate) fn new(
+        target: &'a mut dyn Target<Vector = V>,
+        name: BatchName,
+        longest: Option<f64>,
+        room: &'a mut V,
+    ) -> Self {
+        let prior = target.prior();
+        Self { target, prior, name, longest, room, evaluations: 0 }
     }
 
-    /// With a list of vectors.
-    pub fn vectors(mut self, name: &'static str, list: &'a mut Vec<V>) -> Self {
-        self.vectors.push((name, list));
-        self
+    /// The gradient of `U / N` at a point, whose running statistics move.
+    pub fn at(&mut self, point: &mut Point<V>) -> Gradient<'_, V> {
+        self.target.gradient(point, self.name, self.room);
+        self.evaluations += 1;
+        if let Some(longest) = self.longest {
+            self.room.clip(longest);
+        }
+        let examples = self.target.examples() as f64;
+        Gradient { likelihood: self.room, prior: &*self.prior, examples }
     }
 
-    /// With a list of numbers.
-    pub fn numbers(mut self, name: &'static str, list: &'a mut Vec<f64>) -> Self {
-        self.numbers.push((name, list));
-        self
+    /// Gradients of the mean loss at several points, together where the engine can; without the prior.
+    pub fn gradients(&mut self, points: &mut [Point<V>], gradients: &mut [V]) {
+        self.target.gradients(points, self.name, gradients);
+        self.evaluations += points.len();
+        if let Some(longest) = self.longest {
+            gradients.iter_mut().for_each(|gradient| gradient.clip(longest));
+        }
     }
 
-    /// With all that another memory holds.
-    pub fn and(mut self, other: Self) -> Self {
-        self.vectors.extend(other.vectors);
-        self.numbers.extend(other.numbers);
-        self
+    /// The prior.
+    pub fn prior(&self) -> &dyn Prior<V> {
+        &*self.prior
+    }
+
+    /// Outputs at a point as it predicts, `[examples, outputs]`. Waits.
+    pub fn outputs(&mut self, point: &Point<V>) -> Vec<f64> {
+        self.target.outputs(point, self.name)
+    }
+
+    /// Gradient of `sum_k seed_k outputs_k`, summed over the examples: for losses of the rule's own.
+    pub fn seeded_gradient(&mut self, point: &mut Point<V>, seed: Seed<'_>, gradient: &mut V) {
+        self.target.seeded_gradient(point, self.name, seed, gradient);
+    }
+
+    /// Shows what curvature is made of, layer by layer.
+    pub fn visit(
+        &mut self,
+        point: &Point<V>,
+        seed: Seed<'_>,
+        visitor: &mut dyn FnMut(Visited<'_, V>),
+    ) {
+        self.target.visit(point, self.name, seed, visitor);
+    }
+}
+
+/// The gradient of `U / N` in two parts: of the mean loss, and of the prior.
+#[derive(Clone, Copy)]
+pub struct Gradient<'a, V> {
+    /// That of the mean loss.
+    pub likelihood: &'a V,
+    prior: &'a dyn Prior<V>,
+    examples: f64,
+}
+
+impl<'a, V: Vector> Gradient<'a, V> {
+    /// Of a mean loss over so many examples, and a prior.
+    pub fn new(likelihood: &'a V, prior: &'a dyn Prior<V>, examples: usize) -> Self {
+        Self { likelihood, prior, examples: examples as f64 }
+    }
+
+    /// Whether the prior has none.
+    pub fn is_flat(&self) -> bool {
+        self.prior.is_flat()
+    }
+
+    /// `to += a` times the prior's part.
+    pub fn add_prior(&self, a: f64, theta: &V, to: &mut V) {
+        self.prior.add_gradient(a, self.examples, theta, to);
+    }
+
+    /// `theta -= rate` times the prior's part.
+    pub fn shrink(&self, rate: f64, theta: &mut V) {
+        self.prior.shrink(rate, self.examples, theta);
+    }
+
+    /// `theta -= rate` times both parts.
+    pub fn descend(&self, rate: f64, theta: &mut V) {
+        self.prior.descend(rate, self.examples, self.likelihood, theta);
     }
 }

@@ -135,7 +135,7 @@ mod tests {
 
     fn share(schedule: &str, epoch: usize, batch: usize) -> f64 {
         let stream = Stream::root(0);
-        let at = Step { epoch, batch, batches: 10, examples: 1, decay: 0.0, stream: &stream };
+        let at = Step { epoch, batch, batches: 10, examples: 1, stream: &stream };
         schedule.parse::<Schedule>().unwrap().share(&at, 100)
     }
 

@@ -1,67 +1,116 @@
 //! What inference samples from, as it sees it: a function of one flat vector.
 
-use dubio_nn::engine::{Slice, Vector};
+use std::sync::Arc;
 
-/// The posterior `exp(-U)`, with `U(theta) = N loss(theta) + |theta|^2 / (2 s^2)`: the mean loss over
-/// `N` examples and a prior `Normal(0, s^2)` on every parameter.
+use dubio_nn::engine::{Point, Seed, Slice, Vector, Visited};
+
+use crate::prior::Prior;
+
+/// A mini-batch by name. The same name always gives the same examples, changes and noise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BatchName {
+    /// Epochs before this one.
+    pub epoch: usize,
+    /// Mini-batches before this one in its epoch.
+    pub batch: usize,
+}
+
+/// The posterior `exp(-U)`, with `U(theta) = N loss(theta) - log prior(theta)`: the mean loss over `N`
+/// examples.
 pub trait Target {
     /// The flat vector.
     type Vector: Vector;
     /// `N`.
     fn examples(&self) -> usize;
-    /// `1 / s^2`; 0 for a flat prior.
-    fn prior_precision(&self) -> f64;
-    /// Whether gradients can be of any size, so that steps have to be clipped: that of a
-    /// Gaussian with a standard deviation of its own is one over its variance, that of a softmax bounded.
+    /// The prior.
+    fn prior(&self) -> Arc<dyn Prior<Self::Vector>>;
+    /// Whether gradients can be of any size, so that steps have to be clipped.
     fn is_steep(&self) -> bool {
         false
     }
     /// Mini-batches in an epoch.
     fn batches(&self) -> usize;
-    /// Where a chain begins.
-    fn start(&self) -> Self::Vector;
+    /// Where a chain begins; the `index`-th point where several move together.
+    fn start(&self, index: usize) -> Point<Self::Vector>;
     /// The parameters' stretches of the vector, in their order.
     fn slices(&self) -> Vec<Slice>;
-    /// Mean loss of a mini-batch, which epoch and batch name; its gradient replaces `gradient`. The
-    /// same names always give the same numbers.
-    fn batch(
+    /// Gradient of the mean loss of a mini-batch at a point, whose running statistics move. The loss is
+    /// kept until it is asked for.
+    fn gradient(
         &mut self,
-        theta: &Self::Vector,
-        epoch: usize,
-        batch: usize,
+        point: &mut Point<Self::Vector>,
+        batch: BatchName,
         gradient: &mut Self::Vector,
-    ) -> f64;
-    /// Mean loss of all examples as they are, and its gradient.
+    );
+    /// Gradients at several points on one mini-batch.
+    fn gradients(
+        &mut self,
+        points: &mut [Point<Self::Vector>],
+        batch: BatchName,
+        gradients: &mut [Self::Vector],
+    ) {
+        for (point, gradient) in points.iter_mut().zip(gradients) {
+            self.gradient(point, batch, gradient);
+        }
+    }
+    /// The losses of the gradients since this was last asked, in their order. Waits.
+    fn losses(&mut self) -> Vec<f64>;
+    /// Mean loss of all examples as they are, and its gradient. Waits.
     fn whole(&mut self, theta: &Self::Vector, gradient: &mut Self::Vector) -> f64;
-    /// Mean loss of all examples as they are.
+    /// Mean loss of all examples as they are. Waits.
     fn whole_loss(&mut self, theta: &Self::Vector) -> f64;
-    /// Running statistics of normalisation; none where there is no such layer.
-    fn statistics(&self) -> Vec<f64> {
+    /// Whether the loss of an example depends on others, through statistics of normalisation.
+    fn has_statistics(&self) -> bool {
+        false
+    }
+    /// The running statistics of the network at `theta` on the training data.
+    fn statistics(&mut self, theta: &Self::Vector) -> Self::Vector {
+        theta.zeros(0)
+    }
+    /// Outputs at a point for a mini-batch as it predicts, `[examples, outputs]`; none where there is no
+    /// network. Waits.
+    fn outputs(&mut self, _point: &Point<Self::Vector>, _batch: BatchName) -> Vec<f64> {
         Vec::new()
     }
-    /// Sets the running statistics.
-    fn set_statistics(&mut self, _statistics: &[f64]) {}
-    /// Makes the running statistics those of the network at `theta` on the training data.
-    fn refresh(&mut self, _theta: &Self::Vector) {}
+    /// Gradient of `sum_k seed_k outputs_k`, summed over a mini-batch; nothing where there is no network.
+    fn seeded_gradient(
+        &mut self,
+        _point: &mut Point<Self::Vector>,
+        _batch: BatchName,
+        _seed: Seed<'_>,
+        _gradient: &mut Self::Vector,
+    ) {
+    }
+    /// Shows what curvature is made of, layer by layer, for a mini-batch; nothing where there is no
+    /// network.
+    fn visit(
+        &mut self,
+        _point: &Point<Self::Vector>,
+        _batch: BatchName,
+        _seed: Seed<'_>,
+        _visitor: &mut dyn FnMut(Visited<'_, Self::Vector>),
+    ) {
+    }
 }
 
-/// `N loss` and the prior's `|theta|^2 / (2 s^2)`, apart: sums of both lose the small differences
-/// that accepting a move hangs on.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// `N loss` and the prior's `-log p`, apart: sums of both lose the small differences that accepting a
+/// move hangs on.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Potential {
     /// `N loss(theta)`.
     pub likelihood: f64,
-    /// `|theta|^2 / (2 s^2)`.
+    /// `-log p(theta)`, up to a constant.
     pub prior: f64,
 }
 
 impl Potential {
     /// At `theta`; the gradient of the sum replaces `gradient`.
     pub fn at<V: Vector>(target: &mut dyn Target<Vector = V>, theta: &V, gradient: &mut V) -> Self {
-        let (n, precision) = (target.examples() as f64, target.prior_precision());
+        let (n, prior) = (target.examples() as f64, target.prior());
         let loss = target.whole(theta, gradient);
-        gradient.combine(n, precision, theta);
-        Self { likelihood: n * loss, prior: 0.5 * precision * theta.dot(theta) }
+        gradient.scale(n);
+        prior.add_gradient(1.0, 1.0, theta, gradient);
+        Self { likelihood: n * loss, prior: prior.value(theta) }
     }
 
     /// How much lower this is than `other`.

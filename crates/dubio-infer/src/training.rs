@@ -1,17 +1,23 @@
 //! A data set as a network reads it.
 
+use std::sync::Arc;
+
 use dubio_data::dataset::{Answers, Dataset, Inputs, Pictures};
 use dubio_data::transforms::pipeline::Pipeline;
 use dubio_data::transforms::standardise::Standardise;
 use dubio_data::transforms::standardise_features::StandardiseFeatures;
 use dubio_data::transforms::standardise_targets::StandardiseTargets;
-use dubio_nn::loss;
+use dubio_nn::engine::Engine;
+use dubio_nn::examples::{self, Examples, Source};
 use dubio_nn::real::Real;
 use dubio_nn::shape::Shape;
 use dubio_random::stream::Stream;
 
 use crate::augment::Augmentation;
 use crate::error::Error;
+use crate::likelihood::{Categorical, Gaussian, Likelihood};
+use crate::prior::Prior;
+use crate::problem::Task;
 
 /// What was measured on the training data and holds for every set that is shown to the network.
 #[derive(Clone, Debug, PartialEq)]
@@ -157,60 +163,62 @@ fn same_shape(shape: Shape, pictures: &Pictures) -> Result<(), Error> {
     )))
 }
 
-/// Training data in memory, shared by all members.
-pub struct Training<T> {
+/// Training data, shared by all members: on the host, and on the engine.
+pub struct Training<E: Engine> {
     pub(crate) scaling: Scaling,
-    pub(crate) inputs: TrainingInputs<T>,
-    pub(crate) answers: TrainingAnswers,
+    pub(crate) examples: Examples<E::Number>,
+    pub(crate) data: E::Data,
+    pub(crate) likelihood: Arc<dyn Likelihood>,
 }
 
-pub(crate) enum TrainingInputs<T> {
-    /// As the network reads them.
-    Ready(Vec<T>),
-    /// To be changed at random each time.
-    Augmented { pictures: Pictures, augment: Vec<Augmentation> },
+/// Images that are changed at random each time.
+struct Augmented {
+    scaling: Scaling,
+    pictures: Pictures,
+    augment: Vec<Augmentation>,
 }
 
-pub(crate) enum TrainingAnswers {
-    Labels { classes: usize, labels: Vec<u32> },
-    Targets(Vec<f64>),
+impl<T: Real> Source<T> for Augmented {
+    fn size(&self) -> usize {
+        self.scaling.shape().size()
+    }
+
+    fn write(&self, rows: &[u32], augment: Option<&Stream>, out: &mut [T]) {
+        let (changes, stream) = match augment {
+            Some(stream) => (&self.augment[..], stream),
+            None => (&[][..], &Stream::root(0)),
+        };
+        self.scaling.pictures(&self.pictures, rows, changes, stream, out);
+    }
 }
 
-impl<T: Real> Training<T> {
+impl<E: Engine> Training<E> {
     /// From a set, with random changes of its pictures where asked for.
-    pub fn new(data: &Dataset, augment: &[Augmentation]) -> Result<Self, Error> {
-        Self::check(data, augment)?;
+    pub fn new(engine: &E, data: &Dataset, augment: &[Augmentation]) -> Result<Self, Error> {
+        check(data, augment)?;
         let scaling = Scaling::measured(data);
-        let answers = match &data.answers {
+        let (answers, likelihood): (_, Arc<dyn Likelihood>) = match &data.answers {
             Answers::Classes { classes, labels } => {
-                TrainingAnswers::Labels { classes: *classes, labels: labels.clone() }
+                let labels = Arc::new(labels.clone());
+                (examples::Answers::Labels(labels), Arc::new(Categorical { classes: *classes }))
             }
             Answers::Targets(targets) => {
                 let scale = scaling.targets.as_ref().expect("measured on targets");
-                TrainingAnswers::Targets(targets.iter().map(|y| scale.apply(*y)).collect())
+                let targets = Arc::new(targets.iter().map(|y| scale.apply(*y)).collect());
+                (examples::Answers::Targets(targets), Arc::new(Gaussian))
             }
         };
         let inputs = match &data.inputs {
             Inputs::Pictures(pictures) if !augment.is_empty() => {
-                TrainingInputs::Augmented { pictures: pictures.clone(), augment: augment.to_vec() }
+                let (scaling, pictures) = (scaling.clone(), pictures.clone());
+                let augment = augment.to_vec();
+                examples::Inputs::Source(Arc::new(Augmented { scaling, pictures, augment }))
             }
-            _ => TrainingInputs::Ready(scaling.inputs(data)?),
+            _ => examples::Inputs::Ready(Arc::new(scaling.inputs(data)?)),
         };
-        Ok(Self { scaling, inputs, answers })
-    }
-
-    /// That a set can be learnt from, without making ready for it.
-    pub fn check(data: &Dataset, augment: &[Augmentation]) -> Result<(), Error> {
-        if data.is_empty() {
-            return Err(Error::Unsuited("there are no training examples".to_string()));
-        }
-        if let Answers::Classes { classes, labels } = &data.answers {
-            no_class_is_empty(*classes, labels)?;
-        }
-        if matches!(data.inputs, Inputs::Features { .. }) && !augment.is_empty() {
-            return Err(Error::Unsuited("only pictures can be augmented".to_string()));
-        }
-        Ok(())
+        let examples = Examples { inputs, answers };
+        let data = engine.data(&examples);
+        Ok(Self { scaling, examples, data, likelihood })
     }
 
     /// What was measured on the data.
@@ -218,27 +226,40 @@ impl<T: Real> Training<T> {
         &self.scaling
     }
 
-    /// Numbers that a network has to give for an example: a logit for each class, or mean and
-    /// log deviation.
+    /// Numbers that a network has to give for an example.
     pub fn outputs(&self) -> usize {
-        match &self.answers {
-            TrainingAnswers::Labels { classes, .. } => *classes,
-            TrainingAnswers::Targets(_) => 2,
-        }
+        self.likelihood.outputs()
+    }
+
+    /// What there is to learn of it under a prior.
+    pub fn task(&self, prior: Arc<dyn Prior<E::Vector>>) -> Task<E> {
+        let (data, likelihood) = (self.data.clone(), Arc::clone(&self.likelihood));
+        Task { data, examples: self.len(), likelihood, prior }
     }
 
     /// Number of examples.
     pub fn len(&self) -> usize {
-        match &self.answers {
-            TrainingAnswers::Labels { labels, .. } => labels.len(),
-            TrainingAnswers::Targets(targets) => targets.len(),
-        }
+        self.examples.len()
     }
 
     /// Whether there are none; never so.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.examples.is_empty()
     }
+}
+
+/// That a set can be learnt from, without making ready for it.
+pub fn check(data: &Dataset, augment: &[Augmentation]) -> Result<(), Error> {
+    if data.is_empty() {
+        return Err(Error::Unsuited("there are no training examples".to_string()));
+    }
+    if let Answers::Classes { classes, labels } = &data.answers {
+        no_class_is_empty(*classes, labels)?;
+    }
+    if matches!(data.inputs, Inputs::Features { .. }) && !augment.is_empty() {
+        return Err(Error::Unsuited("only pictures can be augmented".to_string()));
+    }
+    Ok(())
 }
 
 fn no_class_is_empty(classes: usize, labels: &[u32]) -> Result<(), Error> {
@@ -247,29 +268,5 @@ fn no_class_is_empty(classes: usize, labels: &[u32]) -> Result<(), Error> {
     match seen.iter().position(|seen| !seen) {
         None => Ok(()),
         Some(class) => Err(Error::EmptyClass { class, classes }),
-    }
-}
-
-/// The answers of some rows, gathered.
-#[derive(Default)]
-pub(crate) struct Gathered {
-    labels: Vec<u32>,
-    targets: Vec<f64>,
-}
-
-impl Gathered {
-    pub(crate) fn rows(&mut self, answers: &TrainingAnswers, rows: &[u32]) -> loss::Answers<'_> {
-        match answers {
-            TrainingAnswers::Labels { labels, .. } => {
-                self.labels.clear();
-                self.labels.extend(rows.iter().map(|&row| labels[row as usize]));
-                loss::Answers::Labels(&self.labels)
-            }
-            TrainingAnswers::Targets(targets) => {
-                self.targets.clear();
-                self.targets.extend(rows.iter().map(|&row| targets[row as usize]));
-                loss::Answers::Targets(&self.targets)
-            }
-        }
     }
 }

@@ -7,19 +7,23 @@ use std::time::Duration;
 
 use dubio_data::dataset::{Answers, Dataset, Inputs};
 use dubio_infer::Error;
-use dubio_infer::fit::{Checkpoints, Options, Outcome, Unwatched, Watch, fit};
+use dubio_infer::fit::{Checkpoints, Options, Outcome, Unwatched, Watch};
 use dubio_infer::fitted::Fitted;
 use dubio_infer::methods::Method;
 use dubio_infer::predict::TestTime;
 use dubio_infer::recipe::Recipe;
-use dubio_infer::target::Target;
+use dubio_nn::Single;
 use dubio_nn::cpu::Flat;
 use dubio_random::stream::Stream;
 use serde_json::{Value, json};
 use support::*;
 
-fn go(recipe: &Recipe, network: &str, data: &Dataset) -> Outcome<Fitted<f32>, Option<Fitted<f32>>> {
-    recipe.fit(network, data, &Stream::root(1), &Options::default())
+fn go(
+    recipe: &Recipe,
+    network: &str,
+    data: &Dataset,
+) -> Outcome<Fitted<Single>, Option<Fitted<Single>>> {
+    recipe.fit(&Single::default(), network, data, &Stream::root(1), &Options::default())
 }
 
 fn failure(name: &str, settings: Value, network: &str, data: &Dataset) -> Error {
@@ -48,7 +52,7 @@ struct Diverges {
     becomes: f64,
 }
 
-impl Target for Diverges {
+impl Analytic for Diverges {
     around!(inner);
 
     fn batch(&mut self, theta: &Flat<f64>, epoch: usize, batch: usize, out: &mut Flat<f64>) -> f64 {
@@ -147,7 +151,7 @@ fn when_one_member_diverges_the_samples_of_the_others_are_kept() {
     let unfinished = go(&recipe("sgd", settings), "mlp-4", &digits(60)).err().expect("diverges");
     assert!(matches!(unfinished.error, Error::Diverged { epoch: 1, step: 1, .. }));
     let so_far = unfinished.so_far.expect("the other member");
-    assert_eq!(so_far.posterior.samples(), 1);
+    assert_eq!(so_far.samples(), 1);
     let predicted = so_far.predict(&digits(60), &TestTime::default(), &Stream::root(1));
     assert!(predicted.expect("it predicts").values.iter().all(|v| v.is_finite()));
 }
@@ -254,7 +258,7 @@ fn a_start_that_disappears_is_missed_by_name_when_a_stopped_fit_goes_on() {
         let identity = "a test".to_string();
         let (folder, every) = (folder.path().join("checkpoints"), Duration::ZERO);
         let options = Options { watch, checkpoints: Some(Checkpoints { folder, every, identity }) };
-        let fit = recipe.fit::<f32>("mlp-4", &digits(60), &Stream::root(1), &options);
+        let fit = recipe.fit(&Single::default(), "mlp-4", &digits(60), &Stream::root(1), &options);
         fit.err().map(|unfinished| unfinished.error)
     };
     assert!(matches!(again(&StopsAtOnce), Some(Error::Stopped)));

@@ -2,8 +2,9 @@
 
 mod support;
 
-use dubio_nn::cpu::{Cpu, Flat};
-use dubio_nn::engine::{Engine, Vector};
+use dubio_nn::Double;
+use dubio_nn::cpu::Flat;
+use dubio_nn::engine::{Engine, Model, Point, Vector};
 use dubio_nn::layer::Layer::{Dropout, GaussianDropout, Linear};
 use dubio_nn::network::Network;
 use dubio_nn::shape::Shape;
@@ -84,7 +85,6 @@ fn descent(
     rate: f64,
     momentum: f64,
 ) -> Vec<[f64; 2]> {
-    use dubio_infer::target::Target;
     let n = target.x.len() as f64;
     let (mut theta, mut velocity, mut path) = (target.start, [0.0; 2], Vec::new());
     for epoch in 0..epochs {
@@ -277,13 +277,14 @@ fn descent_ends_at_the_most_probable_parameters() {
 /// One linear unit behind a layer of noise on known inputs: the output's mean is `sum w x`, its
 /// variance `sum (w x)^2 rate / (1 - rate)`.
 fn noisy_unit(network: &Network, rate: f64, what: &str) {
-    let mut engine = Cpu::new(network, 1000);
+    let mut model = Double::default().model(network, 1000);
     let (inputs, theta) = ([1.0, -2.0, 0.5], Flat(vec![0.3, 0.7, -1.1, 0.25]));
+    let point = Point { theta, statistics: Flat(Vec::new()) };
     let mut out = Vec::new();
     for pass in 0..200_000 {
-        engine.predict(&theta, &inputs, Some(&Stream::root(3).nth(pass)), &mut out);
+        model.predict(&point, &inputs, Some(&Stream::root(3).nth(pass)), &mut out);
     }
-    let products: Vec<f64> = inputs.iter().zip(&theta.0).map(|(x, w)| x * w).collect();
+    let products: Vec<f64> = inputs.iter().zip(&point.theta.0).map(|(x, w)| x * w).collect();
     let mean = products.iter().sum::<f64>() + 0.25;
     let variance = products.iter().map(|p| p * p).sum::<f64>() * rate / (1.0 - rate);
     let (value, error) = mean_and_error(&out);
@@ -292,11 +293,11 @@ fn noisy_unit(network: &Network, rate: f64, what: &str) {
     let (value, error) = mean_and_error(&squares);
     assert!((value - variance).abs() < 5.0 * error, "{what}: {value} {variance}");
     let mut quiet = Vec::new();
-    engine.predict(&theta, &inputs, None, &mut quiet);
+    model.predict(&point, &inputs, None, &mut quiet);
     assert!((quiet[0] - mean).abs() < 1e-12, "{what}: without noise it is the mean");
     // A pass is a sample of the network: the same for equal rows, wherever they lie.
     let mut same = Vec::new();
-    engine.predict(&theta, &inputs.repeat(2500), Some(&Stream::root(4)), &mut same);
+    model.predict(&point, &inputs.repeat(2500), Some(&Stream::root(4)), &mut same);
     assert!(same.iter().all(|y| *y == same[0]), "{what}: one pass, one network");
 }
 

@@ -3,25 +3,25 @@
 mod support;
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use dubio_data::dataset::{Answers, Dataset, Inputs};
 use dubio_infer::Error;
 use dubio_infer::augment::Augmentation;
-use dubio_infer::fit::{Options, fit};
+use dubio_infer::fit::{self, Options};
 use dubio_infer::fitted::Fitted;
 use dubio_infer::layers::Part;
 use dubio_infer::methods::sgd::Sgd;
 use dubio_infer::methods::{CARDS, Method};
-use dubio_infer::posterior::Noise;
 use dubio_infer::predict::TestTime;
 use dubio_infer::problem::{Problem, Start};
 use dubio_infer::recipe::Recipe;
-use dubio_infer::target::Target;
+use dubio_infer::target::{BatchName, Target as _};
 use dubio_infer::training::Training;
 use dubio_infer::wrong::{Kind, Wrong};
-use dubio_nn::cpu::{Cpu, Flat};
-use dubio_nn::engine::Engine;
+use dubio_nn::cpu::Flat;
+use dubio_nn::engine::{Engine, Model};
+use dubio_nn::network::Network;
+use dubio_nn::{Double, Single};
 use dubio_random::stream::Stream;
 use serde_json::{Map, Value, json};
 use support::*;
@@ -33,8 +33,14 @@ fn small() -> LinearRegression {
     target
 }
 
-fn fitted(recipe: &Recipe, network: &str, examples: u32, seed: u64) -> Fitted<f32> {
-    let fit = recipe.fit(network, &digits(examples), &Stream::root(seed), &Options::default());
+fn fitted(recipe: &Recipe, network: &str, examples: u32, seed: u64) -> Fitted<Single> {
+    let fit = recipe.fit(
+        &Single::default(),
+        network,
+        &digits(examples),
+        &Stream::root(seed),
+        &Options::default(),
+    );
     fit.unwrap_or_else(|e| panic!("{}: {}", recipe.method.card().name, e.error))
 }
 
@@ -63,8 +69,10 @@ fn wrong(name: &str, settings: Value) -> Wrong {
 fn the_promised_number_of_samples_comes_out() {
     for (method, samples) in quick_methods() {
         let posterior = run(&method, &mut small(), 1);
-        assert_eq!(posterior.samples(), samples, "{method:?}");
-        assert_eq!(posterior.points.len() * posterior.noise.passes(), samples, "{method:?}");
+        assert_eq!(method.samples(), samples, "{method:?}");
+        assert_eq!(posterior.points.len(), method.points(), "{method:?}");
+        let predictive = method.predictive::<Double>(&posterior);
+        assert_eq!(predictive.parts() * predictive.samples_of_part(), samples, "{method:?}");
     }
 }
 
@@ -107,7 +115,7 @@ fn one_thread_and_two_give_the_same_bytes() {
                 let test_time = TestTime { augment: vec![Augmentation::Crop], looks: 2 };
                 let predicted = fitted.predict(&data, &test_time, &Stream::root(4));
                 let predicted = predicted.unwrap_or_else(|e| panic!("{e}"));
-                (contents(&fitted.posterior), predicted)
+                (contents(&fitted.posterior), predicted.values)
             })
         };
         assert!(of(1) == of(2), "{}", recipe.method.card().name);
@@ -115,17 +123,21 @@ fn one_thread_and_two_give_the_same_bytes() {
 }
 
 /// The losses of an epoch's batches at one place.
-fn losses(problem: &mut Problem<Cpu<f64>>, epoch: usize) -> Vec<f64> {
-    let theta = problem.start();
-    let mut gradient = theta.clone();
-    (0..problem.batches()).map(|b| problem.batch(&theta, epoch, b, &mut gradient)).collect()
+fn losses(problem: &mut Problem<Double>, epoch: usize) -> Vec<f64> {
+    let mut point = problem.start(0);
+    let mut gradient = point.theta.clone();
+    for batch in 0..problem.batches() {
+        problem.gradient(&mut point, BatchName { epoch, batch }, &mut gradient);
+    }
+    problem.losses()
 }
 
-fn problem(name: &str, network: &str, data: &Dataset) -> Problem<Cpu<f64>> {
-    let training = Training::new(data, &[]).expect("data");
+fn problem(name: &str, network: &str, data: &Dataset) -> Problem<Double> {
+    let engine = Double::default();
+    let training = Training::new(&engine, data, &[]).expect("data");
     let network = recipe(name, json!({"batch": 1})).network(network, &training).expect("a network");
-    let engine = Cpu::new(&network, Problem::<Cpu<f64>>::capacity(1, training.len()));
-    let problem = Problem::new(engine, Arc::new(training), 1, 1.0, Start::Fresh, &Stream::root(1));
+    let (task, stream) = (task(&training, 1.0), Stream::root(1));
+    let problem = Problem::new(&engine, &network, &task, 1, None, Start::Fresh, &stream);
     problem.unwrap_or_else(|e| panic!("{e}"))
 }
 
@@ -343,27 +355,28 @@ fn an_impossible_setup_is_refused_by_name_with_every_method() {
 fn settings_that_were_not_read_from_a_table_are_checked_all_the_same() {
     let mut bad = Recipe::named("sgd").expect("defaults");
     bad.method = Method::Sgd(Sgd { lr: f64::NAN, ..Sgd::default() });
-    let whole = bad.fit::<f32>("mlp-4", &digits(40), &Stream::root(0), &Options::default());
+    let whole =
+        bad.fit(&Single::default(), "mlp-4", &digits(40), &Stream::root(0), &Options::default());
     let message = whole.err().expect("refused").error.to_string();
     assert!(message.contains("`lr`") && message.contains("NaN"), "{message}");
-    let alone = fit(&bad.method, &mut small(), &Stream::root(0), 0, &Options::default());
-    assert!(alone.is_err_and(|e| e.error.to_string().contains("`lr`")));
     let mut bad = Recipe::named("sgd").expect("defaults");
     bad.setup.batch = 0;
-    let whole = bad.fit::<f32>("mlp-4", &digits(40), &Stream::root(0), &Options::default());
+    let whole =
+        bad.fit(&Single::default(), "mlp-4", &digits(40), &Stream::root(0), &Options::default());
     assert!(whole.is_err_and(|e| e.error.to_string().contains("`batch`")));
 }
 
 /// A member of a recipe by itself: a problem of its own on the member's stream.
 fn alone(recipe: &Recipe, network: &str, examples: u32, stream: &Stream) -> Vec<Flat<f32>> {
-    let training = Training::new(&digits(examples), &[]).expect("digits");
+    let engine = Single::default();
+    let training = Training::new(&engine, &digits(examples), &[]).expect("digits");
     let network = recipe.network(network, &training).expect("a network");
-    let (batch, examples) = (recipe.setup.batch, training.len());
-    let engine = Cpu::new(&network, Problem::<Cpu<f32>>::capacity(batch, examples));
-    let precision = recipe.setup.prior_precision(examples);
-    let problem = Problem::new(engine, Arc::new(training), batch, precision, Start::Fresh, stream);
-    let posterior =
-        fit(&recipe.method, &mut problem.expect("a problem"), stream, 0, &Options::default());
+    let batch = recipe.setup.batch;
+    let task = task(&training, recipe.setup.prior_precision(training.len()));
+    let problem = Problem::new(&engine, &network, &task, batch, None, Start::Fresh, stream);
+    let mut problem = problem.expect("a problem");
+    let rule = recipe.method.rule(&problem.start(0).theta);
+    let posterior = fit::fit(rule, &mut problem, stream, 0, &Options::default());
     let posterior = posterior.unwrap_or_else(|e| panic!("{}", e.error));
     posterior.points.into_iter().map(|point| point.theta).collect()
 }
@@ -382,12 +395,13 @@ fn three_members_are_three_runs_on_the_members_streams_put_together() {
 }
 
 /// Where a single member begins.
-fn begin(network: &str, seed: u64) -> (Flat<f32>, Cpu<f32>) {
-    let training = Training::<f32>::new(&digits(80), &[]).expect("digits");
+fn begin(network: &str, seed: u64) -> (Flat<f32>, Network) {
+    let engine = Single::default();
+    let training = Training::new(&engine, &digits(80), &[]).expect("digits");
     let network = Recipe::named("sgd").and_then(|recipe| recipe.network(network, &training));
-    let engine = Cpu::new(&network.expect("a network"), 1);
+    let network = network.expect("a network");
     let stream = Stream::root(seed).child("member").nth(0).child("start");
-    (engine.start(&stream), engine)
+    (engine.model(&network, 1).start(&stream).theta, network)
 }
 
 #[test]
@@ -399,10 +413,10 @@ fn with_layers_only_those_named_move() {
         (json!("all"), &["fc1", "fc2", "fc3"]),
     ] {
         for recipe in quick_recipes(&json!({"members": 1, "layers": layers})) {
-            let (start, engine) = begin("mlp-4-3", 6);
+            let (start, network) = begin("mlp-4-3", 6);
             for point in fitted(&recipe, "mlp-4-3", 80, 6).posterior.points {
                 assert_eq!(point.theta.0.len(), start.0.len());
-                for slice in engine.slices() {
+                for slice in network.slices() {
                     let layer = slice.name.split('.').next().expect("a name");
                     let stays = point.theta.0[slice.range.clone()] == start.0[slice.range];
                     let name = recipe.method.card().name;
@@ -425,18 +439,22 @@ fn layers_that_stay_are_as_good_as_never_looked_at_again() {
             let name = recipe.method.card().name;
             let data = digits(80);
             let root = Stream::root(seed);
-            let fast = recipe.fit::<f64>(network, &data, &root, &Options::default());
+            let fast = recipe.fit(&Double::default(), network, &data, &root, &Options::default());
             let fast = fast.unwrap_or_else(|e| panic!("{name}: {}", e.error)).posterior;
 
-            let training = Arc::new(Training::new(&data, &[]).expect("digits"));
+            let engine = Double::default();
+            let training = Training::new(&engine, &data, &[]).expect("digits");
             let network = recipe.network(network, &training).expect("a network");
-            let precision = recipe.setup.prior_precision(training.len());
-            let (engine, stream) = (Cpu::new(&network, 80), root.child("member").nth(0));
-            let problem = Problem::new(engine, training, 40, precision, Start::Fresh, &stream);
+            let task = task(&training, recipe.setup.prior_precision(training.len()));
+            let stream = root.child("member").nth(0);
+            let moving = recipe.setup.layers.range(&network.slices()).expect("layers");
+            let moving = moving.expect("not all");
+            let held = Some(moving.clone());
+            let problem = Problem::new(&engine, &network, &task, 40, held, Start::Fresh, &stream);
             let mut problem = problem.expect("a problem");
-            let part = Part::new(&mut problem, &recipe.setup.layers).expect("layers");
-            let mut part = part.expect("not all");
-            let slow = fit(&recipe.method, &mut part, &stream, 0, &Options::default());
+            let mut part = Part::new(&mut problem, moving);
+            let rule = recipe.method.rule(&part.start(0).theta);
+            let slow = fit::fit(rule, &mut part, &stream, 0, &Options::default());
             let slow = slow.unwrap_or_else(|e| panic!("{name}: {}", e.error));
             assert_eq!(fast.points.len(), slow.points.len(), "{name}");
             for (fast, slow) in fast.points.into_iter().zip(slow.points) {
@@ -450,6 +468,30 @@ fn layers_that_stay_are_as_good_as_never_looked_at_again() {
     }
 }
 
+/// A layer that stays is a function: it normalises by the statistics that it has, and these stay too.
+#[test]
+fn layers_that_stay_keep_their_running_statistics() {
+    let start = json!({"batch": 40, "epochs": 2});
+    let trained = fitted(&recipe("sgd", start), "preresnet20/8", 80, 1);
+    let folder = scratch();
+    let weights = folder.path().join("start.safetensors");
+    std::fs::write(&weights, &trained.weights().expect("weights")[0]).expect("written");
+    let begin = &trained.posterior.points[0];
+    for (layers, moving) in [(json!("last"), 0), (json!(["layer3", "bn", "fc"]), 1)] {
+        let settings = json!({"members": 1, "start": weights, "layers": layers});
+        let settings = quick_recipes(&settings).into_iter();
+        for recipe in settings.filter(|recipe| recipe.method.bears_batch_norm()) {
+            for point in fitted(&recipe, "preresnet20/8", 80, 6).posterior.points {
+                let name = recipe.method.card().name;
+                let pairs = point.statistics.0.iter().zip(&begin.statistics.0);
+                let moved = pairs.filter(|(a, b)| a != b).count();
+                assert_eq!(moved > 0, moving > 0, "{name} {layers}: {moved} statistics moved");
+                assert!(moved < begin.statistics.0.len() / 2 + begin.statistics.0.len() / 4);
+            }
+        }
+    }
+}
+
 #[test]
 fn unknown_layers_are_refused_with_the_list_of_those_there_are() {
     for (layers, expected) in [
@@ -458,7 +500,13 @@ fn unknown_layers_are_refused_with_the_list_of_those_there_are() {
         (json!(["fc1", "fc3"]), "must be neighbours"),
     ] {
         let recipe = recipe("sgd", json!({"layers": layers, "batch": 40}));
-        let fit = recipe.fit::<f32>("mlp-4-3", &digits(80), &Stream::root(0), &Options::default());
+        let fit = recipe.fit(
+            &Single::default(),
+            "mlp-4-3",
+            &digits(80),
+            &Stream::root(0),
+            &Options::default(),
+        );
         let message = fit.err().expect("refused").error.to_string();
         assert!(message.contains(expected) && message.contains("`layers`"), "{message}");
     }
@@ -497,7 +545,8 @@ fn each_member_may_start_from_a_file_of_its_own() {
     assert!(points == two.posterior.points && points[0] != points[1]);
     settings["members"] = json!(3);
     let three = recipe("sgd", settings);
-    let fit = three.fit::<f32>("mlp-4", &digits(80), &Stream::root(0), &Options::default());
+    let fit =
+        three.fit(&Single::default(), "mlp-4", &digits(80), &Stream::root(0), &Options::default());
     let message = fit.err().expect("refused").error.to_string();
     assert!(message.contains("`start` names 2 files for 3 members"), "{message}");
 }
@@ -516,7 +565,13 @@ fn a_start_that_cannot_be_read_is_a_clear_error() {
     ] {
         let file = folder.path().join(name);
         let recipe = recipe("sgd", json!({"batch": 40, "start": file}));
-        let fit = recipe.fit::<f32>("mlp-4", &digits(80), &Stream::root(0), &Options::default());
+        let fit = recipe.fit(
+            &Single::default(),
+            "mlp-4",
+            &digits(80),
+            &Stream::root(0),
+            &Options::default(),
+        );
         let message = fit.err().expect("refused").error.to_string();
         assert!(message.starts_with(&file.display().to_string()), "{message}");
         assert!(message.contains(expected), "{message}");
@@ -530,7 +585,7 @@ fn looks_at_test_time_multiply_the_samples() {
     for recipe in quick_recipes(&json!({"members": 1})) {
         let name = recipe.method.card().name;
         let fitted = fitted(&recipe, "mlp-4", 80, 1);
-        let samples = fitted.posterior.samples();
+        let samples = fitted.samples();
         let of = |looks: usize, augment: &[Augmentation]| {
             let test_time = TestTime { augment: augment.to_vec(), looks };
             fitted.predict(&data, &test_time, &Stream::root(1)).unwrap_or_else(|e| panic!("{e}"))
@@ -548,7 +603,7 @@ fn looks_at_test_time_multiply_the_samples() {
 fn passes_with_noise_times_looks_times_members_are_all_samples() {
     let settings = json!({"epochs": 1, "samples": 5, "members": 2, "batch": 40});
     let fitted = fitted(&recipe("mc-dropout", settings), "mlp-8", 80, 1);
-    assert_eq!(fitted.posterior.noise, Noise::Passes(5));
+    assert_eq!(fitted.samples(), 5 * 2);
     let test_time = TestTime { augment: vec![Augmentation::Flip], looks: 3 };
     let predicted = fitted.predict(&digits(40), &test_time, &Stream::root(1)).expect("predicted");
     assert_eq!(predicted.shape, [5 * 2 * 3, 40, 10]);

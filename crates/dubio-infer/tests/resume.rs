@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use dubio_infer::Error;
-use dubio_infer::fit::{Checkpoints, Now, Options, Outcome, Unwatched, Watch, fit};
+use dubio_infer::fit::{Checkpoints, Now, Options, Outcome, Unwatched, Watch};
 use dubio_infer::fitted::Fitted;
 use dubio_infer::methods::Method;
 use dubio_infer::posterior::Posterior;
 use dubio_infer::recipe::Recipe;
-use dubio_infer::target::Target;
+use dubio_nn::Single;
 use dubio_nn::cpu::Flat;
 use dubio_random::stream::Stream;
 use serde_json::json;
@@ -49,11 +49,7 @@ fn small() -> LinearRegression {
 
 type Fit = Outcome<Posterior<Flat<f64>>, Posterior<Flat<f64>>>;
 
-fn go<T: Target<Vector = Flat<f64>>>(
-    method: &Method,
-    target: &mut T,
-    options: &Options<'_>,
-) -> Fit {
+fn go<T: Analytic>(method: &Method, target: &mut T, options: &Options<'_>) -> Fit {
     fit(method, target, &Stream::root(1), 0, options)
 }
 
@@ -118,7 +114,7 @@ impl Mortal {
     }
 }
 
-impl Target for Mortal {
+impl Analytic for Mortal {
     around!(inner);
 
     fn batch(&mut self, theta: &Flat<f64>, epoch: usize, batch: usize, out: &mut Flat<f64>) -> f64 {
@@ -133,9 +129,8 @@ impl Target for Mortal {
         self.call();
         self.inner.whole_loss(theta)
     }
-    fn statistics(&self) -> Vec<f64> {
+    fn asked(&self) {
         self.call(); // before a sample is kept, between that and its checkpoint, and at others
-        Vec::new()
     }
     fn refresh(&mut self, _: &Flat<f64>) {
         self.call();
@@ -191,8 +186,8 @@ fn a_recipe_stopped_after_any_number_of_steps_goes_on_to_the_same_bytes() {
     let data = digits(60);
     for (recipe, network) in on_digits() {
         let name = recipe.method.card().name;
-        let go = |options: &Options<'_>| -> Outcome<Fitted<f32>, Option<Fitted<f32>>> {
-            recipe.fit(network, &data, &Stream::root(2), options)
+        let go = |options: &Options<'_>| -> Outcome<Fitted<Single>, Option<Fitted<Single>>> {
+            recipe.fit(&Single::default(), network, &data, &Stream::root(2), options)
         };
         let straight = go(&Options::default()).unwrap_or_else(|e| panic!("{name}: {}", e.error));
         let straight = contents(&straight.posterior);

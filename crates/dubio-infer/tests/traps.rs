@@ -9,15 +9,15 @@ use dubio_infer::fitted::Fitted;
 use dubio_infer::predict::TestTime;
 use dubio_infer::problem::{Problem, Start};
 use dubio_infer::recipe::Recipe;
-use dubio_infer::target::{Potential, Target};
+use dubio_infer::target::{Potential, Target as _};
 use dubio_infer::training::Training;
-use dubio_nn::cpu::{Cpu, Flat};
-use dubio_nn::engine::Statistics;
-use dubio_nn::engine::{Batch, Engine, Slice};
+use dubio_nn::cpu::{self, Flat};
+use dubio_nn::engine::{Batch, Engine, Model, Point, Rows, Slice};
 use dubio_nn::layer::Layer::{BatchNorm, Flatten, Linear};
-use dubio_nn::loss::Answers;
+use dubio_nn::loss::{Loss, Truth};
 use dubio_nn::network::Network;
 use dubio_nn::shape::Shape;
+use dubio_nn::{Double, Single};
 use dubio_random::stream::Stream;
 use serde_json::{Value, json};
 use support::*;
@@ -44,9 +44,7 @@ impl Plane {
     }
 }
 
-impl Target for Plane {
-    type Vector = Flat<f64>;
-
+impl Analytic for Plane {
     fn examples(&self) -> usize {
         self.examples
     }
@@ -140,18 +138,29 @@ fn the_first_step_of_hamiltonian_dynamics_goes_downhill() {
         run(&method(name, settings), &mut target, 1);
         let [first, second] = [target.visited[0], target.visited[1]];
         let mut gradient = Flat(vec![0.0; 2]);
-        let before = Potential::at(&mut target, &Flat(first.to_vec()), &mut gradient);
+        let before =
+            Potential::at(&mut Seen(&mut target, Vec::new()), &Flat(first.to_vec()), &mut gradient);
         for i in 0..2 {
             let expected = first[i] - 0.05 * gradient.0[i] / 20.0;
             assert!((second[i] - expected).abs() < 1e-12, "{name}: {first:?} {second:?}");
         }
-        let after = Potential::at(&mut target, &Flat(second.to_vec()), &mut gradient);
+        let after = Potential::at(
+            &mut Seen(&mut target, Vec::new()),
+            &Flat(second.to_vec()),
+            &mut gradient,
+        );
         assert!(after.below(before) > 0.0, "{name}");
     }
 }
 
-fn on_digits(recipe: &Recipe, network: &str, examples: u32) -> Fitted<f32> {
-    let fit = recipe.fit(network, &digits(examples), &Stream::root(7), &Options::default());
+fn on_digits(recipe: &Recipe, network: &str, examples: u32) -> Fitted<Single> {
+    let fit = recipe.fit(
+        &Single::default(),
+        network,
+        &digits(examples),
+        &Stream::root(7),
+        &Options::default(),
+    );
     fit.unwrap_or_else(|e| panic!("{}: {}", recipe.method.card().name, e.error))
 }
 
@@ -316,7 +325,7 @@ fn a_refused_move_stays_where_the_chain_is_and_the_acceptance_rate_is_of_the_sam
 /// A target that is no number beyond a wall.
 struct Wall(LinearRegression, f64);
 
-impl Target for Wall {
+impl Analytic for Wall {
     around!(0);
 
     fn batch(&mut self, theta: &Flat<f64>, _: usize, _: usize, out: &mut Flat<f64>) -> f64 {
@@ -357,13 +366,14 @@ fn the_potential_has_the_loss_of_all_examples_not_their_mean() {
     let miss = |(x, y): (&[f64; 2], &f64)| (y - x[0] * theta[0] - x[1] * theta[1]).powi(2) / 2.0;
     let sum: f64 = target.x.iter().zip(&target.y).map(miss).sum();
     let mut gradient = Flat(vec![0.0; 2]);
-    let potential = Potential::at(&mut target, &Flat(theta.to_vec()), &mut gradient);
+    let potential =
+        Potential::at(&mut Seen(&mut target, Vec::new()), &Flat(theta.to_vec()), &mut gradient);
     assert!((potential.likelihood - sum).abs() < 1e-9, "{potential:?} {sum}");
     let prior = 3.0 * (theta[0] * theta[0] + theta[1] * theta[1]) / 2.0;
     assert!((potential.prior - prior).abs() < 1e-12);
     // The gradient is that of the sum: a small step changes it by as much.
     let nearby = Flat(vec![theta[0] + 1e-6, theta[1]]);
-    let there = Potential::at(&mut target, &nearby, &mut Flat(vec![0.0; 2]));
+    let there = Potential::at(&mut Seen(&mut target, Vec::new()), &nearby, &mut Flat(vec![0.0; 2]));
     assert!((potential.below(there) / 1e-6 - gradient.0[0]).abs() < 1e-3);
 }
 
@@ -404,7 +414,7 @@ fn in_a_subspace_the_prior_is_around_the_mean_of_the_path_in_units_of_its_deviat
 /// Remembers where the loss of all the data was asked for.
 struct Remembers(LinearRegression, Vec<[u64; 2]>);
 
-impl Target for Remembers {
+impl Analytic for Remembers {
     around!(0);
 
     fn batch(&mut self, theta: &Flat<f64>, epoch: usize, b: usize, out: &mut Flat<f64>) -> f64 {
@@ -514,14 +524,19 @@ fn where_the_path_starts_is_not_in_its_mean_or_variance() {
 }
 
 /// The running statistics of a network at some weights: a pass over all the data.
-fn statistics_of(recipe: &Recipe, network: &str, theta: &Flat<f32>, examples: u32) -> Vec<f64> {
+fn statistics_of(recipe: &Recipe, network: &str, theta: &Flat<f32>, examples: u32) -> Flat<f32> {
     let data = digits(examples);
-    let training = Training::<f32>::new(&data, &[]).expect("digits");
+    let training = Training::new(&Single::default(), &data, &[]).expect("digits");
     let network = recipe.network(network, &training).expect("a network");
-    let mut engine = Cpu::new(&network, examples as usize);
-    let inputs: Vec<f32> = training.scaling().inputs(&data).expect("digits");
-    engine.observe(theta, &inputs, Statistics::Batch { momentum: 1.0 });
-    engine.statistics()
+    let (task, stream) = (task(&training, 1.0), Stream::root(0));
+    let engine = Single::default();
+    let mut model = engine.model(&network, examples as usize);
+    let loss: Arc<dyn Loss> = task.likelihood;
+    model.learn(&task.data, &loss, 0..network.parameters());
+    let mut statistics = model.start(&stream).statistics;
+    let rows = Rows::Stored(0..examples as usize);
+    model.observe(theta, &mut statistics, &Batch { rows, augment: None, noise: None }, 1.0);
+    statistics
 }
 
 /// T39, T45. Statistics of the last training batches belong to no sampled network: URSABench
@@ -534,7 +549,7 @@ fn every_sample_has_the_batch_statistics_of_its_own_network() {
         let points = on_digits(&recipe, "preresnet20/8", 60).posterior.points;
         for point in points.iter().take(3) {
             let expected = statistics_of(&recipe, "preresnet20/8", &point.theta, 60);
-            assert!(!expected.is_empty());
+            assert!(!expected.0.is_empty());
             assert_eq!(point.statistics, expected, "{name}");
         }
         assert!(name == "swa" || points[0].statistics != points[1].statistics, "{name}");
@@ -548,24 +563,24 @@ fn recomputed_statistics_are_a_plain_mean_over_all_the_data() {
     let data = dubio_data::sets::digits::SET
         .load("".as_ref(), dubio_data::sets::Part::Train)
         .expect("embedded");
-    let training = Training::<f64>::new(&data, &[]).expect("digits");
+    let training = Training::new(&Double::default(), &data, &[]).expect("digits");
     assert!(training.len() > 1000, "more than is looked at in one piece");
     let inputs: Vec<f64> = training.scaling().inputs(&data).expect("digits");
     let mut network = Network::new(Shape::picture(1, 8, 8));
     network.then("flatten", Flatten);
     network.then("bn", BatchNorm);
     network.then("fc", Linear { outputs: 10 });
-    let engine = Cpu::new(&network, 1000);
-    let theta = engine.start(&Stream::root(1));
-    let mut problem =
-        Problem::new(engine, Arc::new(training), 100, 1.0, Start::Fresh, &Stream::root(1))
-            .expect("a problem");
-    let loss = problem.whole_loss(&theta);
-    problem.set_statistics(&[1e6; 128]);
-    assert_eq!(problem.whole_loss(&theta), loss, "a likelihood is that of the network alone");
-    problem.set_statistics(&[1e6; 128]);
-    problem.refresh(&theta);
-    let statistics = problem.statistics();
+    let (engine, task, stream) = (Double::default(), task(&training, 1.0), Stream::root(1));
+    let start = engine.model(&network, 1).start(&stream);
+    let problem = |statistics: Vec<f64>| {
+        let point = Point { theta: start.theta.clone(), statistics: Flat(statistics) };
+        Problem::new(&engine, &network, &task, 100, None, Start::Warm(point), &stream)
+            .expect("a problem")
+    };
+    let (mut fresh, mut odd) = (problem(start.statistics.0.clone()), problem(vec![1e6; 128]));
+    let loss = fresh.whole_loss(&start.theta);
+    assert_eq!(odd.whole_loss(&start.theta), loss, "a likelihood is that of the network alone");
+    let statistics = odd.statistics(&start.theta).0;
     for pixel in 0..64 {
         let column: Vec<f64> = inputs.iter().skip(pixel).step_by(64).copied().collect();
         let mean = column.iter().sum::<f64>() / column.len() as f64;
@@ -610,14 +625,13 @@ fn a_sample_predicts_with_its_own_parameters_and_statistics() {
     let (fitted, data) = (on_digits(&recipe, "preresnet20/8", 60), digits(60));
     let predicted = fitted.predict(&data, &TestTime::default(), &Stream::root(1));
     let predicted = predicted.unwrap_or_else(|e| panic!("{e}"));
-    let training = Training::<f32>::new(&data, &[]).expect("digits");
+    let training = Training::new(&Single::default(), &data, &[]).expect("digits");
     let inputs: Vec<f32> = training.scaling().inputs(&data).expect("digits");
     let mut expected = Vec::new();
     for point in &fitted.posterior.points {
         let network = recipe.network("preresnet20/8", &training).expect("a network");
-        let mut engine = Cpu::new(&network, 60);
-        engine.set_statistics(&point.statistics);
-        engine.predict(&point.theta, &inputs, None, &mut expected);
+        let mut model = Single::default().model(&network, 60);
+        model.predict(point, &inputs, None, &mut expected);
     }
     assert_eq!(predicted.values, expected);
 }
@@ -629,18 +643,18 @@ fn dropout_has_the_rate_that_was_set_in_training_and_in_prediction() {
     for rate in [0.0, 0.2, 0.6] {
         let recipe = recipe("mc-dropout", json!({"rate": rate}));
         let data = digits(60);
-        let training = Training::<f32>::new(&data, &[]).expect("digits");
+        let training = Training::new(&Single::default(), &data, &[]).expect("digits");
         let inputs: Vec<f32> = training.scaling().inputs(&data).expect("digits");
         let network = recipe.network("mlp-300", &training).expect("a network");
         let place = |name: &str| network.nodes().iter().position(|node| node.name == name);
         let (before, after) =
             (place("relu1").expect("relu"), place("fc2.dropout").expect("dropout"));
-        let mut engine = Cpu::new(&network, 60);
-        let (theta, noise) = (engine.start(&Stream::root(1)), Stream::root(2));
+        let mut model = Single::default().model(&network, 60);
+        let (mut point, noise) = (model.start(&Stream::root(1)), Stream::root(2));
         let labels = vec![0; 60];
         // In training every number has a chance of its own, in prediction every unit.
-        let check = |engine: &Cpu<f32>, chances: usize, what: &str| {
-            let (inside, outside) = (engine.activations(before), engine.activations(after));
+        let check = |model: &cpu::Model<f32>, chances: usize, what: &str| {
+            let (inside, outside) = (model.activations(before), model.activations(after));
             let active: Vec<(f32, f32)> = inside
                 .iter()
                 .zip(outside)
@@ -655,12 +669,12 @@ fn dropout_has_the_rate_that_was_set_in_training_and_in_prediction() {
             let factors = kept.map(|(x, y)| f64::from(y / x) * (1.0 - rate));
             assert!(factors.into_iter().all(|f| (f - 1.0).abs() < 1e-5), "{what}");
         };
-        let mut gradient = theta.clone();
-        let batch = Batch { inputs: &inputs, answers: Answers::Labels(&labels) };
-        engine.loss_and_gradient(&theta, batch, Some(&noise), &mut gradient);
-        check(&engine, usize::MAX, "training");
-        engine.predict(&theta, &inputs, Some(&noise), &mut Vec::new());
-        check(&engine, 300, "prediction");
+        let mut gradient = point.theta.clone();
+        let batch = (&inputs[..], Truth::Labels(&labels));
+        model.loss_and_gradient(&mut point, batch, Some(&noise), &mut gradient);
+        check(&model, usize::MAX, "training");
+        model.predict(&point, &inputs, Some(&noise), &mut Vec::new());
+        check(&model, 300, "prediction");
     }
 }
 
@@ -709,7 +723,7 @@ fn the_number_of_forward_passes_is_what_was_asked_for() {
         let mut settings = settings;
         settings["batch"] = json!(30);
         let fitted = on_digits(&recipe(name, settings), "mlp-4", 60);
-        assert_eq!(fitted.posterior.samples(), passes, "{name}");
+        assert_eq!(fitted.samples(), passes, "{name}");
         let predicted = fitted.predict(&digits(60), &TestTime::default(), &Stream::root(1));
         assert_eq!(predicted.expect("predicted").shape, [passes, 60, 10], "{name}");
     }

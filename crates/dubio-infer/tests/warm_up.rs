@@ -10,12 +10,15 @@ use dubio_infer::Error;
 use dubio_infer::fit::{Checkpoints, Now, Options, Unwatched, Watch};
 use dubio_infer::fitted::Fitted;
 use dubio_infer::recipe::Recipe;
+use dubio_nn::Single;
 use dubio_random::stream::Stream;
 use serde_json::json;
 use support::*;
 
-fn fitted(recipe: &Recipe, data: &Dataset, options: &Options<'_>) -> Result<Fitted<f32>, Error> {
-    recipe.fit("mlp-10", data, &Stream::root(3), options).map_err(|unfinished| unfinished.error)
+fn fitted(recipe: &Recipe, data: &Dataset, options: &Options<'_>) -> Result<Fitted<Single>, Error> {
+    recipe
+        .fit(&Single::default(), "mlp-10", data, &Stream::root(3), options)
+        .map_err(|unfinished| unfinished.error)
 }
 
 #[test]
@@ -28,7 +31,8 @@ fn a_chain_that_does_not_move_keeps_the_last_sample_of_its_warm_up() {
     };
     let (short, long) = (warmed(1), warmed(20));
     // The loss of the epoch at a rate of nothing is that of the warm-up's last network.
-    let last = |fitted: &Fitted<f32>| *fitted.posterior.records[0].losses.last().expect("losses");
+    let last =
+        |fitted: &Fitted<Single>| *fitted.posterior.records[0].losses.last().expect("losses");
     assert_eq!(long.posterior.records[0].losses.len(), 21);
     assert!(last(&long) < 0.2 && last(&short) > 0.5, "{} {}", last(&long), last(&short));
     assert!(last(&long) <= long.posterior.records[0].losses[19] * 1.05);

@@ -7,9 +7,9 @@
 
 use std::time::Instant;
 
-use dubio_nn::cpu::{Cpu, Flat};
-use dubio_nn::engine::{Batch, Engine, Vector};
-use dubio_nn::loss::Answers;
+use dubio_nn::cpu::{self, Flat};
+use dubio_nn::engine::{Model as _, Vector};
+use dubio_nn::loss::Truth;
 use dubio_nn::networks;
 use dubio_nn::shape::Shape;
 use dubio_random::stream::Stream;
@@ -70,30 +70,30 @@ fn work(name: &str) -> Work {
 /// Seconds that a member takes for its steps of SGD with momentum.
 fn train(work: &Work, member: u64) -> f64 {
     let network = networks::build(work.network, work.input, work.outputs).expect("a network");
-    let mut engine = Cpu::new(&network, work.batch);
+    let mut model = cpu::Model::new(&network, work.batch);
     let stream = Stream::root(member);
     let mut inputs = Flat(vec![0.0_f32; work.examples * work.input.size()]);
     inputs.add_noise(1.0, &stream.child("inputs"));
     let labels: Vec<u32> = (0..work.examples).map(|i| (i % 10) as u32).collect();
     let targets: Vec<f64> = labels.iter().map(|&y| f64::from(y) / 10.0).collect();
-    let mut theta = engine.start(&stream.child("start"));
-    let (mut gradient, mut velocity) = (theta.clone(), theta.clone());
-    velocity.fill(0.0);
+    let mut point = model.start(&stream.child("start"));
+    let mut gradient = point.theta.clone();
+    let mut velocity = gradient.zeros(gradient.len());
     let batches = work.examples.div_ceil(work.batch);
     let mut run = |steps: usize| {
         for step in 0..steps {
             let first = step % batches * work.batch;
             let last = work.examples.min(first + work.batch);
             let size = work.input.size();
-            let answers = if work.outputs == 2 {
-                Answers::Targets(&targets[first..last])
+            let truth = if work.outputs == 2 {
+                Truth::Targets(&targets[first..last])
             } else {
-                Answers::Labels(&labels[first..last])
+                Truth::Labels(&labels[first..last])
             };
-            let batch = Batch { inputs: &inputs.0[first * size..last * size], answers };
-            engine.loss_and_gradient(&theta, batch, None, &mut gradient);
+            let batch = (&inputs.0[first * size..last * size], truth);
+            model.loss_and_gradient(&mut point, batch, None, &mut gradient);
             velocity.combine(0.9, 1.0, &gradient);
-            theta.axpy(-0.01, &velocity);
+            point.theta.axpy(-0.01, &velocity);
         }
     };
     run(work.steps.div_ceil(10));

@@ -16,9 +16,9 @@ use dubio_data::transforms::horizontal_flip::HorizontalFlip;
 use dubio_data::transforms::pipeline::Pipeline;
 use dubio_data::transforms::random_crop::RandomCrop;
 use dubio_data::transforms::standardise::Standardise;
-use dubio_nn::cpu::{Cpu, initial};
-use dubio_nn::engine::{Batch, Engine, Vector};
-use dubio_nn::loss::Answers;
+use dubio_nn::cpu;
+use dubio_nn::engine::{Model as _, Vector};
+use dubio_nn::loss;
 use dubio_nn::shape::Shape;
 use dubio_nn::{networks, weights};
 use dubio_random::stream::Stream;
@@ -76,11 +76,11 @@ fn main() {
     let (pictures, labels, classes) = parts(&train);
     let shape = Shape::picture(pictures.channels, pictures.height, pictures.width);
     let network = networks::build(network, shape, classes).expect("a network");
-    let mut engine = Cpu::new(&network, 1000);
+    let mut model = cpu::Model::new(&network, 1000);
     let stream = Stream::root(1);
-    let mut theta = engine.start(&stream.child("start"));
-    let (mut gradient, mut velocity) = (theta.clone(), theta.clone());
-    velocity.fill(0.0);
+    let mut point = model.start(&stream.child("start"));
+    let mut gradient = point.theta.clone();
+    let mut velocity = gradient.zeros(gradient.len());
     let plain = || Pipeline::default().then(Standardise::measured(pictures));
     let augmented = if curve || shape.channels == 1 {
         plain()
@@ -91,7 +91,7 @@ fn main() {
     let steps_per_epoch = labels.len() / BATCH;
     let (epochs, total) = if curve { (1, count) } else { (count, count * steps_per_epoch) };
     if curve {
-        let bytes = weights::write(&network, &theta.0, &initial::rest(&network)).expect("weights");
+        let bytes = weights::write(&network, &point.theta.0, &point.statistics.0).expect("weights");
         std::fs::write(&rest[1], bytes).expect("written");
     }
     for epoch in 0..epochs {
@@ -106,16 +106,16 @@ fn main() {
             let noise = stream.child("augment").nth(epoch * steps_per_epoch + step);
             let inputs = batch(pictures, rows, &augmented, &noise);
             let truth: Vec<u32> = rows.iter().map(|&r| labels[r as usize]).collect();
-            let data = Batch { inputs: &inputs, answers: Answers::Labels(&truth) };
-            let loss = engine.loss_and_gradient(&theta, data, Some(&noise), &mut gradient);
+            let data = (&inputs[..], loss::Truth::Labels(&truth));
+            let loss = model.loss_and_gradient(&mut point, data, Some(&noise), &mut gradient);
             let done = (epoch * steps_per_epoch + step) as f64 / total as f64;
             let now =
                 if curve { rate } else { rate * 0.5 * (1.0 + (std::f64::consts::PI * done).cos()) };
             if !curve {
-                gradient.axpy(5e-4, &theta);
+                gradient.axpy(5e-4, &point.theta);
             }
             velocity.combine(0.9, 1.0, &gradient);
-            theta.axpy(-now, &velocity);
+            point.theta.axpy(-now, &velocity);
             sum += loss;
             if curve {
                 println!("{loss:.6}");
@@ -131,7 +131,7 @@ fn main() {
     let (mut right, plain) = (0, plain());
     for rows in rows.chunks(1000) {
         let mut out = Vec::new();
-        engine.predict(&theta, &batch(pictures, rows, &plain, &stream), None, &mut out);
+        model.predict(&point, &batch(pictures, rows, &plain, &stream), None, &mut out);
         for (row, logits) in rows.iter().zip(out.chunks(classes)) {
             let best = (0..classes).max_by(|&a, &b| logits[a].total_cmp(&logits[b]));
             right += usize::from(best == Some(labels[*row as usize] as usize));

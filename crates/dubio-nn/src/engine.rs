@@ -1,17 +1,26 @@
 //! The whole contract between inference and networks.
 //!
-//! To inference a network is a function of one flat vector: loss and gradient at `theta` on a
-//! batch, predictions at `theta`. Where the vector lives is the engine's business; methods move it
-//! only by the operations below, so that another engine can stand beside this one.
+//! An [`Engine`] is a device: it holds vectors and training data, and puts networks to work. A
+//! [`Model`] is a network at work: gradients at a [`Point`] on mini-batches of the data that it was handed,
+//! outputs at a point. Where numbers live is the engine's business; inference moves vectors only by the
+//! operations below, so that an engine on a GPU can stand beside the one for CPUs.
+//!
+//! A step waits for nothing: the loss of a mini-batch stays with the model until it is asked for. What
+//! hands numbers over to the host waits, and says so.
 
+use std::fmt::Debug;
 use std::ops::Range;
+use std::sync::Arc;
 
 use dubio_random::stream::Stream;
 
-use crate::loss::Answers;
+use crate::examples::Examples;
+use crate::loss::Loss;
+use crate::network::Network;
+use crate::real::Real;
 
 /// A vector that an engine holds.
-pub trait Vector: Clone + Send + 'static {
+pub trait Vector: Clone + Debug + Send + Sync + 'static {
     /// Numbers in it.
     fn len(&self) -> usize;
     /// Whether there are none.
@@ -34,9 +43,12 @@ pub trait Vector: Clone + Send + 'static {
     fn add_over_root(&mut self, a: f64, x: &Self, y: &Self, floor: f64);
     /// `self = self + a x sqrt(y)`, number by number; `y` below 0 counts as 0.
     fn add_times_root(&mut self, a: f64, x: &Self, y: &Self);
-    /// `sum_i self_i other_i`, in f64.
+    /// Shortens the vector to this length, if it is longer.
+    fn clip(&mut self, length: f64);
+    /// `sum_i self_i other_i`, in f64. Waits.
     fn dot(&self, other: &Self) -> f64;
-    /// Adds `std` times independent standard normal numbers from a stream.
+    /// Adds `std` times independent standard normal numbers from a stream: numbers `4096 k` to
+    /// `4096 (k + 1)` from the stream's child `k`, on every engine.
     fn add_noise(&mut self, std: f64, stream: &Stream);
     /// A stretch, as a vector of its own.
     fn part(&self, range: Range<usize>) -> Self;
@@ -44,9 +56,11 @@ pub trait Vector: Clone + Send + 'static {
     fn put(&mut self, start: usize, part: &Self);
     /// Bytes that a number takes, 4 or 8.
     fn bytes_per_number(&self) -> usize;
-    /// A copy of a stretch.
+    /// As many zeros, on the same device.
+    fn zeros(&self, len: usize) -> Self;
+    /// A copy of a stretch. Waits.
     fn read(&self, range: Range<usize>) -> Vec<f64>;
-    /// Overwrites a stretch.
+    /// Overwrites a stretch. Waits.
     fn write(&mut self, start: usize, values: &[f64]);
 }
 
@@ -59,28 +73,49 @@ pub struct Slice {
     pub range: Range<usize>,
 }
 
-/// A batch of examples: inputs `[examples, height, width, channels]`, and what they should give.
-#[derive(Clone, Copy, Debug)]
-pub struct Batch<'a, T> {
-    /// Row after row.
-    pub inputs: &'a [T],
-    /// One for each example.
-    pub answers: Answers<'a>,
+/// The numbers of a network: parameters and running statistics.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point<V> {
+    /// The parameters.
+    pub theta: V,
+    /// The running statistics of normalisation; of length 0 where there is no such layer.
+    pub statistics: V,
 }
 
-/// Where batch normalisation takes its means and variances from.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Statistics {
-    /// From the batch, which also moves the running ones by this fraction of the way.
-    Batch {
-        /// Fraction of the new batch in the running statistics; PyTorch's `momentum`, 0.1 there.
-        momentum: f64,
-    },
-    /// The running ones.
-    Running,
+/// Which of the training examples.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rows {
+    /// A stretch of the epoch's order, the one that was handed over last.
+    Ordered(Range<usize>),
+    /// A stretch of the examples as they lie.
+    Stored(Range<usize>),
 }
 
-/// What a gradient with respect to the inputs starts from: a factor for each output.
+impl Rows {
+    /// How many.
+    pub fn len(&self) -> usize {
+        let (Self::Ordered(range) | Self::Stored(range)) = self;
+        range.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A mini-batch: rows of the training examples, and the streams of what is random about them.
+#[derive(Clone, Debug)]
+pub struct Batch<'a> {
+    /// Which examples.
+    pub rows: Rows,
+    /// Where random changes of the inputs come from; `None` for inputs as they are.
+    pub augment: Option<&'a Stream>,
+    /// Where layers with noise take theirs from; `None` for no noise.
+    pub noise: Option<&'a Stream>,
+}
+
+/// What a gradient starts from: a factor for each output.
 #[derive(Clone, Copy, Debug)]
 pub enum Seed<'a> {
     /// These, `[examples, outputs]`.
@@ -94,52 +129,113 @@ pub enum Seed<'a> {
     },
 }
 
-/// A network on some device.
-pub trait Engine {
+/// What curvature is made of: a layer's inputs, and the gradients with respect to its outputs.
+#[derive(Debug)]
+pub struct Visited<'a, V> {
+    /// The layer's place among the network's nodes.
+    pub node: usize,
+    /// `[examples, inputs]`.
+    pub inputs: &'a V,
+    /// `[examples, outputs]`.
+    pub output_gradients: &'a V,
+}
+
+/// A device, what it holds, and the networks at work on it.
+pub trait Engine: Clone + Send + Sync + 'static {
     /// Type of a single number.
-    type Number;
-    /// Type of the flat vector.
+    type Number: Real;
+    /// Type of a vector.
     type Vector: Vector;
-    /// The parameters' stretches, in their order.
-    fn slices(&self) -> Vec<Slice>;
-    /// A starting point.
-    fn start(&self, stream: &Stream) -> Self::Vector;
-    /// Numbers that the network gives for an example.
-    fn outputs(&self) -> usize;
-    /// Mean loss on a batch at `theta`; its gradient replaces `gradient`. `noise` is where layers
-    /// with noise take theirs from.
-    fn loss_and_gradient(
+    /// Training examples on the device. Clones share them.
+    type Data: Clone + Send + Sync;
+    /// A network at work.
+    type Model: Model<Self>;
+    /// These numbers on the device.
+    fn vector(&self, numbers: &[Self::Number]) -> Self::Vector;
+    /// Hands training examples to the device, where they stay.
+    fn data(&self, examples: &Examples<Self::Number>) -> Self::Data;
+    /// Puts a network to work, with room for `capacity` examples at a time.
+    fn model(&self, network: &Network, capacity: usize) -> Self::Model;
+}
+
+/// A network at work on an engine.
+pub trait Model<E: Engine<Model = Self>>: Send {
+    /// The network.
+    fn network(&self) -> &Network;
+    /// A starting point, each parameter from the stream's child of its name.
+    fn start(&self, stream: &Stream) -> Point<E::Vector>;
+    /// What it learns from, and the loss that it learns by. Parameters outside `moving` stay, and layers
+    /// that have only such normalise by their running statistics, which stay too.
+    fn learn(&mut self, data: &E::Data, loss: &Arc<dyn Loss>, moving: Range<usize>);
+    /// The order of the examples in the epoch that begins.
+    fn order(&mut self, rows: &[u32]);
+    /// Gradient of the mean loss of a mini-batch at a point, whose running statistics move. The model keeps
+    /// the loss.
+    fn gradient(
         &mut self,
-        theta: &Self::Vector,
-        batch: Batch<'_, Self::Number>,
-        noise: Option<&Stream>,
-        gradient: &mut Self::Vector,
-    ) -> f64;
-    /// Mean loss on a batch at `theta`, as it predicts: running statistics, no noise.
-    fn loss(&mut self, theta: &Self::Vector, batch: Batch<'_, Self::Number>) -> f64;
-    /// Outputs at `theta` for some inputs, `[examples, outputs]`, with or without noise, which is the
-    /// same for all of them.
+        point: &mut Point<E::Vector>,
+        batch: &Batch<'_>,
+        gradient: &mut E::Vector,
+    );
+    /// Gradients at several points on one mini-batch, together where the engine can.
+    fn gradients(
+        &mut self,
+        points: &mut [Point<E::Vector>],
+        batch: &Batch<'_>,
+        gradients: &mut [E::Vector],
+    ) {
+        for (point, gradient) in points.iter_mut().zip(gradients) {
+            self.gradient(point, batch, gradient);
+        }
+    }
+    /// The losses kept since this was last asked, in the order of their gradients. Waits.
+    fn losses(&mut self) -> Vec<f64>;
+    /// Mean loss of some examples at a point as it predicts: running statistics, no noise. Waits.
+    fn loss(&mut self, point: &Point<E::Vector>, batch: &Batch<'_>) -> f64;
+    /// Moves running statistics by `momentum` of the way to those of some examples at `theta`.
+    fn observe(
+        &mut self,
+        theta: &E::Vector,
+        statistics: &mut E::Vector,
+        batch: &Batch<'_>,
+        momentum: f64,
+    );
+    /// Outputs at a point for some training examples as it predicts, `[examples, outputs]`. Waits.
+    fn outputs(&mut self, point: &Point<E::Vector>, batch: &Batch<'_>, out: &mut Vec<E::Number>);
+    /// Gradient of `sum_k seed_k outputs_k`, summed over a mini-batch, as [`Self::gradient`] evaluates it.
+    fn seeded_gradient(
+        &mut self,
+        point: &mut Point<E::Vector>,
+        batch: &Batch<'_>,
+        seed: Seed<'_>,
+        gradient: &mut E::Vector,
+    );
+    /// Runs some training examples through, as it predicts, and a seed back, and shows each layer with
+    /// parameters.
+    fn visit(
+        &mut self,
+        point: &Point<E::Vector>,
+        batch: &Batch<'_>,
+        seed: Seed<'_>,
+        visitor: &mut dyn FnMut(Visited<'_, E::Vector>),
+    );
+    /// Outputs at a point for inputs of the host's, `[examples, outputs]`, with or without noise, which is
+    /// the same for all of them. Waits.
     fn predict(
         &mut self,
-        theta: &Self::Vector,
-        inputs: &[Self::Number],
+        point: &Point<E::Vector>,
+        inputs: &[E::Number],
         noise: Option<&Stream>,
-        out: &mut Vec<Self::Number>,
+        out: &mut Vec<E::Number>,
     );
-    /// Gradient with respect to the inputs, as it predicts: `out = sum_k seed_k d outputs_k / d inputs`
-    /// for each example.
+    /// Gradient with respect to inputs of the host's, as it predicts:
+    /// `out = sum_k seed_k d outputs_k / d inputs` for each example. Waits.
     fn input_gradient(
         &mut self,
-        theta: &Self::Vector,
-        inputs: &[Self::Number],
+        point: &Point<E::Vector>,
+        inputs: &[E::Number],
         noise: Option<&Stream>,
         seed: Seed<'_>,
-        out: &mut [Self::Number],
+        out: &mut [E::Number],
     );
-    /// The running statistics of normalisation.
-    fn statistics(&self) -> Vec<f64>;
-    /// Sets the running statistics.
-    fn set_statistics(&mut self, statistics: &[f64]);
-    /// Passes inputs through the network to move its running statistics.
-    fn observe(&mut self, theta: &Self::Vector, inputs: &[Self::Number], statistics: Statistics);
 }

@@ -5,8 +5,15 @@
 //! for CPUs: it has a kernel for each layer and buffers that are allocated once. [`weights`] reads and
 //! writes parameters.
 
+/// The engine that programs use: the processor, in single precision.
+pub type Single = cpu::Cpu<f32>;
+/// The processor in double precision, for checks.
+pub type Double = cpu::Cpu<f64>;
+
 pub mod cpu;
 pub mod engine;
+pub mod examples;
+pub mod initial;
 pub mod layer;
 pub mod loss;
 pub mod network;

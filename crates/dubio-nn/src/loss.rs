@@ -1,18 +1,44 @@
 //! Losses: means over a batch, with their gradients at the network's outputs.
 
+use std::fmt::Debug;
+
 use crate::engine::Seed;
 use crate::real::Real;
 
+/// What the outputs of a network are held against: the mean over a batch of a negative log-likelihood.
+pub trait Loss: Debug + Send + Sync {
+    /// Outputs of an example.
+    fn outputs(&self) -> usize;
+    /// The mean loss of a batch; its gradient at the outputs replaces `gradient`. Both are
+    /// `[examples, outputs]`; `rows` says which of the training examples the batch has.
+    fn mean(&self, outputs: &[f64], answers: Truth<'_>, rows: &[u32], gradient: &mut [f64]) -> f64;
+    /// The same loss by a kernel that engines have themselves. Without one an engine hands the outputs to
+    /// the host and waits for their gradient.
+    fn kernel(&self) -> Option<Kernel> {
+        None
+    }
+}
+
+/// Losses that every engine can work out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kernel {
+    /// Cross-entropy of the softmax, for labels.
+    CrossEntropy,
+    /// Negative log density of a Gaussian whose mean and log standard deviation are the two outputs, for
+    /// targets.
+    Gaussian,
+}
+
 /// What the examples of a batch should have given.
 #[derive(Clone, Copy, Debug)]
-pub enum Answers<'a> {
+pub enum Truth<'a> {
     /// Classes.
     Labels(&'a [u32]),
     /// Numbers.
     Targets(&'a [f64]),
 }
 
-impl Answers<'_> {
+impl Truth<'_> {
     /// Number of examples.
     pub fn len(&self) -> usize {
         match self {
@@ -30,19 +56,19 @@ impl Answers<'_> {
 /// The mean loss of a batch and its gradient at the outputs: cross-entropy of the softmax for
 /// labels; for targets the negative log density of a Gaussian whose mean and log standard
 /// deviation are the two outputs.
-pub fn mean_loss<T: Real>(outputs: &[T], answers: Answers<'_>, gradient: &mut [T]) -> f64 {
+pub fn mean_loss<T: Real>(outputs: &[T], answers: Truth<'_>, gradient: &mut [T]) -> f64 {
     let batch = answers.len();
     let width = outputs.len() / batch;
     let share = 1.0 / batch as f64;
     let mut sum = 0.0;
     let rows = outputs.chunks_exact(width).zip(gradient.chunks_exact_mut(width));
     match answers {
-        Answers::Labels(labels) => {
+        Truth::Labels(labels) => {
             for ((row, gradient), &label) in rows.zip(labels) {
                 sum += cross_entropy(row, label as usize, share, gradient);
             }
         }
-        Answers::Targets(targets) => {
+        Truth::Targets(targets) => {
             assert_eq!(width, 2, "a regression has two outputs: mean and log deviation");
             for ((row, gradient), &target) in rows.zip(targets) {
                 sum += gaussian(row, target, share, gradient);
@@ -118,7 +144,7 @@ mod tests {
     #[test]
     fn equal_logits_cost_the_logarithm_of_the_number_of_classes() {
         let mut gradient = [0.0_f64; 8];
-        let loss = mean_loss(&[1.0; 8], Answers::Labels(&[0, 3]), &mut gradient);
+        let loss = mean_loss(&[1.0; 8], Truth::Labels(&[0, 3]), &mut gradient);
         assert!((loss - 4_f64.ln()).abs() < 1e-15);
         assert!((gradient[0] + 0.375).abs() < 1e-15 && (gradient[1] - 0.125).abs() < 1e-15);
     }
@@ -126,8 +152,8 @@ mod tests {
     #[test]
     fn a_target_one_deviation_away_costs_half_a_nat_more() {
         let mut gradient = [0.0_f64; 2];
-        let away = mean_loss(&[0.0, 0.7], Answers::Targets(&[0.7_f64.exp()]), &mut gradient);
-        let there = mean_loss(&[0.0, 0.7], Answers::Targets(&[0.0]), &mut gradient);
+        let away = mean_loss(&[0.0, 0.7], Truth::Targets(&[0.7_f64.exp()]), &mut gradient);
+        let there = mean_loss(&[0.0, 0.7], Truth::Targets(&[0.0]), &mut gradient);
         assert!((away - there - 0.5).abs() < 1e-12);
     }
 
@@ -135,7 +161,7 @@ mod tests {
     fn a_standard_deviation_is_bounded_on_both_sides() {
         let mut gradient = [0.0_f64; 2];
         for output in [1e6, -1e6, 9.3, -9.3] {
-            let far = mean_loss(&[0.5, output], Answers::Targets(&[0.0]), &mut gradient);
+            let far = mean_loss(&[0.5, output], Truth::Targets(&[0.0]), &mut gradient);
             assert!(far.is_finite() && gradient[0].is_finite(), "{output}");
             assert_eq!(gradient[1], 0.0, "beyond the bounds the output changes nothing");
             let std = log_std(output).exp();

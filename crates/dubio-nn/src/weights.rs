@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use safetensors::tensor::{Dtype, TensorView};
 use safetensors::{SafeTensorError, SafeTensors};
 
-use crate::cpu::initial;
+use crate::initial;
 use crate::network::{Network, Node};
 use crate::parameter::{Layout, Parameter};
 use crate::real::Real;

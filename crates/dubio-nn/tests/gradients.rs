@@ -1,13 +1,13 @@
 //! Gradients of every layer and of every network against finite differences, in f64.
 
-use dubio_nn::cpu::{Cpu, Flat};
-use dubio_nn::engine::{Batch, Engine, Seed, Vector};
+use dubio_nn::cpu::{self, Flat};
+use dubio_nn::engine::{Model as _, Seed, Vector};
 use dubio_nn::layer::Layer::{
     AveragePool, BatchNorm, Conv2d, Dropout, Elu, FilterResponseNorm, Flatten, GaussianDropout,
     GlobalAveragePool, Linear, MaxPool, PaddedShortcut, Relu, Swish,
 };
 use dubio_nn::layer::{Bias, Layer};
-use dubio_nn::loss::Answers;
+use dubio_nn::loss::Truth;
 use dubio_nn::network::{Network, Source};
 use dubio_nn::networks;
 use dubio_nn::shape::Shape;
@@ -21,16 +21,17 @@ fn numbers(count: usize, name: &str) -> Vec<f64> {
 }
 
 /// Compares the gradient with central differences in random directions and along some axes.
-fn check(network: &Network, batch: usize, answers: Answers<'_>) {
+fn check(network: &Network, batch: usize, truth: Truth<'_>) {
     let inputs = numbers(batch * network.input.size(), "inputs");
     let stream = Stream::root(5);
-    let mut engine = Cpu::new(network, batch);
-    let mut theta = engine.start(&stream.child("start"));
-    theta.add_noise(0.1, &stream.child("away"));
+    let mut model = cpu::Model::new(network, batch);
+    let mut point = model.start(&stream.child("start"));
+    point.theta.add_noise(0.1, &stream.child("away"));
+    let theta = point.theta.clone();
     let noise = stream.child("masks");
-    let data = Batch { inputs: &inputs, answers };
+    let data = (&inputs[..], truth);
     let mut gradient = theta.clone();
-    engine.loss_and_gradient(&theta, data, Some(&noise), &mut gradient);
+    model.loss_and_gradient(&mut point, data, Some(&noise), &mut gradient);
     let mut scrap = gradient.clone();
     let mut directions: Vec<Flat<f64>> = (0..6)
         .map(|d| {
@@ -40,7 +41,7 @@ fn check(network: &Network, batch: usize, answers: Answers<'_>) {
             direction
         })
         .collect();
-    for slice in engine.slices() {
+    for slice in network.slices() {
         let mut axis = theta.clone();
         axis.fill(0.0);
         axis.write((slice.range.start + slice.range.end) / 2, &[1.0]);
@@ -48,9 +49,9 @@ fn check(network: &Network, batch: usize, answers: Answers<'_>) {
     }
     for direction in directions {
         let mut at = |step: f64| {
-            let mut moved = theta.clone();
-            moved.axpy(step, &direction);
-            engine.loss_and_gradient(&moved, data, Some(&noise), &mut scrap)
+            let mut moved = point.clone();
+            moved.theta.axpy(step, &direction);
+            model.loss_and_gradient(&mut moved, data, Some(&noise), &mut scrap)
         };
         let h = 1e-6 / direction.dot(&direction).sqrt();
         let numeric = (at(h) - at(-h)) / (2.0 * h);
@@ -69,7 +70,7 @@ fn check_layer(input: Shape, layer: Layer) {
     network.then("layer", layer);
     network.then("flatten", Flatten);
     network.then("after", Linear { outputs: 4 });
-    check(&network, 11, Answers::Labels(&[0, 1, 2, 3, 0, 1, 2, 3, 3, 2, 1]));
+    check(&network, 11, Truth::Labels(&[0, 1, 2, 3, 0, 1, 2, 3, 3, 2, 1]));
     check_inputs(&network, 11);
 }
 
@@ -109,7 +110,7 @@ fn a_convolution_of_grey_pictures_has_the_gradient_of_its_function() {
                 network.then("conv", conv());
                 network.then("flatten", Flatten);
                 network.then("after", Linear { outputs: 4 });
-                check(&network, 11, Answers::Labels(&[0, 1, 2, 3, 0, 1, 2, 3, 3, 2, 1]));
+                check(&network, 11, Truth::Labels(&[0, 1, 2, 3, 0, 1, 2, 3, 3, 2, 1]));
                 check_layer(picture, conv());
             }
         }
@@ -120,28 +121,29 @@ fn a_convolution_of_grey_pictures_has_the_gradient_of_its_function() {
 fn the_first_of_equals_in_a_window_gets_its_gradient() {
     let mut network = Network::new(Shape::picture(1, 2, 6));
     network.then("pool", MaxPool { size: 2, stride: 2, padding: 0 });
-    let mut engine = Cpu::new(&network, 1);
+    let mut model = cpu::Model::new(&network, 1);
+    let nothing = model.start(&Stream::root(0));
     // All alike; then above on the right and below on the left; then a window of its own.
     let picture = [7.0, 7.0, 0.0, 5.0, 1.0, 2.0, 7.0, 7.0, 5.0, 0.0, 3.0, 4.0];
     let mut gradient = [9.0; 12];
     let seed = Seed::Factors(&[1.0, 2.0, 3.0]);
-    engine.input_gradient(&Flat(Vec::new()), &picture, None, seed, &mut gradient);
+    model.input_gradient(&nothing, &picture, None, seed, &mut gradient);
     assert_eq!(gradient, [1.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 3.0]);
 }
 
 /// The gradient with respect to the inputs against differences, in three directions.
 fn check_inputs(network: &Network, examples: usize) {
     let size = examples * network.input.size();
-    let mut engine = Cpu::new(network, examples);
-    let theta = engine.start(&Stream::root(4));
+    let mut model = cpu::Model::new(network, examples);
+    let point = model.start(&Stream::root(4));
     let mut inputs = Flat(vec![0.0; size]);
     inputs.add_noise(1.0, &Stream::root(5));
-    let mut factors = Flat(vec![0.0; examples * engine.outputs()]);
+    let mut factors = Flat(vec![0.0; examples * network.output().size()]);
     factors.add_noise(1.0, &Stream::root(6));
     let noise = Stream::root(7);
     let mut gradient = Flat(vec![0.0; size]);
     let seed = Seed::Factors(&factors.0);
-    engine.input_gradient(&theta, &inputs.0, Some(&noise), seed, &mut gradient.0);
+    model.input_gradient(&point, &inputs.0, Some(&noise), seed, &mut gradient.0);
     for which in 0..3 {
         let mut direction = Flat(vec![0.0; size]);
         direction.add_noise(1.0, &Stream::root(8).nth(which));
@@ -149,7 +151,7 @@ fn check_inputs(network: &Network, examples: usize) {
             let mut moved = inputs.clone();
             moved.axpy(step, &direction);
             let mut outputs = Vec::new();
-            engine.predict(&theta, &moved.0, Some(&noise), &mut outputs);
+            model.predict(&point, &moved.0, Some(&noise), &mut outputs);
             outputs.iter().zip(&factors.0).map(|(o, f)| o * f).sum::<f64>()
         };
         let h = 1e-6;
@@ -177,7 +179,7 @@ fn every_network_has_the_gradient_of_its_function() {
         ("wideresnet10x2/8", Shape::picture(3, 8, 8)),
     ] {
         let network = networks::build(name, input, 5).expect(name);
-        check(&network, labels.len(), Answers::Labels(&labels));
+        check(&network, labels.len(), Truth::Labels(&labels));
         check_inputs(&network, labels.len());
     }
 }
@@ -195,5 +197,5 @@ fn what_feeds_two_layers_gets_both_gradients() {
 #[test]
 fn a_regression_has_the_gradient_of_its_likelihood() {
     let network = networks::build("mlp-20", Shape::vector(6), 2).expect("a network");
-    check(&network, 5, Answers::Targets(&[0.3, -1.0, 2.0, 0.0, 0.7]));
+    check(&network, 5, Truth::Targets(&[0.3, -1.0, 2.0, 0.0, 0.7]));
 }

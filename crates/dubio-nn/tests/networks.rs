@@ -1,13 +1,15 @@
 //! Facts about whole networks: sizes, threads, weights, statistics.
 
-use dubio_nn::cpu::{Cpu, Flat, initial};
-use dubio_nn::engine::Statistics;
-use dubio_nn::engine::{Batch, Engine, Vector};
+use std::sync::Arc;
+
+use dubio_nn::cpu::{self, Flat};
+use dubio_nn::engine::{Batch, Model as _, Point, Rows, Vector};
+use dubio_nn::examples::{Answers, Examples, Inputs};
 use dubio_nn::layer::Layer;
-use dubio_nn::loss::Answers;
+use dubio_nn::loss::{Loss, Truth};
 use dubio_nn::network::Network;
 use dubio_nn::shape::Shape;
-use dubio_nn::{networks, weights};
+use dubio_nn::{initial, networks, weights};
 use dubio_random::stream::Stream;
 use safetensors::SafeTensors;
 
@@ -65,23 +67,23 @@ fn one_thread_and_several_give_the_same_bytes() {
                 rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
             pool.install(|| {
                 let network = networks::build(name, CIFAR, 10).expect(name);
-                let mut engine = Cpu::new(&network, 20);
-                let mut theta = engine.start(&Stream::root(1));
+                let mut model = cpu::Model::new(&network, 20);
+                let mut point = model.start(&Stream::root(1));
                 let x = inputs(20 * CIFAR.size());
                 let labels: Vec<u32> = (0..20).map(|i| i % 10).collect();
-                let mut gradient = theta.clone();
+                let mut gradient = point.theta.clone();
                 let noise = Stream::root(2);
                 for step in 0..2 {
-                    let batch = Batch { inputs: &x, answers: Answers::Labels(&labels) };
+                    let batch = (&x[..], Truth::Labels(&labels));
                     let noise = noise.nth(step);
-                    engine.loss_and_gradient(&theta, batch, Some(&noise), &mut gradient);
-                    theta.axpy(-0.01, &gradient);
-                    theta.add_noise(1e-3, &noise);
+                    model.loss_and_gradient(&mut point, batch, Some(&noise), &mut gradient);
+                    point.theta.axpy(-0.01, &gradient);
+                    point.theta.add_noise(1e-3, &noise);
                 }
                 let mut out = Vec::new();
-                engine.predict(&theta, &x, None, &mut out);
+                model.predict(&point, &x, None, &mut out);
                 (
-                    theta.0.iter().map(|v| v.to_bits()).collect::<Vec<_>>(),
+                    point.theta.0.iter().map(|v| v.to_bits()).collect::<Vec<_>>(),
                     out.iter().map(|v| v.to_bits()).collect::<Vec<_>>(),
                 )
             })
@@ -178,23 +180,42 @@ fn weights_of_another_network_are_refused_by_name() {
     assert!(weights::read::<f32>(&network, &bytes[..20]).is_err());
 }
 
+/// Nothing is learnt by it.
+#[derive(Debug)]
+struct NoLoss;
+
+impl Loss for NoLoss {
+    fn outputs(&self) -> usize {
+        10
+    }
+    fn mean(&self, _: &[f64], _: Truth<'_>, _: &[u32], _: &mut [f64]) -> f64 {
+        0.0
+    }
+}
+
 /// With a running share of 1/k for the k-th batch, running means are the means over all of them.
 #[test]
 fn statistics_of_normalisation_can_be_recomputed_on_given_data() {
     let network = networks::build("resnet20-cifar/8", CIFAR, 10).expect("a network");
-    let mut engine = Cpu::new(&network, 8);
-    let theta = engine.start(&Stream::root(1));
-    let x: Vec<f64> = inputs(16 * CIFAR.size()).iter().map(|&v| f64::from(v)).collect();
-    for (k, part) in x.chunks(8 * CIFAR.size()).enumerate() {
-        let momentum = 1.0 / (k + 1) as f64;
-        engine.observe(&theta, part, Statistics::Batch { momentum });
-    }
-    // The first normalisation's means are those of the first convolution over all pictures.
-    let mut all = Cpu::new(&network, 16);
-    all.observe(&theta, &x, Statistics::Batch { momentum: 1.0 });
-    let channels = all.network().nodes()[1].inputs[0].channels;
+    let mut model = cpu::Model::new(&network, 16);
+    let x = inputs(16 * CIFAR.size()).iter().map(|&v| f64::from(v)).collect();
+    let answers = Answers::Labels(Arc::new(vec![0; 16]));
+    let examples = Examples { inputs: Inputs::Ready(Arc::new(x)), answers };
+    let loss: Arc<dyn Loss> = Arc::new(NoLoss);
+    model.learn(&examples, &loss, 0..network.parameters());
+    let Point { theta, statistics } = model.start(&Stream::root(1));
+    let mut observe = |statistics: &mut Flat<f64>, rows, momentum| {
+        let batch = Batch { rows: Rows::Stored(rows), augment: None, noise: None };
+        model.observe(&theta, statistics, &batch, momentum);
+    };
+    let (mut parts, mut all) = (statistics.clone(), statistics);
+    observe(&mut parts, 0..8, 1.0);
+    observe(&mut parts, 8..16, 0.5);
+    // The first normalisation's means are those of the first convolution over all images.
+    observe(&mut all, 0..16, 1.0);
+    let channels = network.nodes()[1].inputs[0].channels;
     for c in 0..channels {
-        assert!((engine.statistics()[c] - all.statistics()[c]).abs() < 1e-12);
+        assert!((parts.0[c] - all.0[c]).abs() < 1e-12);
     }
 }
 
@@ -215,14 +236,16 @@ fn the_halves_of_a_network_are_the_network() {
         ("mlp", Shape::vector(784), 2),
         ("lenet5", Shape::picture(1, 28, 28), 4),
         ("resnet20-frn", CIFAR, 11), // after the first convolution, then block by block
-        ("preresnet20", CIFAR, 1),   // running statistics follow
+        ("preresnet20", CIFAR, 11),
     ] {
         let network = networks::build(name, input, 10).expect(name);
         let theta: Vec<f32> = initial::start(&network, &Stream::root(1));
         let examples = inputs(3 * input.size());
         let outputs = |network: &Network, theta: &[f32], inputs: &[f32]| {
             let mut out = Vec::new();
-            Cpu::new(network, 2).predict(&Flat(theta.to_vec()), inputs, None, &mut out);
+            let (theta, statistics) = (Flat(theta.to_vec()), Flat(initial::rest(network)));
+            let point = Point { theta, statistics };
+            cpu::Model::new(network, 2).predict(&point, inputs, None, &mut out);
             out
         };
         let whole = outputs(&network, &theta, &examples);

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use dubio_nn::cpu::{Cpu, Flat};
-use dubio_nn::engine::{Batch, Engine};
+use dubio_nn::cpu::{self, Flat};
+use dubio_nn::engine::{Model as _, Point};
 use dubio_nn::layer::Bias;
 use dubio_nn::layer::Layer::{AveragePool, Conv2d, Elu, Flatten, Linear, MaxPool};
-use dubio_nn::loss::Answers;
+use dubio_nn::loss::Truth;
 use dubio_nn::network::Network;
 use dubio_nn::shape::Shape;
 use dubio_nn::{networks, weights};
@@ -48,14 +48,13 @@ fn compare(name: &str, network: &Network) {
     }
     let labels: Vec<u32> =
         tensor("y").data().as_chunks().0.iter().map(|b| i64::from_le_bytes(*b) as u32).collect();
-    let mut engine = Cpu::new(network, labels.len());
-    engine.set_statistics(&statistics);
-    let theta = Flat(theta);
-    let mut gradient = theta.clone();
-    let batch = Batch { inputs: &inputs, answers: Answers::Labels(&labels) };
-    let loss = engine.loss_and_gradient(&theta, batch, None, &mut gradient);
+    let mut model = cpu::Model::new(network, labels.len());
+    let mut point = Point { theta: Flat(theta), statistics: Flat(statistics) };
+    let mut gradient = point.theta.clone();
+    let batch = (&inputs[..], Truth::Labels(&labels));
+    let loss = model.loss_and_gradient(&mut point, batch, None, &mut gradient);
     close(name, "loss", &[loss], &floats(&tensor("loss")));
-    let logits = engine.activations(network.nodes().len() - 1);
+    let logits = model.activations(network.nodes().len() - 1);
     close(name, "logits", logits, &floats(&tensor("logits")));
     // Gradients travel as weights do; statistics are given, since the file must be complete.
     let parts: Vec<(String, TensorView<'_>)> = file
@@ -69,7 +68,7 @@ fn compare(name: &str, network: &Network) {
     let (expected, _) = weights::read(network, &expected).expect(name);
     close(name, "gradient", &gradient.0, &expected);
     let mut evaluated = Vec::new();
-    engine.predict(&theta, &inputs, None, &mut evaluated);
+    model.predict(&point, &inputs, None, &mut evaluated);
     close(name, "evaluated", &evaluated, &floats(&tensor("evaluated")));
 }
 

@@ -12,11 +12,10 @@ use dubio_data::transforms::standardise::Standardise;
 use dubio_infer::augment::Augmentation;
 use dubio_infer::training::Scaling;
 use dubio_metrics::scorecard::Progress;
-use dubio_nn::cpu::{Cpu, Flat};
-use dubio_nn::engine::Engine;
+use dubio_nn::engine::{Engine, Model, Point};
 use dubio_nn::network::Network;
 use dubio_nn::shape::Shape;
-use dubio_nn::{networks, weights};
+use dubio_nn::{Single, networks, weights};
 use dubio_predictions::{Floats, Output, input, write};
 use dubio_random::stream::Stream;
 
@@ -118,18 +117,18 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let progress = Bar::new();
     progress.start("predicting", args.weights.len() * passes * pictures.len());
     let stream = Stream::root(args.seed).child("augment");
+    let engine = Single::default();
     let mut logits = Vec::new();
     for path in &args.weights {
-        let (theta, statistics) = read_weights(&network, path)?;
-        let mut engine = Cpu::new(&network, args.batch.into());
-        engine.set_statistics(&statistics);
+        let point = read_weights(&engine, &network, path)?;
+        let mut model = engine.model(&network, args.batch.into());
         for pass in 0..passes {
             let stream = stream.nth(pass);
             let rows: Vec<u32> = (0..pictures.len() as u32).collect();
             for (index, rows) in rows.chunks(1024).enumerate() {
                 let mut inputs = vec![0.0; rows.len() * shape.size()];
                 scaling.pictures(pictures, rows, &args.augment, &stream.nth(index), &mut inputs);
-                engine.predict(&theta, &inputs, None, &mut logits);
+                model.predict(&point, &inputs, None, &mut logits);
                 progress.advance(rows.len());
             }
         }
@@ -183,9 +182,9 @@ fn standardise(args: &Args, pictures: &Pictures) -> Result<Standardise> {
     Ok(Standardise::new(means, deviations))
 }
 
-fn read_weights(network: &Network, path: &Path) -> Result<(Flat<f32>, Vec<f64>)> {
+fn read_weights<E: Engine>(engine: &E, network: &Network, path: &Path) -> Result<Point<E::Vector>> {
     let bytes = input::read(path).with_context(|| format!("cannot read {}", path.display()))?;
     let (theta, statistics) = weights::read(network, &bytes)
         .with_context(|| format!("{} does not fit the network", path.display()))?;
-    Ok((Flat(theta), statistics.iter().map(|&v| f64::from(v)).collect()))
+    Ok(Point { theta: engine.vector(&theta), statistics: engine.vector(&statistics) })
 }

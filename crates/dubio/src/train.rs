@@ -16,6 +16,7 @@ use dubio_infer::fitted::Fitted;
 use dubio_infer::predict::TestTime;
 use dubio_infer::recipe::Recipe;
 use dubio_infer::training::Scaling;
+use dubio_nn::Single;
 use dubio_predictions::input;
 use dubio_random::stream::Stream;
 use serde_json::{Map, Value, json};
@@ -103,7 +104,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     });
     let stream = Stream::root(args.seed);
     let options = Options { watch: &bar, checkpoints };
-    let result = recipe.fit::<f32>(&args.network, &train, &stream.child("fit"), &options);
+    let result =
+        recipe.fit(&Single::default(), &args.network, &train, &stream.child("fit"), &options);
     drop(options);
     drop(bar);
     no_more_stops();
@@ -115,7 +117,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             if stopped && args.checkpoints.is_some() {
                 bail!("stopped; go on with: {}", same_command());
             }
-            match so_far.filter(|fitted| fitted.posterior.samples() > 0) {
+            match so_far.filter(|fitted| fitted.samples() > 0) {
                 None if stopped => bail!("stopped before the first sample; nothing was kept"),
                 None => return Err(error.into()),
                 Some(fitted) => (fitted, Some(error)),
@@ -146,10 +148,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     tell(&fitted)?;
     match error {
         None => Ok(()),
-        Some(error) => Err(anyhow!(error).context(format!(
-            "not finished; the {} samples so far were kept",
-            fitted.posterior.samples()
-        ))),
+        Some(error) => Err(anyhow!(error)
+            .context(format!("not finished; the {} samples so far were kept", fitted.samples()))),
     }
 }
 
@@ -257,7 +257,7 @@ fn unfinished_name(path: &Path) -> PathBuf {
     }
 }
 
-fn write_weights(fitted: &Fitted<f32>, folder: &Path) -> Result<()> {
+fn write_weights(fitted: &Fitted<Single>, folder: &Path) -> Result<()> {
     let failed = || format!("{}", folder.display());
     std::fs::create_dir_all(folder).with_context(failed)?;
     for (index, bytes) in fitted.weights()?.iter().enumerate() {
@@ -266,7 +266,7 @@ fn write_weights(fitted: &Fitted<f32>, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-fn record(args: &Args, recipe: &Recipe, fitted: &Fitted<f32>) -> Value {
+fn record(args: &Args, recipe: &Recipe, fitted: &Fitted<Single>) -> Value {
     let members: Vec<Value> = fitted
         .posterior
         .records
@@ -282,16 +282,16 @@ fn record(args: &Args, recipe: &Recipe, fitted: &Fitted<f32>) -> Value {
         "network": args.network,
         "seed": args.seed,
         "recipe": recipe,
-        "samples": fitted.posterior.samples(),
+        "samples": fitted.samples(),
         "members": members,
     })
 }
 
-fn tell(fitted: &Fitted<f32>) -> Result<()> {
+fn tell(fitted: &Fitted<Single>) -> Result<()> {
     let mut out = terminal::stdout();
     let records = &fitted.posterior.records;
     let seconds: f64 = records.iter().map(|r| r.seconds.wall).sum();
-    let samples = fitted.posterior.samples();
+    let samples = fitted.samples();
     let each = seconds / samples as f64;
     writeln!(out, "{samples} samples in {seconds:.1} s, {each:.3} s each")?;
     for (name, value) in records.iter().flat_map(|r| &r.report) {

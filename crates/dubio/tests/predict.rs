@@ -3,9 +3,8 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use dubio_nn::cpu::initial;
 use dubio_nn::shape::Shape;
-use dubio_nn::{networks, weights};
+use dubio_nn::{initial, networks, weights};
 use dubio_random::stream::Stream;
 use serde_json::Value;
 

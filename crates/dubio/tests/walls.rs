@@ -1,6 +1,6 @@
 //! The walls between the crates: who may depend on whom, and what the scores may not touch.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
@@ -85,19 +85,43 @@ fn networks_are_described_without_numbers_and_without_kernels() {
     }
 }
 
+/// Where vectors live is an engine's business, so that a GPU's can stand beside the CPU's.
+#[test]
+fn outside_their_crate_nobody_knows_how_vectors_are_stored() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut seen = 0;
+    for name in ["dubio-infer", "dubio-bench", "dubio"] {
+        for (path, text) in sources(&crates.join(name).join("src")) {
+            for forbidden in ["dubio_nn::cpu", "Cpu<", "Flat<", "Flat("] {
+                assert!(!text.contains(forbidden), "{} names {forbidden}", path.display());
+            }
+            seen += 1;
+        }
+    }
+    assert!(seen > 60);
+}
+
+/// The sources in a folder and those below it.
+fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            all.extend(sources(&path));
+        } else {
+            let text = std::fs::read_to_string(&path).expect("a source");
+            all.push((path, text));
+        }
+    }
+    all
+}
+
 #[test]
 fn scores_touch_no_file_no_clock_and_no_environment() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut folders = vec![crates.join("dubio-metrics/src"), crates.join("dubio-random/src")];
     let mut seen = 0;
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).expect("a folder") {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() {
-                folders.push(path);
-                continue;
-            }
-            let text = std::fs::read_to_string(&path).expect("a source");
+    for name in ["dubio-metrics/src", "dubio-random/src"] {
+        for (path, text) in sources(&crates.join(name)) {
             for forbidden in ["std::fs", "std::time", "std::env", "thread_rng", "rand::rng"] {
                 assert!(!text.contains(forbidden), "{} uses {forbidden}", path.display());
             }

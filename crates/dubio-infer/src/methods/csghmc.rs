@@ -1,13 +1,14 @@
 //! `csghmc`: Hamiltonian dynamics with friction in cycles.
 
-use dubio_nn::engine::Vector;
+use dubio_nn::engine::{Point, Vector};
 use serde::{Deserialize, Serialize};
 
 use super::csgld::Cycle;
-use super::sghmc::{self, at_rest, friction};
+use super::sghmc::{self, friction};
 use super::sgld::at_least_cold;
 use super::{Card, Settings, positive};
-use crate::rule::{Keep, Memory, Rule, Step};
+use crate::memory::Memory;
+use crate::rule::{Keep, MiniBatch, Rule, Step, Steps};
 use crate::wrong::Wrong;
 
 /// Settings of `csghmc`.
@@ -67,17 +68,33 @@ impl Settings for Csghmc {
     }
 
     fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>> {
-        Box::new(Flow { settings: self.clone(), velocity: vec![at_rest(like)] })
+        Box::new(Flow { settings: self.clone(), velocity: like.zeros(like.len()) })
+    }
+
+    fn passes(&self) -> f64 {
+        self.cycle().epochs() as f64
+    }
+
+    fn samples(&self) -> usize {
+        self.samples
     }
 }
 
 struct Flow<V> {
     settings: Csghmc,
-    /// One vector.
-    velocity: Vec<V>,
+    velocity: V,
 }
 
 impl<V: Vector> Rule<V> for Flow<V> {
+    fn steps(&mut self) -> Option<&mut dyn Steps<V>> {
+        Some(self)
+    }
+    fn memory(&mut self) -> Memory<'_, V> {
+        Memory::none().vector("velocity", &mut self.velocity)
+    }
+}
+
+impl<V: Vector> Steps<V> for Flow<V> {
     fn epochs(&self) -> usize {
         self.settings.cycle().epochs()
     }
@@ -87,16 +104,14 @@ impl<V: Vector> Rule<V> for Flow<V> {
     fn is_noisy(&self, at: &Step<'_>) -> bool {
         self.settings.cycle().temperature(at.epoch, self.settings.temperature) > 0.0
     }
-    fn step(&mut self, theta: &mut V, gradient: &V, at: &Step<'_>) {
+    fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>) {
         let Csghmc { friction, temperature, .. } = self.settings;
         let temperature = self.settings.cycle().temperature(at.epoch, temperature);
-        let rate = self.rate(at);
-        sghmc::step(theta, &mut self.velocity[0], gradient, at, rate, friction, temperature);
+        let (rate, gradient) = (self.rate(at), batch.at(&mut points[0]));
+        let theta = &mut points[0].theta;
+        sghmc::step(theta, &mut self.velocity, gradient, at, rate, friction, temperature);
     }
-    fn after_epoch(&mut self, epoch: usize, _: &V) -> Keep {
+    fn after_epoch(&mut self, epoch: usize, _: &[Point<V>]) -> Keep {
         self.settings.cycle().keep(epoch)
-    }
-    fn memory(&mut self) -> Memory<'_, V> {
-        Memory::none().vectors("velocity", &mut self.velocity)
     }
 }

@@ -1,11 +1,12 @@
 //! `csgld`: Langevin dynamics in cycles, each of which first looks for a new mode.
 
-use dubio_nn::engine::Vector;
+use dubio_nn::engine::{Point, Vector};
 use serde::{Deserialize, Serialize};
 
 use super::sgld::{self, at_least_cold};
 use super::{Card, Settings, at_least_one, positive};
-use crate::rule::{Keep, Memory, Rule, Step};
+use crate::memory::Memory;
+use crate::rule::{Keep, MiniBatch, Rule, Step, Steps};
 use crate::schedule::cosine_cycle;
 use crate::wrong::Wrong;
 
@@ -56,6 +57,14 @@ impl Settings for Csgld {
 
     fn rule<V: Vector>(&self, _: &V) -> Box<dyn Rule<V>> {
         Box::new(self.clone())
+    }
+
+    fn passes(&self) -> f64 {
+        self.cycle().epochs() as f64
+    }
+
+    fn samples(&self) -> usize {
+        self.samples
     }
 }
 
@@ -117,6 +126,15 @@ impl Cycle {
 }
 
 impl<V: Vector> Rule<V> for Csgld {
+    fn steps(&mut self) -> Option<&mut dyn Steps<V>> {
+        Some(self)
+    }
+    fn memory(&mut self) -> Memory<'_, V> {
+        Memory::none()
+    }
+}
+
+impl<V: Vector> Steps<V> for Csgld {
     fn epochs(&self) -> usize {
         self.cycle().epochs()
     }
@@ -126,15 +144,14 @@ impl<V: Vector> Rule<V> for Csgld {
     fn is_noisy(&self, at: &Step<'_>) -> bool {
         self.cycle().temperature(at.epoch, self.temperature) > 0.0
     }
-    fn step(&mut self, theta: &mut V, gradient: &V, at: &Step<'_>) {
+    fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>) {
         let temperature = self.cycle().temperature(at.epoch, self.temperature);
-        sgld::step(theta, gradient, at, Rule::<V>::rate(self, at), temperature);
+        let gradient = batch.at(&mut points[0]);
+        let rate = Steps::<V>::rate(self, at);
+        sgld::step(&mut points[0].theta, gradient, at, rate, temperature);
     }
-    fn after_epoch(&mut self, epoch: usize, _: &V) -> Keep {
+    fn after_epoch(&mut self, epoch: usize, _: &[Point<V>]) -> Keep {
         self.cycle().keep(epoch)
-    }
-    fn memory(&mut self) -> Memory<'_, V> {
-        Memory::none()
     }
 }
 
@@ -148,7 +165,7 @@ mod tests {
         // Two whole cycles give 8; the last 2 come after epochs 19 and 20 of the third.
         assert_eq!(cycle.epochs(), 44 + 20);
         let kept: Vec<usize> =
-            (0..cycle.epochs()).filter(|&e| cycle.keep(e) == Keep::Sample).collect();
+            (0..cycle.epochs()).filter(|&e| cycle.keep(e) == Keep::All).collect();
         assert_eq!(kept, [18, 19, 20, 21, 40, 41, 42, 43, 62, 63]);
         let noisy: Vec<usize> = (0..44).filter(|&e| cycle.temperature(e, 1.0) > 0.0).collect();
         assert_eq!(noisy, [17, 18, 19, 20, 21, 39, 40, 41, 42, 43]);

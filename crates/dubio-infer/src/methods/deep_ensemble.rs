@@ -29,4 +29,8 @@ impl Settings for DeepEnsemble {
     fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>> {
         self.0.rule(like)
     }
+
+    fn passes(&self) -> f64 {
+        self.0.passes()
+    }
 }

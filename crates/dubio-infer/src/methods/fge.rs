@@ -1,12 +1,13 @@
 //! `fge`: fast geometric ensembling, short cycles around a trained network.
 
-use dubio_nn::engine::Vector;
+use dubio_nn::engine::{Point, Vector};
 use serde::{Deserialize, Serialize};
 
 use super::sgd::{Descent, Sgd};
 use super::{Card, Settings, at_least_one, positive, share};
+use crate::memory::Memory;
 use crate::optimisers::Kind;
-use crate::rule::{Keep, Memory, Rule, Step};
+use crate::rule::{Keep, MiniBatch, Rule, Step, Steps};
 use crate::schedule::{Schedule, triangle_cycle};
 use crate::wrong::Wrong;
 
@@ -84,6 +85,21 @@ impl Settings for Fge {
         };
         Box::new(Around { settings: self.clone(), descent: Descent::new(&sgd, like) })
     }
+
+    fn passes(&self) -> f64 {
+        self.all_epochs() as f64
+    }
+
+    fn samples(&self) -> usize {
+        self.samples
+    }
+}
+
+impl Fge {
+    /// The last cycle ends with its sample.
+    fn all_epochs(&self) -> usize {
+        self.epochs + self.samples * self.cycle_epochs - self.cycle_epochs / 2
+    }
 }
 
 struct Around<V> {
@@ -92,10 +108,17 @@ struct Around<V> {
 }
 
 impl<V: Vector> Rule<V> for Around<V> {
+    fn steps(&mut self) -> Option<&mut dyn Steps<V>> {
+        Some(self)
+    }
+    fn memory(&mut self) -> Memory<'_, V> {
+        self.descent.carried()
+    }
+}
+
+impl<V: Vector> Steps<V> for Around<V> {
     fn epochs(&self) -> usize {
-        // The last cycle ends with its sample.
-        let Fge { epochs, samples, cycle_epochs, .. } = self.settings;
-        epochs + samples * cycle_epochs - cycle_epochs / 2
+        self.settings.all_epochs()
     }
     fn rate(&self, at: &Step<'_>) -> f64 {
         let Fge { epochs, cycle_epochs, lr_high, lr_low, .. } = self.settings;
@@ -104,16 +127,13 @@ impl<V: Vector> Rule<V> for Around<V> {
             Some(step) => triangle_cycle(step, cycle_epochs * at.batches, lr_high, lr_low),
         }
     }
-    fn step(&mut self, theta: &mut V, gradient: &V, at: &Step<'_>) {
-        let rate = self.rate(at);
-        self.descent.step_at(theta, gradient, at.decay, rate);
+    fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>) {
+        let (rate, gradient) = (self.rate(at), batch.at(&mut points[0]));
+        self.descent.step_at(&mut points[0].theta, gradient, rate);
     }
-    fn after_epoch(&mut self, epoch: usize, _: &V) -> Keep {
+    fn after_epoch(&mut self, epoch: usize, _: &[Point<V>]) -> Keep {
         let Fge { epochs, cycle_epochs, .. } = self.settings;
         let in_cycle = (epoch + 1).checked_sub(epochs).map(|after| after % cycle_epochs);
         Keep::when(in_cycle == Some(cycle_epochs / 2))
-    }
-    fn memory(&mut self) -> Memory<'_, V> {
-        self.descent.memory()
     }
 }

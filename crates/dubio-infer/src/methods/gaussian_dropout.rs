@@ -1,11 +1,12 @@
 //! `gaussian-dropout`: dropout with normal noise in place of zeros.
 
 use dubio_nn::engine::Vector;
+use dubio_nn::layer::Layer;
+use dubio_nn::network::Network;
 use serde::{Deserialize, Serialize};
 
 use super::mc_dropout::McDropout;
-use super::{Card, LayerNoise, Settings};
-use crate::posterior::Noise;
+use super::{Card, Settings};
 use crate::rule::Rule;
 use crate::wrong::Wrong;
 
@@ -30,11 +31,19 @@ impl Settings for GaussianDropout {
         self.0.rule(like)
     }
 
-    fn noise(&self) -> Noise {
-        self.0.noise()
+    fn network(&self, network: Network) -> Network {
+        network.in_front_of_linear("dropout", &Layer::GaussianDropout { rate: self.0.rate })
     }
 
-    fn layer_noise(&self) -> Option<LayerNoise> {
-        Some(LayerNoise::Gaussian(self.0.rate))
+    fn passes(&self) -> f64 {
+        self.0.passes()
+    }
+
+    fn samples(&self) -> usize {
+        self.0.samples
+    }
+
+    fn noisy_passes(&self) -> Option<usize> {
+        self.0.noisy_passes()
     }
 }

@@ -1,14 +1,14 @@
 //! `hmc`: Hamiltonian Monte Carlo on all the data.
 
-use dubio_nn::engine::Vector;
+use dubio_nn::engine::{Point, Vector};
 use dubio_random::stream::Stream;
 use dubio_random::uniform::uniform;
 use serde::{Deserialize, Serialize};
 
-use super::sghmc::at_rest;
-use super::{Card, Settings, at_least_one, positive};
+use super::{Card, Settings, at_least_one, no_potential, positive};
 use crate::error::Error;
-use crate::rule::{Keep, Memory, Rule, Step};
+use crate::memory::Memory;
+use crate::rule::{Draws, Rule};
 use crate::target::{Potential, Target};
 use crate::wrong::Wrong;
 
@@ -61,25 +61,30 @@ impl Settings for Hmc {
         let averages = DualAverages::new(self.step, self.target_acceptance);
         Box::new(Chain {
             settings: self.clone(),
-            now: Vec::new(),
-            potential: Vec::new(),
-            room: [at_rest(like), at_rest(like), at_rest(like)],
+            gradient: None,
+            potential: Potential::default(),
+            room: [(); 3].map(|()| like.zeros(like.len())),
             averages,
-            counts: vec![0.0, 0.0],
+            accepted: 0,
+            proposed: 0,
         })
     }
 
     fn passes(&self) -> f64 {
         ((self.burn_in + self.samples) * self.leapfrog) as f64
     }
-}
 
-/// A network whose loss depends on other examples than the one it is of.
-pub(crate) fn no_potential(method: &str) -> Error {
-    Error::Unsuited(format!(
-        "{method} needs a potential that is a function of the parameters alone, which with batch \
-         normalisation it is not; take a network without it, such as resnet20-frn"
-    ))
+    fn samples(&self) -> usize {
+        self.samples
+    }
+
+    fn vectors(&self) -> usize {
+        4
+    }
+
+    fn bears_batch_norm(&self) -> bool {
+        false
+    }
 }
 
 /// The potential and its gradient where a chain on all the data begins, if it can begin there.
@@ -88,7 +93,7 @@ pub(super) fn first_potential<V: Vector>(
     theta: &V,
     target: &mut dyn Target<Vector = V>,
 ) -> Result<(Potential, V), Error> {
-    if !target.statistics().is_empty() {
+    if target.has_statistics() {
         return Err(no_potential(method));
     }
     let mut gradient = theta.clone();
@@ -105,27 +110,18 @@ pub(super) fn first_potential<V: Vector>(
 struct Chain<V> {
     settings: Hmc,
     /// The gradient of `U` where the chain is; none before it has been asked for.
-    now: Vec<V>,
-    /// The two parts of `U` there.
-    potential: Vec<f64>,
+    gradient: Option<V>,
+    /// `U` there.
+    potential: Potential,
     /// A trajectory's position, momentum and gradient.
     room: [V; 3],
     averages: DualAverages,
-    /// Accepted and proposed since burn-in.
-    counts: Vec<f64>,
+    /// Moves accepted and proposed since burn-in.
+    accepted: u64,
+    proposed: u64,
 }
 
 impl<V: Vector> Chain<V> {
-    fn begin(&mut self, theta: &V, target: &mut dyn Target<Vector = V>) -> Result<(), Error> {
-        if !self.now.is_empty() {
-            return Ok(());
-        }
-        let (potential, gradient) = first_potential("hmc", theta, target)?;
-        self.now.push(gradient);
-        self.potential = vec![potential.likelihood, potential.prior];
-        Ok(())
-    }
-
     /// A trajectory from `theta`; whether its end was accepted, and with what probability.
     fn propose(
         &mut self,
@@ -133,14 +129,22 @@ impl<V: Vector> Chain<V> {
         target: &mut dyn Target<Vector = V>,
         step: f64,
         stream: &Stream,
-    ) -> (bool, f64) {
+    ) -> Result<(bool, f64), Error> {
+        let here = match self.gradient.take() {
+            Some(gradient) => self.gradient.insert(gradient),
+            None => {
+                let (potential, gradient) = first_potential("hmc", theta, target)?;
+                self.potential = potential;
+                self.gradient.insert(gradient)
+            }
+        };
         let [position, momentum, gradient] = &mut self.room;
         position.copy_from(theta);
-        gradient.copy_from(&self.now[0]);
+        gradient.copy_from(here);
         momentum.fill(0.0);
         momentum.add_noise(1.0, &stream.child("momentum"));
         let kinetic = 0.5 * momentum.dot(momentum);
-        let before = Potential { likelihood: self.potential[0], prior: self.potential[1] };
+        let before = self.potential;
         // The Hamiltonian at temperature T is U / T + |p|^2 / 2.
         let force = step / self.settings.temperature;
         let mut after = before;
@@ -158,61 +162,57 @@ impl<V: Vector> Chain<V> {
         let accepted = uniform(&mut stream.child("accept").generator()) < probability;
         if accepted {
             theta.copy_from(position);
-            self.now[0].copy_from(gradient);
-            self.potential = vec![after.likelihood, after.prior];
+            here.copy_from(gradient);
+            self.potential = after;
         }
-        (accepted, probability)
+        Ok((accepted, probability))
     }
 }
 
 impl<V: Vector> Rule<V> for Chain<V> {
-    fn epochs(&self) -> usize {
-        0
+    fn draws(&mut self) -> Option<&mut dyn Draws<V>> {
+        Some(self)
     }
-    fn draws(&self) -> usize {
+    fn memory(&mut self) -> Memory<'_, V> {
+        Memory::none()
+            .optional("gradient", &mut self.gradient)
+            .number("potential.likelihood", &mut self.potential.likelihood)
+            .number("potential.prior", &mut self.potential.prior)
+            .and(self.averages.memory())
+            .count("accepted", &mut self.accepted)
+            .count("proposed", &mut self.proposed)
+    }
+    fn report(&self) -> Vec<(&'static str, f64)> {
+        // Before the first sample there is no rate.
+        let rate = self.accepted as f64 / self.proposed as f64;
+        let rate = (self.proposed > 0).then_some(("acceptance_rate", rate));
+        rate.into_iter().chain([("step", self.averages.step(false))]).collect()
+    }
+}
+
+impl<V: Vector> Draws<V> for Chain<V> {
+    fn count(&self) -> usize {
         self.settings.burn_in + self.settings.samples
-    }
-    fn rate(&self, _: &Step<'_>) -> f64 {
-        self.settings.step
-    }
-    fn step(&mut self, _: &mut V, _: &V, _: &Step<'_>) {
-        unreachable!("hmc has no epochs")
-    }
-    fn after_epoch(&mut self, _: usize, _: &V) -> Keep {
-        Keep::Nothing
     }
     fn draw(
         &mut self,
-        theta: &mut V,
+        points: &mut [Point<V>],
         target: &mut dyn Target<Vector = V>,
         index: usize,
         stream: &Stream,
     ) -> Result<Vec<V>, Error> {
-        self.begin(theta, target)?;
+        let theta = &mut points[0].theta;
         let burning_in = index < self.settings.burn_in;
         let step = self.averages.step(burning_in);
-        let (accepted, probability) = self.propose(theta, target, step, stream);
+        let (accepted, probability) = self.propose(theta, target, step, stream)?;
         if burning_in {
             self.averages.learn(probability);
             return Ok(Vec::new());
         }
-        self.counts[0] += f64::from(u8::from(accepted));
-        self.counts[1] += 1.0;
+        self.accepted += u64::from(accepted);
+        self.proposed += 1;
         // A refused move counts the place where the chain stays once more.
         Ok(vec![theta.clone()])
-    }
-    fn memory(&mut self) -> Memory<'_, V> {
-        Memory::none()
-            .vectors("gradient", &mut self.now)
-            .numbers("potential", &mut self.potential)
-            .numbers("averages", &mut self.averages.state)
-            .numbers("counts", &mut self.counts)
-    }
-    fn report(&self) -> Vec<(&'static str, f64)> {
-        let [accepted, proposed] = self.counts[..] else { unreachable!("two counts") };
-        // Before the first sample there is no rate.
-        let rate = (proposed > 0.0).then(|| ("acceptance_rate", accepted / proposed));
-        rate.into_iter().chain([("step", self.averages.step(false))]).collect()
     }
 }
 
@@ -220,33 +220,44 @@ impl<V: Vector> Rule<V> for Chain<V> {
 struct DualAverages {
     first: f64,
     target: f64,
-    /// Log step, its average, the average shortfall of the acceptance rate, and their number.
-    state: Vec<f64>,
+    log_step: f64,
+    /// The average of the log step.
+    average: f64,
+    /// The average shortfall of the acceptance rate.
+    shortfall: f64,
+    count: u64,
 }
 
 impl DualAverages {
     fn new(first: f64, target: f64) -> Self {
-        Self { first, target, state: vec![first.ln(), first.ln(), 0.0, 0.0] }
+        let log = first.ln();
+        Self { first, target, log_step: log, average: log, shortfall: 0.0, count: 0 }
     }
 
     /// The step size to go on with: a bold one while learning, the average afterwards.
     fn step(&self, learning: bool) -> f64 {
-        if learning { self.state[0].exp() } else { self.state[1].exp() }
+        if learning { self.log_step.exp() } else { self.average.exp() }
     }
 
     fn learn(&mut self, probability: f64) {
         if self.target == 0.0 {
             return;
         }
-        let [log_step, average, shortfall, count] = &mut self.state[..] else {
-            unreachable!("four numbers")
-        };
-        *count += 1.0;
+        self.count += 1;
+        let count = self.count as f64;
         let (shrink, offset, decay) = (0.05, 10.0, 0.75);
-        let weight = 1.0 / (*count + offset);
-        *shortfall = (1.0 - weight) * *shortfall + weight * (self.target - probability);
-        *log_step = (10.0 * self.first).ln() - count.sqrt() / shrink * *shortfall;
+        let weight = 1.0 / (count + offset);
+        self.shortfall = (1.0 - weight) * self.shortfall + weight * (self.target - probability);
+        self.log_step = (10.0 * self.first).ln() - count.sqrt() / shrink * self.shortfall;
         let weight = count.powf(-decay);
-        *average = weight * *log_step + (1.0 - weight) * *average;
+        self.average = weight * self.log_step + (1.0 - weight) * self.average;
+    }
+
+    fn memory<V>(&mut self) -> Memory<'_, V> {
+        Memory::none()
+            .number("log_step", &mut self.log_step)
+            .number("average", &mut self.average)
+            .number("shortfall", &mut self.shortfall)
+            .count("learnt", &mut self.count)
     }
 }

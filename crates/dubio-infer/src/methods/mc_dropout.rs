@@ -1,12 +1,13 @@
 //! `mc-dropout`: one network that leaves out random numbers when it predicts, too.
 
 use dubio_nn::engine::Vector;
+use dubio_nn::layer::Layer;
+use dubio_nn::network::Network;
 use serde::{Deserialize, Serialize};
 
 use super::sgd::Sgd;
-use super::{Card, LayerNoise, Settings, at_least_one, share};
+use super::{Card, Settings, at_least_one, share};
 use crate::optimisers::Kind;
-use crate::posterior::Noise;
 use crate::rule::Rule;
 use crate::schedule::Schedule;
 use crate::wrong::Wrong;
@@ -64,11 +65,19 @@ impl Settings for McDropout {
         self.sgd().rule(like)
     }
 
-    fn noise(&self) -> Noise {
-        Noise::Passes(self.samples)
+    fn network(&self, network: Network) -> Network {
+        network.in_front_of_linear("dropout", &Layer::Dropout { rate: self.rate })
     }
 
-    fn layer_noise(&self) -> Option<LayerNoise> {
-        Some(LayerNoise::Dropout(self.rate))
+    fn passes(&self) -> f64 {
+        self.epochs as f64
+    }
+
+    fn samples(&self) -> usize {
+        self.samples
+    }
+
+    fn noisy_passes(&self) -> Option<usize> {
+        Some(self.samples)
     }
 }

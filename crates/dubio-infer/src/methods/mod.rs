@@ -19,14 +19,14 @@ pub mod swa;
 pub mod swag;
 mod trajectory;
 
-use dubio_nn::cpu::Flat;
-use dubio_nn::engine::Vector;
+use dubio_nn::engine::{Engine, Vector};
+use dubio_nn::network::Network;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::error::Error;
-use crate::posterior::Noise;
+use crate::posterior::{Points, Posterior, Predictive};
 use crate::rule::Rule;
 use crate::wrong::{Kind, Takes, Wrong};
 
@@ -43,15 +43,6 @@ pub struct Card {
     pub citation: &'static str,
 }
 
-/// Noise that a method wants in a network's layers.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum LayerNoise {
-    /// Numbers left out.
-    Dropout(f64),
-    /// Numbers multiplied by normal noise of the same strength.
-    Gaussian(f64),
-}
-
 /// A method's settings, every one with a default.
 pub trait Settings: Clone + Default + Serialize + DeserializeOwned {
     /// What it says of itself.
@@ -62,17 +53,36 @@ pub trait Settings: Clone + Default + Serialize + DeserializeOwned {
     fn check(&self) -> Result<(), Wrong>;
     /// The method at work on vectors like this one.
     fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>>;
-    /// How its points predict.
-    fn noise(&self) -> Noise {
-        Noise::Off
+    /// The network that it moves, made of the one that it is given.
+    fn network(&self, network: Network) -> Network {
+        network
     }
-    /// What it wants in the network's layers.
-    fn layer_noise(&self) -> Option<LayerNoise> {
-        None
+    /// Whether it bears batch normalisation, by which the loss of an example depends on others.
+    fn bears_batch_norm(&self) -> bool {
+        true
     }
     /// Gradients of all the data that a member takes, roughly: its epochs, and what its draws cost.
-    fn passes(&self) -> f64 {
-        self.rule(&Flat(vec![0.0_f64])).epochs() as f64
+    fn passes(&self) -> f64;
+    /// Posterior samples of a member: forward passes that a prediction takes.
+    fn samples(&self) -> usize {
+        1
+    }
+    /// Passes by which a point predicts with the noise of its layers, each of which is a sample; `None`
+    /// for one pass without noise.
+    fn noisy_passes(&self) -> Option<usize> {
+        None
+    }
+    /// Vectors as long as the parameters that it keeps besides its samples, its gradient and a velocity.
+    fn vectors(&self) -> usize {
+        0
+    }
+    /// How its posterior predicts.
+    fn predictive<'a, E: Engine>(
+        &self,
+        posterior: &'a Posterior<E::Vector>,
+    ) -> Box<dyn Predictive<E> + 'a> {
+        let noisy_passes = self.noisy_passes();
+        Box::new(Points { points: &posterior.points, noisy_passes })
     }
 }
 
@@ -100,14 +110,40 @@ macro_rules! methods {
                 match self { $(Self::$variant(settings) => settings.rule(like)),+ }
             }
 
-            /// How its points predict.
-            pub fn noise(&self) -> Noise {
-                match self { $(Self::$variant(settings) => settings.noise()),+ }
+            /// The network that it moves, made of the one that it is given.
+            pub fn network(&self, network: Network) -> Network {
+                match self { $(Self::$variant(settings) => settings.network(network)),+ }
             }
 
-            /// What it wants in the network's layers.
-            pub fn layer_noise(&self) -> Option<LayerNoise> {
-                match self { $(Self::$variant(settings) => settings.layer_noise()),+ }
+            /// Whether it bears batch normalisation.
+            pub fn bears_batch_norm(&self) -> bool {
+                match self { $(Self::$variant(settings) => settings.bears_batch_norm()),+ }
+            }
+
+            /// Posterior samples of a member.
+            pub fn samples(&self) -> usize {
+                match self { $(Self::$variant(settings) => settings.samples()),+ }
+            }
+
+            /// Points of a member, which its samples come from.
+            pub fn points(&self) -> usize {
+                let noisy = match self {
+                    $(Self::$variant(settings) => settings.noisy_passes()),+
+                };
+                self.samples() / noisy.unwrap_or(1).max(1)
+            }
+
+            /// Vectors as long as the parameters that a member keeps besides its points.
+            pub fn vectors(&self) -> usize {
+                match self { $(Self::$variant(settings) => settings.vectors()),+ }
+            }
+
+            /// How its posterior predicts.
+            pub fn predictive<'a, E: Engine>(
+                &self,
+                posterior: &'a Posterior<E::Vector>,
+            ) -> Box<dyn Predictive<E> + 'a> {
+                match self { $(Self::$variant(settings) => settings.predictive(posterior)),+ }
             }
 
             /// Gradients of all the data that a member takes, roughly.
@@ -166,6 +202,14 @@ methods! {
     Hmc in hmc,
     Nuts in nuts,
     Subspace in subspace,
+}
+
+/// A network whose loss depends on other examples than the one it is of.
+pub(crate) fn no_potential(method: &str) -> Error {
+    Error::Unsuited(format!(
+        "{method} needs a potential that is a function of the parameters alone, which with batch \
+         normalisation it is not; take a network without it, such as resnet20-frn"
+    ))
 }
 
 fn typed<S: Settings>(name: &str, settings: Map<String, Value>) -> Result<S, Error> {

@@ -1,6 +1,6 @@
 //! `nuts`: the no-U-turn sampler, by the nuts-rs library.
 
-use dubio_nn::engine::Vector;
+use dubio_nn::engine::{Point, Vector};
 use dubio_random::stream::Stream;
 use rand::Rng as _;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,8 @@ use super::hmc::first_potential;
 use super::no_u_turn::{Answer, Library};
 use super::{Card, Settings, at_least_one, positive, share};
 use crate::error::Error;
-use crate::rule::{Keep, Memory, Rule, Step};
+use crate::memory::Memory;
+use crate::rule::{Draws, Rule};
 use crate::target::{Potential, Target};
 use crate::wrong::Wrong;
 
@@ -62,9 +63,9 @@ impl Settings for Nuts {
     fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>> {
         Box::new(Turns {
             settings: self.clone(),
-            begin: Vec::new(),
-            seed: Vec::new(),
-            tally: vec![0.0; 4],
+            begin: None,
+            seed: 0,
+            tally: Tally::default(),
             library: None,
             position: like.clone(),
             gradient: like.clone(),
@@ -75,6 +76,29 @@ impl Settings for Nuts {
     fn passes(&self) -> f64 {
         (self.burn_in + self.samples) as f64 * 2_f64.powf(0.5 * self.max_depth as f64)
     }
+
+    fn samples(&self) -> usize {
+        self.samples
+    }
+
+    /// The library's own are of twice the width.
+    fn vectors(&self) -> usize {
+        2 * (4 * self.max_depth + 6)
+    }
+
+    fn bears_batch_norm(&self) -> bool {
+        false
+    }
+}
+
+/// Of the samples so far.
+#[derive(Default)]
+struct Tally {
+    samples: u64,
+    divergent: u64,
+    leaps: u64,
+    /// The last step size.
+    step: f64,
 }
 
 /// The library keeps the chain's state to itself. A chain that goes on after a kill is therefore run
@@ -82,11 +106,10 @@ impl Settings for Nuts {
 struct Turns<V> {
     settings: Nuts,
     /// Where the chain began; none before it has.
-    begin: Vec<V>,
-    /// The seed of its numbers, in two halves.
-    seed: Vec<f64>,
-    /// Of the samples so far: how many, divergent ones, leapfrog steps, and the last step size.
-    tally: Vec<f64>,
+    begin: Option<V>,
+    /// The seed of its numbers.
+    seed: u64,
+    tally: Tally,
     /// The library at work, and the draws that it has made.
     library: Option<(Library, usize)>,
     position: V,
@@ -100,16 +123,15 @@ impl<V: Vector> Turns<V> {
         target: &mut dyn Target<Vector = V>,
         stream: &Stream,
     ) -> Result<Library, Error> {
-        if self.begin.is_empty() {
+        if self.begin.is_none() {
             first_potential("nuts", theta, target)?;
-            self.begin.push(theta.clone());
             let mut generator = stream.generator();
-            self.seed = [(); 2].map(|()| f64::from(generator.next_u32())).to_vec();
+            let halves = [(); 2].map(|()| u64::from(generator.next_u32()));
+            self.seed = halves[0] << 32 | halves[1];
         }
-        self.tally.fill(0.0);
-        let begin = self.begin[0].read(0..theta.len());
-        let seed = self.seed.iter().fold(0, |seed, &half| seed << 32 | half as u64);
-        Library::start(&self.settings, begin, Stream::root(seed))
+        self.tally = Tally::default();
+        let begin = self.begin.get_or_insert_with(|| theta.clone()).read(0..theta.len());
+        Library::start(&self.settings, begin, Stream::root(self.seed))
     }
 
     /// `-U / T` at a place, as the library wants it.
@@ -127,28 +149,44 @@ impl<V: Vector> Turns<V> {
 }
 
 impl<V: Vector> Rule<V> for Turns<V> {
-    fn epochs(&self) -> usize {
-        0
+    fn draws(&mut self) -> Option<&mut dyn Draws<V>> {
+        Some(self)
     }
-    fn draws(&self) -> usize {
+    fn memory(&mut self) -> Memory<'_, V> {
+        let Tally { samples, divergent, leaps, step } = &mut self.tally;
+        Memory::none()
+            .optional("begin", &mut self.begin)
+            .count("seed", &mut self.seed)
+            .count("samples", samples)
+            .count("divergent", divergent)
+            .count("leaps", leaps)
+            .number("step", step)
+    }
+    fn report(&self) -> Vec<(&'static str, f64)> {
+        let Tally { samples, divergent, leaps, step } = self.tally;
+        if samples == 0 {
+            return Vec::new(); // there is nothing to tell
+        }
+        vec![
+            ("divergent_draws", divergent as f64),
+            ("leapfrog_steps", leaps as f64 / samples as f64),
+            ("step", step),
+        ]
+    }
+}
+
+impl<V: Vector> Draws<V> for Turns<V> {
+    fn count(&self) -> usize {
         self.settings.burn_in + self.settings.samples
-    }
-    fn rate(&self, _: &Step<'_>) -> f64 {
-        0.0
-    }
-    fn step(&mut self, _: &mut V, _: &V, _: &Step<'_>) {
-        unreachable!("nuts has no epochs")
-    }
-    fn after_epoch(&mut self, _: usize, _: &V) -> Keep {
-        Keep::Nothing
     }
     fn draw(
         &mut self,
-        theta: &mut V,
+        points: &mut [Point<V>],
         target: &mut dyn Target<Vector = V>,
         index: usize,
         stream: &Stream,
     ) -> Result<Vec<V>, Error> {
+        let theta = &mut points[0].theta;
         let (library, made) = match self.library.take() {
             Some(at_work) => at_work,
             None => (self.start(theta, target, stream)?, 0),
@@ -157,33 +195,14 @@ impl<V: Vector> Rule<V> for Turns<V> {
             let turn = library.next(|place| self.answer(target, place))?;
             theta.write(0, &turn.place);
             if draw >= self.settings.burn_in {
-                let [samples, divergent, leaps, step] = &mut self.tally[..] else {
-                    unreachable!("four numbers")
-                };
-                *samples += 1.0;
-                *divergent += f64::from(u8::from(turn.diverging));
-                *leaps += turn.leaps as f64;
-                *step = turn.step;
+                self.tally.samples += 1;
+                self.tally.divergent += u64::from(turn.diverging);
+                self.tally.leaps += turn.leaps;
+                self.tally.step = turn.step;
             }
         }
         self.library = Some((library, index + 1));
         let burning_in = index < self.settings.burn_in;
         Ok(if burning_in { Vec::new() } else { vec![theta.clone()] })
-    }
-    fn memory(&mut self) -> Memory<'_, V> {
-        Memory::none()
-            .vectors("begin", &mut self.begin)
-            .numbers("seed", &mut self.seed)
-            .numbers("tally", &mut self.tally)
-    }
-    fn report(&self) -> Vec<(&'static str, f64)> {
-        match self.tally[..] {
-            [samples, divergent, leaps, step] if samples > 0.0 => vec![
-                ("divergent_draws", divergent),
-                ("leapfrog_steps", leaps / samples),
-                ("step", step),
-            ],
-            _ => Vec::new(), // before the first sample there is nothing to tell
-        }
     }
 }

@@ -1,11 +1,12 @@
 //! `sgd`: the most probable parameters, by stochastic gradient descent.
 
-use dubio_nn::engine::Vector;
+use dubio_nn::engine::{Point, Vector};
 use serde::{Deserialize, Serialize};
 
 use super::{Card, Settings, at_least_one, positive, share};
+use crate::memory::Memory;
 use crate::optimisers::{Kind, Optimiser};
-use crate::rule::{Keep, Memory, Rule, Step};
+use crate::rule::{Gradient, Keep, MiniBatch, Rule, Step, Steps};
 use crate::schedule::Schedule;
 use crate::wrong::Wrong;
 
@@ -54,6 +55,10 @@ impl Settings for Sgd {
     fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>> {
         Box::new(Descent::new(self, like))
     }
+
+    fn passes(&self) -> f64 {
+        self.epochs as f64
+    }
 }
 
 /// Descent by an optimiser; the last point is the sample. Other methods begin with it.
@@ -69,25 +74,37 @@ impl<V: Vector> Descent<V> {
     }
 
     /// A step at a learning rate of the caller's.
-    pub(super) fn step_at(&mut self, theta: &mut V, gradient: &V, decay: f64, rate: f64) {
-        self.optimiser.step(theta, gradient, decay, rate);
+    pub(super) fn step_at(&mut self, theta: &mut V, gradient: Gradient<'_, V>, rate: f64) {
+        self.optimiser.step(theta, gradient, rate);
+    }
+
+    /// What it carries from one step to the next.
+    pub(super) fn carried(&mut self) -> Memory<'_, V> {
+        self.optimiser.memory()
     }
 }
 
 impl<V: Vector> Rule<V> for Descent<V> {
+    fn steps(&mut self) -> Option<&mut dyn Steps<V>> {
+        Some(self)
+    }
+    fn memory(&mut self) -> Memory<'_, V> {
+        self.carried()
+    }
+}
+
+impl<V: Vector> Steps<V> for Descent<V> {
     fn epochs(&self) -> usize {
         self.settings.epochs
     }
     fn rate(&self, at: &Step<'_>) -> f64 {
         self.settings.lr * self.settings.schedule.share(at, self.settings.epochs)
     }
-    fn step(&mut self, theta: &mut V, gradient: &V, at: &Step<'_>) {
-        self.step_at(theta, gradient, at.decay, self.rate(at));
+    fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>) {
+        let gradient = batch.at(&mut points[0]);
+        self.step_at(&mut points[0].theta, gradient, self.rate(at));
     }
-    fn after_epoch(&mut self, epoch: usize, _: &V) -> Keep {
+    fn after_epoch(&mut self, epoch: usize, _: &[Point<V>]) -> Keep {
         Keep::when(epoch + 1 == self.settings.epochs)
-    }
-    fn memory(&mut self) -> Memory<'_, V> {
-        self.optimiser.memory()
     }
 }

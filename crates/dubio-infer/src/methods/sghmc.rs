@@ -1,11 +1,12 @@
 //! `sghmc`: stochastic gradient Hamiltonian Monte Carlo.
 
-use dubio_nn::engine::Vector;
+use dubio_nn::engine::{Point, Vector};
 use serde::{Deserialize, Serialize};
 
 use super::sgld::{at_least_cold, epochs, samples_after};
 use super::{Card, Settings, at_least_one, positive};
-use crate::rule::{Keep, Memory, Rule, Step};
+use crate::memory::Memory;
+use crate::rule::{Gradient, Keep, MiniBatch, Rule, Step, Steps};
 use crate::schedule::Schedule;
 use crate::wrong::Wrong;
 
@@ -62,7 +63,15 @@ impl Settings for Sghmc {
     }
 
     fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>> {
-        Box::new(Flow { settings: self.clone(), velocity: vec![at_rest(like)] })
+        Box::new(Flow { settings: self.clone(), velocity: like.zeros(like.len()) })
+    }
+
+    fn passes(&self) -> f64 {
+        epochs(self.burn_in, self.samples, self.thin) as f64
+    }
+
+    fn samples(&self) -> usize {
+        self.samples
     }
 }
 
@@ -74,25 +83,19 @@ pub(super) fn friction(friction: f64) -> Result<(), Wrong> {
     Err(Wrong::value(&["friction"], what))
 }
 
-pub(super) fn at_rest<V: Vector>(like: &V) -> V {
-    let mut velocity = like.clone();
-    velocity.fill(0.0);
-    velocity
-}
-
 /// One step, at temperature 0 one of descent with momentum.
 pub(super) fn step<V: Vector>(
     theta: &mut V,
     velocity: &mut V,
-    gradient: &V,
+    gradient: Gradient<'_, V>,
     at: &Step<'_>,
     rate: f64,
     friction: f64,
     temperature: f64,
 ) {
-    velocity.combine(1.0 - friction, -rate, gradient);
-    if at.decay != 0.0 {
-        velocity.axpy(-rate * at.decay, theta);
+    velocity.combine(1.0 - friction, -rate, gradient.likelihood);
+    if !gradient.is_flat() {
+        gradient.add_prior(-rate, theta, velocity);
     }
     if temperature > 0.0 {
         let variance = 2.0 * friction * rate * temperature / at.examples as f64;
@@ -103,11 +106,19 @@ pub(super) fn step<V: Vector>(
 
 struct Flow<V> {
     settings: Sghmc,
-    /// One vector.
-    velocity: Vec<V>,
+    velocity: V,
 }
 
 impl<V: Vector> Rule<V> for Flow<V> {
+    fn steps(&mut self) -> Option<&mut dyn Steps<V>> {
+        Some(self)
+    }
+    fn memory(&mut self) -> Memory<'_, V> {
+        Memory::none().vector("velocity", &mut self.velocity)
+    }
+}
+
+impl<V: Vector> Steps<V> for Flow<V> {
     fn epochs(&self) -> usize {
         epochs(self.settings.burn_in, self.settings.samples, self.settings.thin)
     }
@@ -117,16 +128,14 @@ impl<V: Vector> Rule<V> for Flow<V> {
     fn is_noisy(&self, at: &Step<'_>) -> bool {
         at.epoch >= self.settings.noise_from && self.settings.temperature > 0.0
     }
-    fn step(&mut self, theta: &mut V, gradient: &V, at: &Step<'_>) {
+    fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>) {
         let Sghmc { noise_from, friction, temperature, .. } = self.settings;
         let temperature = if at.epoch < noise_from { 0.0 } else { temperature };
-        let rate = self.rate(at);
-        step(theta, &mut self.velocity[0], gradient, at, rate, friction, temperature);
+        let (rate, gradient) = (self.rate(at), batch.at(&mut points[0]));
+        let theta = &mut points[0].theta;
+        step(theta, &mut self.velocity, gradient, at, rate, friction, temperature);
     }
-    fn after_epoch(&mut self, epoch: usize, _: &V) -> Keep {
+    fn after_epoch(&mut self, epoch: usize, _: &[Point<V>]) -> Keep {
         samples_after(epoch, self.settings.burn_in, self.settings.thin)
-    }
-    fn memory(&mut self) -> Memory<'_, V> {
-        Memory::none().vectors("velocity", &mut self.velocity)
     }
 }

@@ -1,10 +1,11 @@
 //! `sgld`: stochastic gradient Langevin dynamics.
 
-use dubio_nn::engine::Vector;
+use dubio_nn::engine::{Point, Vector};
 use serde::{Deserialize, Serialize};
 
 use super::{Card, Settings, at_least_one, positive};
-use crate::rule::{Keep, Memory, Rule, Step};
+use crate::memory::Memory;
+use crate::rule::{Gradient, Keep, MiniBatch, Rule, Step, Steps};
 use crate::schedule::Schedule;
 use crate::wrong::Wrong;
 
@@ -59,6 +60,14 @@ impl Settings for Sgld {
     fn rule<V: Vector>(&self, _: &V) -> Box<dyn Rule<V>> {
         Box::new(self.clone())
     }
+
+    fn passes(&self) -> f64 {
+        epochs(self.burn_in, self.samples, self.thin) as f64
+    }
+
+    fn samples(&self) -> usize {
+        self.samples
+    }
 }
 
 pub(super) fn at_least_cold(temperature: f64) -> Result<(), Wrong> {
@@ -72,12 +81,12 @@ pub(super) fn at_least_cold(temperature: f64) -> Result<(), Wrong> {
 /// One step of Langevin dynamics, at temperature 0 one of plain descent.
 pub(super) fn step<V: Vector>(
     theta: &mut V,
-    gradient: &V,
+    gradient: Gradient<'_, V>,
     at: &Step<'_>,
     rate: f64,
     temperature: f64,
 ) {
-    theta.combine(1.0 - rate * at.decay, -rate, gradient);
+    gradient.descend(rate, theta);
     if temperature > 0.0 {
         let variance = 2.0 * rate * temperature / at.examples as f64;
         theta.add_noise(variance.sqrt(), &at.noise());
@@ -94,23 +103,30 @@ pub(super) fn samples_after(epoch: usize, burn_in: usize, thin: usize) -> Keep {
 }
 
 impl<V: Vector> Rule<V> for Sgld {
+    fn steps(&mut self) -> Option<&mut dyn Steps<V>> {
+        Some(self)
+    }
+    fn memory(&mut self) -> Memory<'_, V> {
+        Memory::none()
+    }
+}
+
+impl<V: Vector> Steps<V> for Sgld {
     fn epochs(&self) -> usize {
         epochs(self.burn_in, self.samples, self.thin)
     }
     fn rate(&self, at: &Step<'_>) -> f64 {
-        self.lr * self.schedule.share(at, Rule::<V>::epochs(self))
+        self.lr * self.schedule.share(at, Steps::<V>::epochs(self))
     }
     fn is_noisy(&self, at: &Step<'_>) -> bool {
         at.epoch >= self.noise_from && self.temperature > 0.0
     }
-    fn step(&mut self, theta: &mut V, gradient: &V, at: &Step<'_>) {
+    fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>) {
         let temperature = if at.epoch < self.noise_from { 0.0 } else { self.temperature };
-        step(theta, gradient, at, Rule::<V>::rate(self, at), temperature);
+        let gradient = batch.at(&mut points[0]);
+        step(&mut points[0].theta, gradient, at, Steps::<V>::rate(self, at), temperature);
     }
-    fn after_epoch(&mut self, epoch: usize, _: &V) -> Keep {
+    fn after_epoch(&mut self, epoch: usize, _: &[Point<V>]) -> Keep {
         samples_after(epoch, self.burn_in, self.thin)
-    }
-    fn memory(&mut self) -> Memory<'_, V> {
-        Memory::none()
     }
 }

@@ -1,11 +1,12 @@
 //! `snapshot`: one network at the end of each cycle of the learning rate (SSE).
 
-use dubio_nn::engine::Vector;
+use dubio_nn::engine::{Point, Vector};
 use serde::{Deserialize, Serialize};
 
 use super::{Card, Settings, at_least_one, positive, share};
+use crate::memory::Memory;
 use crate::optimisers::{Kind, Optimiser};
-use crate::rule::{Keep, Memory, Rule, Step};
+use crate::rule::{Keep, MiniBatch, Rule, Step, Steps};
 use crate::schedule::cosine_cycle;
 use crate::wrong::Wrong;
 
@@ -47,6 +48,14 @@ impl Settings for Snapshot {
         let optimiser = Optimiser::new(Kind::Sgd, self.momentum, like);
         Box::new(Cycles { settings: self.clone(), optimiser })
     }
+
+    fn passes(&self) -> f64 {
+        (self.samples * self.cycle_epochs) as f64
+    }
+
+    fn samples(&self) -> usize {
+        self.samples
+    }
 }
 
 struct Cycles<V> {
@@ -55,19 +64,26 @@ struct Cycles<V> {
 }
 
 impl<V: Vector> Rule<V> for Cycles<V> {
+    fn steps(&mut self) -> Option<&mut dyn Steps<V>> {
+        Some(self)
+    }
+    fn memory(&mut self) -> Memory<'_, V> {
+        self.optimiser.memory()
+    }
+}
+
+impl<V: Vector> Steps<V> for Cycles<V> {
     fn epochs(&self) -> usize {
         self.settings.samples * self.settings.cycle_epochs
     }
     fn rate(&self, at: &Step<'_>) -> f64 {
         self.settings.lr * cosine_cycle(at.number(), self.settings.cycle_epochs * at.batches)
     }
-    fn step(&mut self, theta: &mut V, gradient: &V, at: &Step<'_>) {
-        self.optimiser.step(theta, gradient, at.decay, self.rate(at));
+    fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>) {
+        let (rate, gradient) = (self.rate(at), batch.at(&mut points[0]));
+        self.optimiser.step(&mut points[0].theta, gradient, rate);
     }
-    fn after_epoch(&mut self, epoch: usize, _: &V) -> Keep {
+    fn after_epoch(&mut self, epoch: usize, _: &[Point<V>]) -> Keep {
         Keep::when((epoch + 1).is_multiple_of(self.settings.cycle_epochs))
-    }
-    fn memory(&mut self) -> Memory<'_, V> {
-        self.optimiser.memory()
     }
 }

@@ -1,6 +1,6 @@
 //! `subspace`: elliptical slice sampling in the plane of the main directions of descent's path.
 
-use dubio_nn::engine::Vector;
+use dubio_nn::engine::{Point, Vector};
 use dubio_random::stream::Stream;
 use faer::{Mat, Side};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,8 @@ use super::sgd::Sgd;
 use super::trajectory::{Path, Trajectory};
 use super::{Card, Settings, at_least_one, positive};
 use crate::error::Error;
-use crate::rule::{Keep, Memory, Rule, Step};
+use crate::memory::Memory;
+use crate::rule::{Draws, Keep, MiniBatch, Rule, Step, Steps};
 use crate::schedule::Schedule;
 use crate::target::Target;
 use crate::wrong::Wrong;
@@ -108,14 +109,23 @@ impl Settings for Subspace {
             trajectory: Trajectory::new(self.path(), self.collect, like),
             directions: Vec::new(),
             coordinates: Vec::new(),
-            likelihood: Vec::new(),
-            evaluations: vec![0.0],
+            likelihood: 0.0,
+            evaluations: 0,
         })
     }
 
     /// A move takes some three losses of all the data, each a third of a gradient.
     fn passes(&self) -> f64 {
         (self.epochs + self.collect_epochs + self.burn_in + self.samples) as f64
+    }
+
+    fn samples(&self) -> usize {
+        self.samples
+    }
+
+    /// The points of the path, their deviations from its mean, and the directions.
+    fn vectors(&self) -> usize {
+        2 * self.collect + self.rank.min(self.collect)
     }
 }
 
@@ -124,12 +134,12 @@ struct Slices<V> {
     trajectory: Trajectory<V>,
     /// Columns of `P`, made when the first move is.
     directions: Vec<V>,
-    /// `z`.
+    /// `z`; none before the first move.
     coordinates: Vec<f64>,
     /// `-N loss / T` there.
-    likelihood: Vec<f64>,
+    likelihood: f64,
     /// How often a likelihood was asked for.
-    evaluations: Vec<f64>,
+    evaluations: u64,
 }
 
 impl<V: Vector> Slices<V> {
@@ -153,10 +163,10 @@ impl<V: Vector> Slices<V> {
         }
         if self.coordinates.is_empty() {
             self.coordinates = vec![0.0; self.directions.len()];
-            self.likelihood = vec![self.likelihood(&self.coordinates, target)];
-            self.evaluations[0] += 1.0;
+            self.likelihood = self.likelihood(&self.coordinates, target);
+            self.evaluations += 1;
         }
-        let (coordinates, log_likelihood) = (self.coordinates.clone(), self.likelihood[0]);
+        let (coordinates, log_likelihood) = (self.coordinates.clone(), self.likelihood);
         if !log_likelihood.is_finite() {
             let what = "subspace: the loss is no number at the mean of the path";
             return Err(Error::Chain(what.to_string()));
@@ -193,68 +203,82 @@ fn main_directions<V: Vector>(deviations: &[V], rank: usize) -> Result<Vec<V>, E
 }
 
 impl<V: Vector> Rule<V> for Slices<V> {
-    fn epochs(&self) -> usize {
-        self.trajectory.epochs()
+    fn steps(&mut self) -> Option<&mut dyn Steps<V>> {
+        Some(self)
     }
-    fn draws(&self) -> usize {
-        self.settings.burn_in + self.settings.samples
-    }
-    fn rate(&self, at: &Step<'_>) -> f64 {
-        self.trajectory.rate(at)
-    }
-    fn step(&mut self, theta: &mut V, gradient: &V, at: &Step<'_>) {
-        self.trajectory.step(theta, gradient, at);
-    }
-    fn after_epoch(&mut self, epoch: usize, theta: &V) -> Keep {
-        self.trajectory.after_epoch(epoch, theta);
-        Keep::Nothing
-    }
-    fn draw(
-        &mut self,
-        _: &mut V,
-        target: &mut dyn Target<Vector = V>,
-        index: usize,
-        stream: &Stream,
-    ) -> Result<Vec<V>, Error> {
-        let mut place = self.place(target)?;
-        let mut evaluations = 0.0;
-        place.slice(self.settings.coordinate_std, stream, |coordinates| {
-            evaluations += 1.0;
-            self.likelihood(coordinates, target)
-        });
-        self.evaluations[0] += evaluations;
-        self.likelihood = vec![place.log_likelihood];
-        self.coordinates = place.coordinates;
-        let kept = (index >= self.settings.burn_in).then(|| self.theta(&self.coordinates));
-        Ok(kept.into_iter().collect())
+    fn draws(&mut self) -> Option<&mut dyn Draws<V>> {
+        Some(self)
     }
     fn memory(&mut self) -> Memory<'_, V> {
         self.trajectory
             .memory()
             .numbers("coordinates", &mut self.coordinates)
-            .numbers("likelihood", &mut self.likelihood)
-            .numbers("evaluations", &mut self.evaluations)
+            .number("likelihood", &mut self.likelihood)
+            .count("evaluations", &mut self.evaluations)
     }
     fn report(&self) -> Vec<(&'static str, f64)> {
-        vec![("likelihood_evaluations", self.evaluations[0])]
+        vec![("likelihood_evaluations", self.evaluations as f64)]
+    }
+}
+
+impl<V: Vector> Steps<V> for Slices<V> {
+    fn epochs(&self) -> usize {
+        self.trajectory.epochs()
+    }
+    fn rate(&self, at: &Step<'_>) -> f64 {
+        self.trajectory.rate(at)
+    }
+    fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>) {
+        self.trajectory.step(&mut points[0], batch, at);
+    }
+    fn after_epoch(&mut self, epoch: usize, points: &[Point<V>]) -> Keep {
+        self.trajectory.after_epoch(epoch, &points[0].theta);
+        Keep::Nothing
+    }
+}
+
+impl<V: Vector> Draws<V> for Slices<V> {
+    fn count(&self) -> usize {
+        self.settings.burn_in + self.settings.samples
+    }
+    fn draw(
+        &mut self,
+        _: &mut [Point<V>],
+        target: &mut dyn Target<Vector = V>,
+        index: usize,
+        stream: &Stream,
+    ) -> Result<Vec<V>, Error> {
+        let mut place = self.place(target)?;
+        let mut evaluations = 0;
+        place.slice(self.settings.coordinate_std, stream, |coordinates| {
+            evaluations += 1;
+            self.likelihood(coordinates, target)
+        });
+        self.evaluations += evaluations;
+        self.likelihood = place.log_likelihood;
+        self.coordinates = place.coordinates;
+        let kept = (index >= self.settings.burn_in).then(|| self.theta(&self.coordinates));
+        Ok(kept.into_iter().collect())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use dubio_nn::Double;
+    use dubio_nn::engine::Engine;
+
     use super::*;
-    use dubio_nn::cpu::Flat;
 
     #[test]
     fn directions_have_the_lengths_of_the_paths_deviations() {
         // Points at +-3 along x and +-1 along y, centred: variances 6 and 2/3 with K - 1 = 3.
-        let deviations: Vec<Flat<f64>> =
-            [[3.0, 0.0], [-3.0, 0.0], [0.0, 1.0], [0.0, -1.0]].map(|d| Flat(d.to_vec())).to_vec();
+        let deviations = [[3.0, 0.0], [-3.0, 0.0], [0.0, 1.0], [0.0, -1.0]]
+            .map(|deviation| Double::default().vector(&deviation));
         let directions = main_directions(&deviations, 4).unwrap();
         assert_eq!(directions.len(), 2, "the others have no length");
         let expected = [[6_f64.sqrt(), 0.0], [0.0, (2.0 / 3.0_f64).sqrt()]];
         for (direction, expected) in directions.iter().zip(expected) {
-            for (value, expected) in direction.0.iter().zip(expected) {
+            for (value, expected) in direction.read(0..2).iter().zip(expected) {
                 assert!((value.abs() - expected).abs() < 1e-12, "{directions:?}");
             }
         }

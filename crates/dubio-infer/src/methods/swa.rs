@@ -1,6 +1,6 @@
 //! `swa`: the mean of the points that descent visits.
 
-use dubio_nn::engine::Vector;
+use dubio_nn::engine::{Point, Vector};
 use dubio_random::stream::Stream;
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,8 @@ use super::sgd::Sgd;
 use super::trajectory::{Path, Trajectory};
 use super::{Card, Settings};
 use crate::error::Error;
-use crate::rule::{Keep, Memory, Rule, Step};
+use crate::memory::Memory;
+use crate::rule::{Draws, Keep, MiniBatch, Rule, Step, Steps};
 use crate::schedule::Schedule;
 use crate::target::Target;
 use crate::wrong::Wrong;
@@ -71,37 +72,53 @@ impl Settings for Swa {
     fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>> {
         Box::new(Average(Trajectory::new(self.path(), 0, like)))
     }
+
+    fn passes(&self) -> f64 {
+        (self.epochs + self.collect_epochs) as f64
+    }
 }
 
 struct Average<V>(Trajectory<V>);
 
 impl<V: Vector> Rule<V> for Average<V> {
+    fn steps(&mut self) -> Option<&mut dyn Steps<V>> {
+        Some(self)
+    }
+    fn draws(&mut self) -> Option<&mut dyn Draws<V>> {
+        Some(self)
+    }
+    fn memory(&mut self) -> Memory<'_, V> {
+        self.0.memory()
+    }
+}
+
+impl<V: Vector> Steps<V> for Average<V> {
     fn epochs(&self) -> usize {
         self.0.epochs()
-    }
-    fn draws(&self) -> usize {
-        1
     }
     fn rate(&self, at: &Step<'_>) -> f64 {
         self.0.rate(at)
     }
-    fn step(&mut self, theta: &mut V, gradient: &V, at: &Step<'_>) {
-        self.0.step(theta, gradient, at);
+    fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>) {
+        self.0.step(&mut points[0], batch, at);
     }
-    fn after_epoch(&mut self, epoch: usize, theta: &V) -> Keep {
-        self.0.after_epoch(epoch, theta);
+    fn after_epoch(&mut self, epoch: usize, points: &[Point<V>]) -> Keep {
+        self.0.after_epoch(epoch, &points[0].theta);
         Keep::Nothing
+    }
+}
+
+impl<V: Vector> Draws<V> for Average<V> {
+    fn count(&self) -> usize {
+        1
     }
     fn draw(
         &mut self,
-        _: &mut V,
+        _: &mut [Point<V>],
         _: &mut dyn Target<Vector = V>,
         _: usize,
         _: &Stream,
     ) -> Result<Vec<V>, Error> {
         Ok(vec![self.0.mean().clone()])
-    }
-    fn memory(&mut self) -> Memory<'_, V> {
-        self.0.memory()
     }
 }

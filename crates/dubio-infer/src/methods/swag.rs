@@ -1,6 +1,6 @@
 //! `swag`: a Gaussian around the mean of the points that descent visits.
 
-use dubio_nn::engine::Vector;
+use dubio_nn::engine::{Point, Vector};
 use dubio_random::normal::normals;
 use dubio_random::stream::Stream;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,8 @@ use super::sgd::Sgd;
 use super::trajectory::{Path, Trajectory};
 use super::{Card, Settings, at_least_one};
 use crate::error::Error;
-use crate::rule::{Keep, Memory, Rule, Step};
+use crate::memory::Memory;
+use crate::rule::{Draws, Keep, MiniBatch, Rule, Step, Steps};
 use crate::schedule::Schedule;
 use crate::target::Target;
 use crate::wrong::Wrong;
@@ -113,6 +114,19 @@ impl Settings for Swag {
             deviations: Vec::new(),
         })
     }
+
+    fn passes(&self) -> f64 {
+        (self.epochs + self.collect_epochs) as f64
+    }
+
+    fn samples(&self) -> usize {
+        self.samples
+    }
+
+    /// The last points, and their deviations from the mean.
+    fn vectors(&self) -> usize {
+        2 * self.rank.min(self.collect)
+    }
 }
 
 struct Gaussian<V> {
@@ -152,32 +166,44 @@ impl<V: Vector> Gaussian<V> {
 }
 
 impl<V: Vector> Rule<V> for Gaussian<V> {
+    fn steps(&mut self) -> Option<&mut dyn Steps<V>> {
+        Some(self)
+    }
+    fn draws(&mut self) -> Option<&mut dyn Draws<V>> {
+        Some(self)
+    }
+    fn memory(&mut self) -> Memory<'_, V> {
+        self.trajectory.memory()
+    }
+}
+
+impl<V: Vector> Steps<V> for Gaussian<V> {
     fn epochs(&self) -> usize {
         self.trajectory.epochs()
-    }
-    fn draws(&self) -> usize {
-        self.samples
     }
     fn rate(&self, at: &Step<'_>) -> f64 {
         self.trajectory.rate(at)
     }
-    fn step(&mut self, theta: &mut V, gradient: &V, at: &Step<'_>) {
-        self.trajectory.step(theta, gradient, at);
+    fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>) {
+        self.trajectory.step(&mut points[0], batch, at);
     }
-    fn after_epoch(&mut self, epoch: usize, theta: &V) -> Keep {
-        self.trajectory.after_epoch(epoch, theta);
+    fn after_epoch(&mut self, epoch: usize, points: &[Point<V>]) -> Keep {
+        self.trajectory.after_epoch(epoch, &points[0].theta);
         Keep::Nothing
+    }
+}
+
+impl<V: Vector> Draws<V> for Gaussian<V> {
+    fn count(&self) -> usize {
+        self.samples
     }
     fn draw(
         &mut self,
-        _: &mut V,
+        _: &mut [Point<V>],
         _: &mut dyn Target<Vector = V>,
         _: usize,
         stream: &Stream,
     ) -> Result<Vec<V>, Error> {
         Ok(vec![self.sample(stream)])
-    }
-    fn memory(&mut self) -> Memory<'_, V> {
-        self.trajectory.memory()
     }
 }

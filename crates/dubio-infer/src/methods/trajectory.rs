@@ -1,12 +1,13 @@
 //! The path that descent takes around a minimum: its mean, its variance, its last points.
 
-use dubio_nn::engine::Vector;
+use dubio_nn::engine::{Point, Vector};
 use serde::{Deserialize, Serialize};
 
 use super::sgd::{Descent, Sgd};
 use super::{at_least_one, positive, share};
+use crate::memory::Memory;
 use crate::optimisers::Kind;
-use crate::rule::{Memory, Rule, Step};
+use crate::rule::{MiniBatch, Step, Steps as _};
 use crate::schedule::Schedule;
 use crate::wrong::Wrong;
 
@@ -45,9 +46,11 @@ pub(super) struct Trajectory<V> {
     /// How many of the last points are kept.
     width: usize,
     /// Points so far.
-    count: Vec<f64>,
-    /// Their mean, and the sum of their squared deviations from it.
-    moments: Vec<V>,
+    count: u64,
+    /// Their mean.
+    mean: V,
+    /// The sum of their squared deviations from it.
+    squares: V,
     /// The last points.
     points: Vec<V>,
     room: V,
@@ -62,16 +65,16 @@ impl<V: Vector> Trajectory<V> {
             momentum: path.momentum,
             optimiser: Kind::Sgd,
         };
-        let mut zeros = like.clone();
-        zeros.fill(0.0);
+        let zeros = || like.zeros(like.len());
         Self {
             path,
             descent: Descent::new(&sgd, like),
             width,
-            count: vec![0.0],
-            moments: vec![zeros.clone(), zeros.clone()],
+            count: 0,
+            mean: zeros(),
+            squares: zeros(),
             points: Vec::new(),
-            room: zeros,
+            room: zeros(),
         }
     }
 
@@ -83,9 +86,14 @@ impl<V: Vector> Trajectory<V> {
         if at.epoch < self.path.epochs { self.descent.rate(at) } else { self.path.collect_lr }
     }
 
-    pub(super) fn step(&mut self, theta: &mut V, gradient: &V, at: &Step<'_>) {
-        let rate = self.rate(at);
-        self.descent.step_at(theta, gradient, at.decay, rate);
+    pub(super) fn step(
+        &mut self,
+        point: &mut Point<V>,
+        batch: &mut MiniBatch<'_, V>,
+        at: &Step<'_>,
+    ) {
+        let (rate, gradient) = (self.rate(at), batch.at(point));
+        self.descent.step_at(&mut point.theta, gradient, rate);
     }
 
     pub(super) fn after_epoch(&mut self, epoch: usize, theta: &V) {
@@ -95,14 +103,14 @@ impl<V: Vector> Trajectory<V> {
     }
 
     fn collect(&mut self, theta: &V) {
-        self.count[0] += 1.0;
-        let [mean, squares] = &mut self.moments[..] else { unreachable!("two moments") };
+        self.count += 1;
+        let weight = 1.0 / self.count as f64;
         let before = &mut self.room;
         before.copy_from(theta);
-        before.axpy(-1.0, mean);
-        mean.axpy(1.0 / self.count[0], before);
+        before.axpy(-1.0, &self.mean);
+        self.mean.axpy(weight, before);
         // (theta - old mean) (theta - new mean) = (1 - 1/n) (theta - old mean)^2, never below 0.
-        squares.add_product(1.0 - 1.0 / self.count[0], before, before);
+        self.squares.add_product(1.0 - weight, before, before);
         if self.width == 0 {
             return;
         }
@@ -114,13 +122,13 @@ impl<V: Vector> Trajectory<V> {
 
     /// The mean of the points.
     pub(super) fn mean(&self) -> &V {
-        &self.moments[0]
+        &self.mean
     }
 
     /// The sum of squared deviations from the mean, and the number of points: their quotient is the
     /// variance.
     pub(super) fn squares(&self) -> (&V, f64) {
-        (&self.moments[1], self.count[0])
+        (&self.squares, self.count as f64)
     }
 
     /// The last points' deviations from the mean of all.
@@ -135,9 +143,10 @@ impl<V: Vector> Trajectory<V> {
 
     pub(super) fn memory(&mut self) -> Memory<'_, V> {
         self.descent
-            .memory()
-            .vectors("moments", &mut self.moments)
-            .vectors("points", &mut self.points)
-            .numbers("collected", &mut self.count)
+            .carried()
+            .vector("path.mean", &mut self.mean)
+            .vector("path.squares", &mut self.squares)
+            .vectors("path.points", &mut self.points)
+            .count("path.count", &mut self.count)
     }
 }

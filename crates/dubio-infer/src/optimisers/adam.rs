@@ -2,7 +2,8 @@
 
 use dubio_nn::engine::Vector;
 
-use crate::rule::Memory;
+use crate::memory::Memory;
+use crate::rule::Gradient;
 
 /// What becomes of the prior's gradient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,44 +22,43 @@ const FLOOR: f64 = 1e-8;
 pub(crate) struct Adam<V> {
     first: f64,
     decay: Decay,
-    /// The averages of the gradient and of its square, and room for the gradient with the prior's.
-    averages: Vec<V>,
+    /// The average of the gradient.
+    mean: V,
+    /// The average of its square.
+    square: V,
+    /// Room for the gradient with the prior's.
     room: V,
     /// Steps taken.
-    count: Vec<f64>,
+    count: u64,
 }
 
 impl<V: Vector> Adam<V> {
     pub(crate) fn new(first: f64, decay: Decay, like: &V) -> Self {
-        let mut zeros = like.clone();
-        zeros.fill(0.0);
-        Self {
-            first,
-            decay,
-            averages: vec![zeros.clone(), zeros.clone()],
-            room: zeros,
-            count: vec![0.0],
-        }
+        let zeros = || like.zeros(like.len());
+        Self { first, decay, mean: zeros(), square: zeros(), room: zeros(), count: 0 }
     }
 
-    pub(crate) fn step(&mut self, theta: &mut V, gradient: &V, decay: f64, rate: f64) {
-        self.room.copy_from(gradient);
+    pub(crate) fn step(&mut self, theta: &mut V, gradient: Gradient<'_, V>, rate: f64) {
+        self.room.copy_from(gradient.likelihood);
         match self.decay {
-            Decay::InGradient => self.room.axpy(decay, theta),
-            Decay::Apart => theta.scale(1.0 - rate * decay),
+            Decay::InGradient => gradient.add_prior(1.0, theta, &mut self.room),
+            Decay::Apart => gradient.shrink(rate, theta),
         }
-        let [mean, square] = &mut self.averages[..] else { unreachable!("two averages") };
-        mean.combine(self.first, 1.0 - self.first, &self.room);
-        square.scale(SECOND);
-        square.add_product(1.0 - SECOND, &self.room, &self.room);
-        self.count[0] += 1.0;
-        let free = |b: f64| 1.0 - b.powf(self.count[0]);
+        self.mean.combine(self.first, 1.0 - self.first, &self.room);
+        self.square.scale(SECOND);
+        self.square.add_product(1.0 - SECOND, &self.room, &self.room);
+        self.count += 1;
+        let free = |b: f64| 1.0 - b.powf(self.count as f64);
         // m' / (sqrt(v') + f) = sqrt(c) / b m / (sqrt(v) + f sqrt(c)), with c = 1 - b2^t, b = 1 - b1^t.
         let root = free(SECOND).sqrt();
-        theta.add_over_root(-rate * root / free(self.first), mean, square, FLOOR * root);
+        let scale = -rate * root / free(self.first);
+        theta.add_over_root(scale, &self.mean, &self.square, FLOOR * root);
     }
 
     pub(crate) fn memory(&mut self) -> Memory<'_, V> {
-        Memory::none().vectors("averages", &mut self.averages).numbers("count", &mut self.count)
+        Memory::none()
+            .vector("mean", &mut self.mean)
+            .vector("square", &mut self.square)
+            .count("count", &mut self.count)
     }
 }

@@ -6,7 +6,8 @@ mod momentum;
 use dubio_nn::engine::Vector;
 use serde::{Deserialize, Serialize};
 
-use crate::rule::Memory;
+use crate::memory::Memory;
+use crate::rule::Gradient;
 use adam::Adam;
 use momentum::Momentum;
 
@@ -41,11 +42,11 @@ impl<V: Vector> Optimiser<V> {
         }
     }
 
-    /// One step; `decay * theta` is the gradient of the prior's share.
-    pub(crate) fn step(&mut self, theta: &mut V, gradient: &V, decay: f64, rate: f64) {
+    /// One step along the gradient of `U / N`.
+    pub(crate) fn step(&mut self, theta: &mut V, gradient: Gradient<'_, V>, rate: f64) {
         match self {
-            Self::Momentum(momentum) => momentum.step(theta, gradient, decay, rate),
-            Self::Adam(adam) => adam.step(theta, gradient, decay, rate),
+            Self::Momentum(momentum) => momentum.step(theta, gradient, rate),
+            Self::Adam(adam) => adam.step(theta, gradient, rate),
         }
     }
 
@@ -59,18 +60,24 @@ impl<V: Vector> Optimiser<V> {
 
 #[cfg(test)]
 mod tests {
+    use dubio_nn::Double;
+    use dubio_nn::engine::Engine;
+
     use super::*;
-    use dubio_nn::cpu::Flat;
+    use crate::prior::Gaussian;
 
     /// Ten steps on `loss = 0.5 (a x^2 + b y^2)` from (1, -2), with decay 0.1.
     fn run(kind: Kind, rate: f64) -> Vec<f64> {
-        let mut theta = Flat(vec![1.0_f64, -2.0]);
+        let engine = Double::default();
+        let mut theta = engine.vector(&[1.0, -2.0]);
         let mut optimiser = Optimiser::new(kind, 0.9, &theta);
+        let prior = Gaussian { precision: 1.0 };
         for _ in 0..10 {
-            let gradient = Flat(vec![3.0 * theta.0[0], 0.5 * theta.0[1]]);
-            optimiser.step(&mut theta, &gradient, 0.1, rate);
+            let now = theta.read(0..2);
+            let gradient = engine.vector(&[3.0 * now[0], 0.5 * now[1]]);
+            optimiser.step(&mut theta, Gradient::new(&gradient, &prior, 10), rate);
         }
-        theta.0
+        theta.read(0..2)
     }
 
     /// import torch

@@ -2,7 +2,8 @@
 
 use dubio_nn::engine::Vector;
 
-use crate::rule::Memory;
+use crate::memory::Memory;
+use crate::rule::Gradient;
 
 /// Where the step is taken from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,39 +13,35 @@ pub(crate) enum Look {
     Ahead,
 }
 
-/// `v = m v + g`, `theta -= lr v`, with `g = gradient + decay theta`; looking ahead
+/// `v = m v + g`, `theta -= lr v`, with `g` the gradient of `U / N`; looking ahead
 /// `theta -= lr (g + m v)`. The first `v` is `g`. As PyTorch defines it: the learning rate is outside
 /// the velocity.
 pub(crate) struct Momentum<V> {
     momentum: f64,
     look: Look,
-    /// One vector.
-    velocity: Vec<V>,
+    velocity: V,
 }
 
 impl<V: Vector> Momentum<V> {
     pub(crate) fn new(momentum: f64, look: Look, like: &V) -> Self {
-        let mut velocity = like.clone();
-        velocity.fill(0.0);
-        Self { momentum, look, velocity: vec![velocity] }
+        Self { momentum, look, velocity: like.zeros(like.len()) }
     }
 
-    pub(crate) fn step(&mut self, theta: &mut V, gradient: &V, decay: f64, rate: f64) {
-        let velocity = &mut self.velocity[0];
-        velocity.combine(self.momentum, 1.0, gradient);
-        if decay != 0.0 {
-            velocity.axpy(decay, theta);
+    pub(crate) fn step(&mut self, theta: &mut V, gradient: Gradient<'_, V>, rate: f64) {
+        self.velocity.combine(self.momentum, 1.0, gradient.likelihood);
+        if !gradient.is_flat() {
+            gradient.add_prior(1.0, theta, &mut self.velocity);
         }
         match self.look {
-            Look::Here => theta.axpy(-rate, velocity),
+            Look::Here => theta.axpy(-rate, &self.velocity),
             Look::Ahead => {
-                theta.combine(1.0 - rate * decay, -rate, gradient);
-                theta.axpy(-rate * self.momentum, velocity);
+                gradient.descend(rate, theta);
+                theta.axpy(-rate * self.momentum, &self.velocity);
             }
         }
     }
 
     pub(crate) fn memory(&mut self) -> Memory<'_, V> {
-        Memory::none().vectors("velocity", &mut self.velocity)
+        Memory::none().vector("velocity", &mut self.velocity)
     }
 }

@@ -2,15 +2,21 @@
 
 #![allow(dead_code, unreachable_pub, unused_imports, unused_macros)] // each test uses a part
 
+use std::sync::Arc;
+
 use dubio_data::dataset::Dataset;
 use dubio_data::sets::{self, Part};
-use dubio_infer::fit::{Options, fit};
+use dubio_infer::fit::{self, Options, Outcome};
 use dubio_infer::methods::Method;
 use dubio_infer::posterior::Posterior;
+use dubio_infer::prior::{Gaussian, Prior};
+use dubio_infer::problem::Task;
 use dubio_infer::recipe::Recipe;
-use dubio_infer::target::Target;
+use dubio_infer::rule::Rule;
+use dubio_infer::target::{BatchName, Target};
+use dubio_infer::training::Training;
 use dubio_nn::cpu::Flat;
-use dubio_nn::engine::{Slice, Vector};
+use dubio_nn::engine::{Engine, Point, Slice, Vector};
 use dubio_nn::real::Real;
 use dubio_random::stream::Stream;
 use serde_json::{Value, json};
@@ -70,9 +76,7 @@ impl LinearRegression {
     }
 }
 
-impl Target for LinearRegression {
-    type Vector = Flat<f64>;
-
+impl Analytic for LinearRegression {
     fn examples(&self) -> usize {
         self.x.len()
     }
@@ -106,11 +110,88 @@ impl Target for LinearRegression {
     }
 }
 
+/// A target that is a formula.
+pub trait Analytic {
+    fn examples(&self) -> usize;
+    fn prior_precision(&self) -> f64;
+    fn prior(&self) -> Arc<dyn Prior<Flat<f64>>> {
+        Arc::new(Gaussian { precision: self.prior_precision() })
+    }
+    fn batches(&self) -> usize;
+    fn start(&self) -> Flat<f64>;
+    fn slices(&self) -> Vec<Slice>;
+    /// Mean loss of a mini-batch; its gradient replaces `out`.
+    fn batch(&mut self, theta: &Flat<f64>, epoch: usize, batch: usize, out: &mut Flat<f64>) -> f64;
+    fn whole(&mut self, theta: &Flat<f64>, out: &mut Flat<f64>) -> f64;
+    fn whole_loss(&mut self, theta: &Flat<f64>) -> f64;
+    /// Called when the running statistics at some parameters are asked for.
+    fn refresh(&mut self, _theta: &Flat<f64>) {}
+    /// Called when losses are asked for.
+    fn asked(&self) {}
+}
+
+/// A formula as inference sees it, and the losses that it keeps.
+pub struct Seen<'a, T>(pub &'a mut T, pub Vec<f64>);
+
+impl<T: Analytic> Target for Seen<'_, T> {
+    type Vector = Flat<f64>;
+
+    fn examples(&self) -> usize {
+        self.0.examples()
+    }
+    fn prior(&self) -> Arc<dyn Prior<Flat<f64>>> {
+        self.0.prior()
+    }
+    fn batches(&self) -> usize {
+        self.0.batches()
+    }
+    fn start(&self, index: usize) -> Point<Flat<f64>> {
+        let theta = self.0.start().0.into_iter().map(|v| v + index as f64).collect();
+        Point { theta: Flat(theta), statistics: Flat(Vec::new()) }
+    }
+    fn slices(&self) -> Vec<Slice> {
+        self.0.slices()
+    }
+    fn gradient(&mut self, point: &mut Point<Flat<f64>>, name: BatchName, out: &mut Flat<f64>) {
+        let loss = self.0.batch(&point.theta, name.epoch, name.batch, out);
+        self.1.push(loss);
+    }
+    fn losses(&mut self) -> Vec<f64> {
+        self.0.asked();
+        std::mem::take(&mut self.1)
+    }
+    fn whole(&mut self, theta: &Flat<f64>, out: &mut Flat<f64>) -> f64 {
+        self.0.whole(theta, out)
+    }
+    fn whole_loss(&mut self, theta: &Flat<f64>) -> f64 {
+        self.0.whole_loss(theta)
+    }
+    fn statistics(&mut self, theta: &Flat<f64>) -> Flat<f64> {
+        self.0.refresh(theta);
+        Flat(Vec::new())
+    }
+}
+
+/// Runs a method on a formula.
+pub fn fit<T: Analytic>(
+    method: &Method,
+    target: &mut T,
+    stream: &Stream,
+    member: usize,
+    options: &Options<'_>,
+) -> Outcome<Posterior<Flat<f64>>, Posterior<Flat<f64>>> {
+    let rule = method.rule(&target.start());
+    fit::fit(rule, &mut Seen(target, Vec::new()), stream, member, options)
+}
+
+/// What there is to learn of training data under a Gaussian prior.
+pub fn task<E: Engine>(training: &Training<E>, precision: f64) -> Task<E> {
+    training.task(Arc::new(Gaussian { precision }))
+}
+
 /// What a target that stands around another, in the field that is named, has from it.
 macro_rules! around {
     ($inner:tt) => {
-        type Vector = Flat<f64>;
-
         fn examples(&self) -> usize {
             self.$inner.examples()
         }
@@ -158,11 +239,7 @@ pub fn method(name: &str, settings: Value) -> Method {
 }
 
 /// Runs a method on a target.
-pub fn run<T: Target<Vector = Flat<f64>>>(
-    method: &Method,
-    target: &mut T,
-    seed: u64,
-) -> Posterior<Flat<f64>> {
+pub fn run<T: Analytic>(method: &Method, target: &mut T, seed: u64) -> Posterior<Flat<f64>> {
     let options = Options::default();
     fit(method, target, &Stream::root(seed), 0, &options).unwrap_or_else(|e| panic!("{}", e.error))
 }
@@ -301,7 +378,7 @@ pub fn contents<T: Real>(posterior: &Posterior<Flat<T>>) -> Vec<Vec<u64>> {
     let points = posterior
         .points
         .iter()
-        .flat_map(|point| [bits(&point.theta.read(0..point.theta.len())), bits(&point.statistics)]);
+        .flat_map(|point| [&point.theta, &point.statistics].map(|v| bits(&v.read(0..v.len()))));
     let records = posterior.records.iter().flat_map(|record| {
         let report: Vec<f64> = record.report.iter().map(|(_, value)| *value).collect();
         [bits(&record.losses), bits(&report)]

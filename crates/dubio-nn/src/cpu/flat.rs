@@ -50,6 +50,12 @@ impl<T: Real> Vector for Flat<T> {
         let terms = x.0.iter().zip(&y.0).map(|(x, y)| a * *x * y.max(T::zero()).sqrt());
         self.0.iter_mut().zip(terms).for_each(|(v, term)| *v = *v + term);
     }
+    fn clip(&mut self, length: f64) {
+        let own = self.dot(self).sqrt();
+        if own > length {
+            self.scale(length / own);
+        }
+    }
     fn dot(&self, other: &Self) -> f64 {
         // Eight sums side by side, added in a fixed order.
         let mut lanes = [0.0; 8];
@@ -73,6 +79,9 @@ impl<T: Real> Vector for Flat<T> {
     }
     fn bytes_per_number(&self) -> usize {
         size_of::<T>()
+    }
+    fn zeros(&self, len: usize) -> Self {
+        Self(vec![T::zero(); len])
     }
     fn read(&self, range: Range<usize>) -> Vec<f64> {
         self.0[range].iter().map(|v| v.wide()).collect()

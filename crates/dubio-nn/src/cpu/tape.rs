@@ -1,7 +1,9 @@
 //! A network's kernels and their buffers: run forward over a batch, then back.
 
+use std::ops::Range;
+
 use super::layers::{Backward, Forward, Kernel, Mode, PIECE, kernel};
-use crate::network::{Network, Source};
+use crate::network::{Network, Node, Source};
 use crate::real::Real;
 
 /// The kernels of a network, with buffers for batches of up to some size that are allocated once.
@@ -20,6 +22,8 @@ pub(super) struct Tape<T> {
     spare: Vec<T>,
     /// Which nodes a gradient has reached on the way back.
     reached: Vec<bool>,
+    /// Nodes whose parameters stay, and with them their running statistics.
+    frozen: Vec<bool>,
 }
 
 impl<T: Real> Tape<T> {
@@ -43,9 +47,19 @@ impl<T: Real> Tape<T> {
             sums: vec![0.0; sums.unwrap_or(0)],
             spare: zeros(largest * capacity),
             reached: vec![false; nodes.len()],
+            frozen: vec![false; nodes.len()],
             network: network.clone(),
             kernels,
         }
+    }
+
+    /// Lets only these parameters move.
+    pub(super) fn freeze_outside(&mut self, moving: &Range<usize>) {
+        let stays = |node: &Node| {
+            let Range { start, end } = node.parameters;
+            start < end && (end <= moving.start || moving.end <= start)
+        };
+        self.frozen = self.network.nodes().iter().map(stays).collect();
     }
 
     /// Examples that fit.
@@ -58,7 +72,15 @@ impl<T: Real> Tape<T> {
         &self.outputs[node][..self.batch * self.network.nodes()[node].output.size()]
     }
 
-    /// Gradient of the loss with respect to what a node put out for the last batch.
+    /// What a node read from its first source in the last batch, whose inputs these were.
+    pub(super) fn read_by<'a>(&'a self, node: usize, inputs: &'a [T]) -> &'a [T] {
+        match self.network.nodes()[node].sources[0] {
+            Source::Input => inputs,
+            Source::Node(index) => self.activations(index),
+        }
+    }
+
+    /// Gradient with respect to what a node put out for the last batch.
     pub(super) fn output_gradients(&self, node: usize) -> &[T] {
         &self.gradients[node][..self.batch * self.network.nodes()[node].output.size()]
     }
@@ -75,7 +97,9 @@ impl<T: Real> Tape<T> {
         assert!(batch <= self.capacity, "a batch larger than the buffers");
         self.batch = batch;
         let nodes = self.network.nodes();
+        let frozen = mode.frozen();
         for (index, (node, kernel)) in nodes.iter().zip(&self.kernels).enumerate() {
+            let mode = if self.frozen[index] { &frozen } else { mode };
             let (before, rest) = self.outputs.split_at_mut(index);
             let read = |source: Source| match source {
                 Source::Input => input,
@@ -121,7 +145,9 @@ impl<T: Real> Tape<T> {
         let mut input_reached = false;
         let wanted = !input_gradient.is_empty();
         let nodes = self.network.nodes();
+        let frozen = mode.frozen();
         for (index, (node, kernel)) in nodes.iter().zip(&self.kernels).enumerate().rev() {
+            let mode = if self.frozen[index] { &frozen } else { mode };
             let from = node.sources[0];
             let learns = from != Source::Input || !node.parameters.is_empty() || wanted;
             if !reached[index] || !learns {

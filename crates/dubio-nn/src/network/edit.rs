@@ -31,7 +31,7 @@ impl Network {
 
     /// The first layer of the end of the network that has the parameters from `at` of the flat vector
     /// on, if what is before it can stand apart: has parameters, is a function of the input alone
-    /// (no noise, no running statistics), and is read at its end only.
+    /// (no noise), and is read at its end only.
     pub fn seam(&self, at: usize) -> Option<usize> {
         let mut first = self.nodes.iter().position(|node| node.parameters.contains(&at))?;
         // Noise in front of it is another at every step, and so belongs to what is stepped.
@@ -39,7 +39,7 @@ impl Network {
             first -= 1;
         }
         let (before, after) = self.nodes.split_at(first);
-        let fixed = |node: &Node| !node.layer.is_noisy() && node.statistics.is_empty();
+        let fixed = |node: &Node| !node.layer.is_noisy();
         let reads = |source: &Source| matches!(*source, Source::Node(i) if i + 1 >= first);
         let apart = |node: &Node| node.sources.iter().all(reads);
         let learnt = before.last().is_some_and(|node| node.parameters.end > 0);

@@ -1,7 +1,6 @@
 //! `Layer::BatchNorm`: channels shifted and scaled to mean 0 and variance 1 over a batch.
 
-use super::{Backward, Forward, Kernel, PIECE, each_piece};
-use crate::engine::Statistics;
+use super::{Backward, Forward, Kernel, PIECE, Statistics, each_piece};
 use crate::real::Real;
 use crate::shape::Shape;
 

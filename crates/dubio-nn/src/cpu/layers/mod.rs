@@ -40,7 +40,6 @@ use padded_shortcut::PaddedShortcut;
 use relu::Relu;
 use swish::Swish;
 
-use crate::engine::Statistics;
 use crate::layer::Layer;
 use crate::real::Real;
 use crate::shape::Shape;
@@ -52,6 +51,18 @@ pub(super) const PIECE: usize = 8;
 /// A property of the layer and the batch alone.
 const WORTH_SHARING: usize = 1 << 18;
 
+/// Where batch normalisation takes its means and variances from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Statistics {
+    /// From the batch, which also moves the running ones by this fraction of the way.
+    Batch {
+        /// Fraction of the new batch in the running statistics; PyTorch's `momentum`, 0.1 there.
+        momentum: f64,
+    },
+    /// The running ones.
+    Running,
+}
+
 /// What a pass is for.
 #[derive(Clone, Debug)]
 pub(super) struct Mode {
@@ -59,21 +70,43 @@ pub(super) struct Mode {
     pub statistics: Statistics,
     /// Where dropout takes its masks from; `None` for no dropout.
     pub noise: Option<Stream>,
+    /// Whose masks they are.
+    pub masks: Masks,
+}
+
+/// What a mask of dropout is of. In prediction a pass is a sample of the network and not of every example
+/// by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Masks {
+    /// Of one example, as in training.
+    OfExamples,
+    /// Of all of them.
+    Shared,
 }
 
 impl Mode {
-    /// Which mask of its stream an example gets. In training each has its own; in prediction all have
-    /// the same, so that a pass is a sample of the network and not of every example by itself.
+    /// Which mask of its stream an example gets.
     fn mask_of(&self, example: usize) -> usize {
-        match self.statistics {
-            Statistics::Batch { .. } => example,
-            Statistics::Running => 0,
+        match self.masks {
+            Masks::OfExamples => example,
+            Masks::Shared => 0,
         }
     }
 
-    /// Running statistics, no noise.
-    pub(super) fn evaluate() -> Self {
-        Self { statistics: Statistics::Running, noise: None }
+    /// To learn.
+    pub(super) fn training(noise: Option<&Stream>) -> Self {
+        let statistics = Statistics::Batch { momentum: 0.1 };
+        Self { statistics, noise: noise.cloned(), masks: Masks::OfExamples }
+    }
+
+    /// To predict: running statistics.
+    pub(super) fn predicting(noise: Option<&Stream>) -> Self {
+        Self { statistics: Statistics::Running, noise: noise.cloned(), masks: Masks::Shared }
+    }
+
+    /// The same for a layer that stays as it is.
+    pub(super) fn frozen(&self) -> Self {
+        Self { statistics: Statistics::Running, ..self.clone() }
     }
 }
 

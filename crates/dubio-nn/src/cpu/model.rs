@@ -1,0 +1,265 @@
+//! A network at work on a CPU.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use dubio_random::stream::Stream;
+
+use super::gather::{Gathered, InMemory};
+use super::layers::{Mode, Statistics};
+use super::tape::{Gradients, Tape};
+use super::{Cpu, Flat};
+use crate::engine::{self, Batch, Point, Seed, Visited};
+use crate::examples::Examples;
+use crate::initial;
+use crate::loss::{Kernel, Loss, Truth, factors, mean_loss};
+use crate::network::Network;
+use crate::real::Real;
+
+/// A network's kernels and buffers, and what it learns from.
+pub struct Model<T> {
+    tape: Tape<T>,
+    task: Option<(Examples<T>, Arc<dyn Loss>)>,
+    order: Vec<u32>,
+    gathered: Gathered<T>,
+    losses: Vec<f64>,
+    /// Gradients of the outputs.
+    seed: Vec<T>,
+    /// Running statistics of a pass that may not move those of its point.
+    statistics: Vec<T>,
+    /// A gradient of the parameters that nobody asked for.
+    unused: Vec<T>,
+}
+
+impl<T: Real> Model<T> {
+    /// With room for batches of up to `capacity` examples.
+    #[inline(never)]
+    pub fn new(network: &Network, capacity: usize) -> Self {
+        Self {
+            tape: Tape::new(network, capacity),
+            task: None,
+            order: Vec::new(),
+            gathered: Gathered::default(),
+            losses: Vec::new(),
+            seed: vec![T::zero(); capacity * network.output().size()],
+            statistics: Vec::new(),
+            unused: Vec::new(),
+        }
+    }
+
+    /// What a node put out for the last batch.
+    pub fn activations(&self, node: usize) -> &[T] {
+        self.tape.activations(node)
+    }
+
+    /// Mean loss of these inputs at a point, whose running statistics move; its gradient replaces
+    /// `gradient`. What [`engine::Model::gradient`] does with the examples of a mini-batch, for cross-entropy
+    /// and Gaussians.
+    pub fn loss_and_gradient(
+        &mut self,
+        point: &mut Point<Flat<T>>,
+        (inputs, truth): (&[T], Truth<'_>),
+        noise: Option<&Stream>,
+        gradient: &mut Flat<T>,
+    ) -> f64 {
+        let Self { tape, seed, .. } = self;
+        step(tape, seed, point, inputs, &Mode::training(noise), gradient, |outputs, seed| {
+            mean_loss(outputs, truth, seed)
+        })
+    }
+}
+
+/// A pass forward, what `loss` makes of the outputs, and a pass back.
+fn step<T: Real>(
+    tape: &mut Tape<T>,
+    seed: &mut [T],
+    point: &mut Point<Flat<T>>,
+    inputs: &[T],
+    mode: &Mode,
+    gradient: &mut Flat<T>,
+    loss: impl FnOnce(&[T], &mut [T]) -> f64,
+) -> f64 {
+    let Point { theta, statistics } = point;
+    let outputs = tape.forward(&theta.0, &mut statistics.0, inputs, mode);
+    let seed = &mut seed[..outputs.len()];
+    let loss = loss(outputs, seed);
+    gradient.0.fill(T::zero());
+    let into = Gradients { parameters: &mut gradient.0, inputs: &mut [] };
+    tape.backward(&theta.0, inputs, seed, mode, into);
+    loss
+}
+
+/// The mean loss of a batch; its gradient at the outputs replaces `seed`.
+fn loss_of<T: Real>(loss: &dyn Loss, outputs: &[T], batch: InMemory<'_, T>, seed: &mut [T]) -> f64 {
+    match (loss.kernel(), batch.truth) {
+        (Some(Kernel::CrossEntropy), Truth::Labels(_))
+        | (Some(Kernel::Gaussian), Truth::Targets(_)) => mean_loss(outputs, batch.truth, seed),
+        _ => {
+            let wide: Vec<f64> = outputs.iter().map(|v| v.wide()).collect();
+            let mut gradient = vec![0.0; wide.len()];
+            let mean = loss.mean(&wide, batch.truth, batch.rows, &mut gradient);
+            seed.iter_mut().zip(gradient).for_each(|(s, g)| *s = T::of(g));
+            mean
+        }
+    }
+}
+
+const NOTHING: &str = "a network learns after it was told what from";
+
+/// What is generic and never inlined is shared with the crates that use it, if it is used here.
+#[used]
+static SINGLE: fn(&Network, usize) -> Model<f32> = Model::new;
+
+impl<T: Real> engine::Model<Cpu<T>> for Model<T> {
+    fn network(&self) -> &Network {
+        &self.tape.network
+    }
+
+    fn start(&self, stream: &Stream) -> Point<Flat<T>> {
+        let network = &self.tape.network;
+        let theta = Flat(initial::start(network, stream));
+        Point { theta, statistics: Flat(initial::rest(network)) }
+    }
+
+    fn learn(&mut self, data: &Examples<T>, loss: &Arc<dyn Loss>, moving: Range<usize>) {
+        self.tape.freeze_outside(&moving);
+        self.task = Some((data.clone(), Arc::clone(loss)));
+    }
+
+    fn order(&mut self, rows: &[u32]) {
+        self.order.clear();
+        self.order.extend_from_slice(rows);
+    }
+
+    fn gradient(&mut self, point: &mut Point<Flat<T>>, batch: &Batch<'_>, gradient: &mut Flat<T>) {
+        let Self { tape, task, order, gathered, seed, .. } = self;
+        let (examples, loss) = task.as_ref().expect(NOTHING);
+        let data = gathered.rows(examples, order, &batch.rows, batch.augment);
+        let mode = Mode::training(batch.noise);
+        let mean = step(tape, seed, point, data.inputs, &mode, gradient, |outputs, seed| {
+            loss_of(&**loss, outputs, data, seed)
+        });
+        self.losses.push(mean);
+    }
+
+    fn losses(&mut self) -> Vec<f64> {
+        std::mem::take(&mut self.losses)
+    }
+
+    fn loss(&mut self, point: &Point<Flat<T>>, batch: &Batch<'_>) -> f64 {
+        let Self { tape, task, order, gathered, seed, statistics, .. } = self;
+        let (examples, loss) = task.as_ref().expect(NOTHING);
+        let data = gathered.rows(examples, order, &batch.rows, batch.augment);
+        statistics.clone_from(&point.statistics.0);
+        let mode = Mode::predicting(None);
+        let outputs = tape.forward(&point.theta.0, statistics, data.inputs, &mode);
+        loss_of(&**loss, outputs, data, &mut seed[..outputs.len()])
+    }
+
+    fn observe(
+        &mut self,
+        theta: &Flat<T>,
+        statistics: &mut Flat<T>,
+        batch: &Batch<'_>,
+        momentum: f64,
+    ) {
+        let Self { tape, task, order, gathered, .. } = self;
+        let (examples, _) = task.as_ref().expect(NOTHING);
+        let data = gathered.rows(examples, order, &batch.rows, batch.augment);
+        let mode = Mode { statistics: Statistics::Batch { momentum }, ..Mode::training(None) };
+        tape.forward(&theta.0, &mut statistics.0, data.inputs, &mode);
+    }
+
+    fn outputs(&mut self, point: &Point<Flat<T>>, batch: &Batch<'_>, out: &mut Vec<T>) {
+        let Self { tape, task, order, gathered, statistics, .. } = self;
+        let (examples, _) = task.as_ref().expect(NOTHING);
+        let data = gathered.rows(examples, order, &batch.rows, batch.augment);
+        statistics.clone_from(&point.statistics.0);
+        let mode = Mode::predicting(batch.noise);
+        out.extend_from_slice(tape.forward(&point.theta.0, statistics, data.inputs, &mode));
+    }
+
+    fn seeded_gradient(
+        &mut self,
+        point: &mut Point<Flat<T>>,
+        batch: &Batch<'_>,
+        seed: Seed<'_>,
+        gradient: &mut Flat<T>,
+    ) {
+        let Self { tape, task, order, gathered, seed: room, .. } = self;
+        let (examples, _) = task.as_ref().expect(NOTHING);
+        let data = gathered.rows(examples, order, &batch.rows, batch.augment);
+        let mode = Mode::training(batch.noise);
+        step(tape, room, point, data.inputs, &mode, gradient, |outputs, room| {
+            factors(seed, outputs, room);
+            0.0
+        });
+    }
+
+    fn visit(
+        &mut self,
+        point: &Point<Flat<T>>,
+        batch: &Batch<'_>,
+        seed: Seed<'_>,
+        visitor: &mut dyn FnMut(Visited<'_, Flat<T>>),
+    ) {
+        let Self { tape, task, order, gathered, seed: room, statistics, unused, .. } = self;
+        let (examples, _) = task.as_ref().expect(NOTHING);
+        let inputs = gathered.rows(examples, order, &batch.rows, batch.augment).inputs;
+        statistics.clone_from(&point.statistics.0);
+        let mode = Mode::predicting(batch.noise);
+        let theta = &point.theta.0;
+        let outputs = tape.forward(theta, statistics, inputs, &mode);
+        let room = &mut room[..outputs.len()];
+        factors(seed, outputs, room);
+        unused.resize(theta.len(), T::zero());
+        tape.backward(
+            theta,
+            inputs,
+            room,
+            &mode,
+            Gradients { parameters: unused, inputs: &mut [] },
+        );
+        let nodes = tape.network.nodes().iter().enumerate();
+        for (node, _) in nodes.filter(|(_, node)| !node.parameters.is_empty()) {
+            let inputs = &Flat(tape.read_by(node, inputs).to_vec());
+            let output_gradients = &Flat(tape.output_gradients(node).to_vec());
+            visitor(Visited { node, inputs, output_gradients });
+        }
+    }
+
+    fn predict(
+        &mut self,
+        point: &Point<Flat<T>>,
+        inputs: &[T],
+        noise: Option<&Stream>,
+        out: &mut Vec<T>,
+    ) {
+        let Self { tape, statistics, .. } = self;
+        statistics.clone_from(&point.statistics.0);
+        let size = tape.capacity() * tape.network.input.size();
+        let mode = Mode::predicting(noise);
+        for part in inputs.chunks(size) {
+            out.extend_from_slice(tape.forward(&point.theta.0, statistics, part, &mode));
+        }
+    }
+
+    fn input_gradient(
+        &mut self,
+        point: &Point<Flat<T>>,
+        inputs: &[T],
+        noise: Option<&Stream>,
+        seed: Seed<'_>,
+        out: &mut [T],
+    ) {
+        let mode = Mode::predicting(noise);
+        let Self { tape, seed: room, statistics, unused, .. } = self;
+        statistics.clone_from(&point.statistics.0);
+        let theta = &point.theta.0;
+        let outputs = tape.forward(theta, statistics, inputs, &mode);
+        let room = &mut room[..outputs.len()];
+        factors(seed, outputs, room);
+        unused.resize(theta.len(), T::zero());
+        tape.backward(theta, inputs, room, &mode, Gradients { parameters: unused, inputs: out });
+    }
+}
