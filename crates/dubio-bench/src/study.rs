@@ -5,15 +5,13 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use dubio_predictions::Error;
 use serde::{Deserialize, Serialize};
 
 use crate::evaluation::Evaluation;
 use crate::name::Name;
 use crate::plan::{Plan, PlannedRun};
-use crate::score::{Asked, Row, Wanted, score};
-use crate::search::Search;
-use crate::store::{Cause, Store, read, write_pretty};
+use crate::score::{Asked, Wanted};
+use crate::store::{Store, read, write_pretty};
 use crate::suite::Suite;
 
 /// Folder of studies inside the folder of runs.
@@ -76,23 +74,6 @@ impl Study {
         Ok(studies)
     }
 
-    /// The scores of its finished runs.
-    pub fn rows(
-        &self,
-        store: &Store,
-        resamples: usize,
-        wanted: Wanted<'_>,
-    ) -> Result<Vec<Row>, Error> {
-        let mut rows = Vec::new();
-        for run in self.runs.iter().filter(|run| store.is_finished(&run.id)) {
-            let record = store.record(&run.id).map_err(|e| {
-                Error::file(&store.run(&run.id), e, "remove the run and do it again")
-            })?;
-            rows.extend(score(store, &record, &self.asked(run, store, resamples, wanted))?);
-        }
-        Ok(rows)
-    }
-
     /// How one of its runs is scored.
     pub fn asked<'a>(
         &self,
@@ -126,22 +107,4 @@ impl Study {
         let id = same.map(|run| run.id.clone()).or(first)?;
         Some(store.run(&id).join("test.npz"))
     }
-}
-
-/// How bad a trial's score is, once it is finished; infinitely when it failed by itself or has no
-/// score. What the machine is to blame for is unknown, and done again.
-pub fn badness(store: &Store, run: &PlannedRun, search: &Search) -> Option<f64> {
-    if !store.is_finished(&run.id) {
-        let own = store.failure(&run.id).filter(|failure| failure.cause == Cause::Run);
-        return own.map(|_| f64::INFINITY);
-    }
-    let wanted = |_: &str, name: &str| name == search.score;
-    let asked = Asked { resamples: 0, reference: None, groups: None, wanted: &wanted };
-    let record = store.record(&run.id).ok()?;
-    let rows = score(store, &record, &asked).unwrap_or_default();
-    let badness = |row: &Row| {
-        let value = row.entry.value.as_ref().ok()?;
-        row.entry.card.direction.badness(*value)
-    };
-    Some(rows.first().and_then(badness).unwrap_or(f64::INFINITY))
 }

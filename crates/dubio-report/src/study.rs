@@ -4,6 +4,7 @@ use dubio_metrics::check::{Mode, Summary};
 use dubio_metrics::compare::{BINS, TEMPERATURES};
 use dubio_metrics::dee::Point;
 use dubio_metrics::scorecard::Entry;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::view::View;
@@ -91,7 +92,7 @@ pub struct Row {
 }
 
 /// A posterior predictive check of a run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Check {
     /// Which predictions.
     pub split: String,
@@ -121,7 +122,7 @@ pub struct Cost {
 }
 
 /// A score of a method against its number of members.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Growth {
     /// Data set of its runs, without the number of a split.
     pub data: String,
@@ -136,7 +137,7 @@ pub struct Growth {
 }
 
 /// A score of a run as a setting changes that says nothing of the method.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sweep {
     /// Which setting.
     pub setting: Setting,
@@ -147,7 +148,7 @@ pub struct Sweep {
 }
 
 /// A setting that a score should not depend on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Setting {
     /// Number of bins.
     Bins,

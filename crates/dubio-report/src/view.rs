@@ -7,6 +7,7 @@ use dubio_metrics::detection::ood::Uncertainties;
 use dubio_metrics::examples::Examples;
 use dubio_metrics::ranking::Ranking;
 use dubio_metrics::regression::Outcomes;
+use serde::{Deserialize, Serialize};
 
 /// Points of a curve over shares from 0 to 1, both ends in.
 pub const POINTS: usize = 51;
@@ -16,7 +17,7 @@ pub const BINS: usize = 30;
 pub const RELIABILITY_BINS: usize = 15;
 
 /// A split's predictions, seen from afar.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct View {
     /// `test`, `shift.fog.3`, `ood.svhn`.
     pub split: String,
@@ -41,7 +42,7 @@ pub struct View {
 }
 
 /// The mean entropy of the prediction and its parts, in nats.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Parts {
     /// Of the predictive distribution.
     pub total: f64,

@@ -19,10 +19,10 @@ use dubio_predictions::{Classification, Predictions, Regression, RegressionKind,
 use dubio_random::stream::Stream;
 
 use crate::Outcome;
-use crate::costs::read_costs;
-use crate::loading::{at_fault, labels, note_ignored, outcomes};
-use crate::names::Selection;
 use crate::progress::Bar;
+use dubio_api::costs::read_costs;
+use dubio_api::loading::{at_fault, labels, note_ignored, outcomes};
+use dubio_api::names::Selection;
 
 /// Posterior predictive check: could these labels have come from the model itself?
 ///
@@ -175,7 +175,7 @@ impl Args {
 }
 
 fn classified(args: &Args, file: &Classification, checking: &Checking<'_>) -> Result<Report> {
-    note_ignored(&file.path, &file.ignored);
+    note_ignored(&file.path, &file.ignored, &Bar::new());
     let labels = labels(file)?;
     let Some(how) = args.recalibrate else {
         return check_members(args, file, &file.source, file.form, labels, checking);
@@ -214,7 +214,8 @@ fn held(
     progress: &dyn Progress,
 ) -> Result<dubio_metrics::pool::Pooled> {
     progress.start("reading", source.examples());
-    pool(source, form, &|rows| progress.advance(rows)).map_err(|fault| at_fault(file, &fault))
+    let pooled = pool(source, form, &|rows| progress.advance(rows));
+    Ok(pooled.map_err(|fault| at_fault(file, &fault))?)
 }
 
 fn check_members(
@@ -236,7 +237,7 @@ fn check_members(
 }
 
 fn regressed(args: &Args, file: &Regression, checking: &Checking<'_>) -> Result<Report> {
-    note_ignored(&file.path, &file.ignored);
+    note_ignored(&file.path, &file.ignored, &Bar::new());
     for (flag, given) in
         [("--recalibrate", args.recalibrate.is_some()), ("--costs", args.costs.is_some())]
     {

@@ -18,10 +18,10 @@ use dubio_predictions::{Classification, Predictions, Regression, RegressionKind,
 use dubio_random::stream::Stream;
 
 use crate::Outcome;
-use crate::loading::{at_fault, labels, note_ignored, outcomes, pooled};
-use crate::names::Selection;
 use crate::progress::Bar;
-use crate::same::{Truth, same_examples};
+use dubio_api::loading::{at_fault, labels, note_ignored, outcomes, pooled};
+use dubio_api::names::Selection;
+use dubio_api::same::{Truth, same_examples};
 
 /// Compare methods on the same examples: differences with intervals, a ranking, and what may not be
 /// compared.
@@ -189,7 +189,7 @@ fn classified(
     file: &Classification,
     progress: &dyn Progress,
 ) -> Result<(usize, Examples)> {
-    note_ignored(&file.path, &file.ignored);
+    note_ignored(&file.path, &file.ignored, &Bar::new());
     let there = file.source.members();
     let members = args.used(&file.path, there)?;
     let pooled = if members == there {
@@ -204,7 +204,7 @@ fn classified(
 }
 
 fn regressed(args: &Args, file: &Regression, level: f64) -> Result<(usize, Outcomes)> {
-    note_ignored(&file.path, &file.ignored);
+    note_ignored(&file.path, &file.ignored, &Bar::new());
     let there = match &file.kind {
         RegressionKind::Gaussians(source, _) | RegressionKind::Samples(source) => source.members(),
         RegressionKind::Quantiles(..) => 1,

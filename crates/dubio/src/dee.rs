@@ -14,9 +14,9 @@ use dubio_words::{nearest, unknown_of_many};
 use serde_json::{Map, Value, json};
 
 use crate::Outcome;
-use crate::names::{base, known};
 use crate::render::value;
 use crate::terminal::{self, say};
+use dubio_api::names::{base, known};
 
 /// Deep ensemble equivalents: how many independently trained networks a method is worth.
 ///

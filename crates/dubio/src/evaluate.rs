@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::builder::ValueParser;
 use dubio_metrics::binning::Edges;
 use dubio_metrics::bootstrap::Bootstrap;
@@ -14,15 +14,16 @@ use dubio_metrics::pool::Pooled;
 use dubio_metrics::score::{Options, Score};
 use dubio_metrics::scorecard::{self, Entry, Examined, Progress, Scoring};
 use dubio_metrics::{classification, regression};
-use dubio_predictions::{Classification, Groups, Predictions, Regression, open};
+use dubio_predictions::{Classification, Predictions, Regression, open};
 use dubio_random::stream::Stream;
 
-use crate::costs::read_costs;
 use crate::curves::write_curves;
-use crate::loading::{self, labels, note_ignored, outcomes};
-use crate::names::{Selection, base};
 use crate::progress::Bar;
 use crate::{Outcome, destination, render};
+use dubio_api::costs::read_costs;
+use dubio_api::groups::grouping;
+use dubio_api::loading::{self, labels, note_ignored, outcomes};
+use dubio_api::names::{Selection, base};
 
 /// Score a predictions file: .npz, .safetensors, or a folder of .npy.
 ///
@@ -183,7 +184,7 @@ fn classified(
     scoring: &Scoring<'_>,
     selection: &Selection,
 ) -> Result<Vec<Entry>> {
-    note_ignored(&file.path, &file.ignored);
+    note_ignored(&file.path, &file.ignored, &Bar::new());
     let labels = labels(file)?;
     let groups = args.groups.as_deref().map(|name| grouping(&file.path, &file.groups, name));
     let groups = groups.transpose()?;
@@ -272,7 +273,7 @@ fn reference(path: &Path, examples: &Examples, progress: &dyn Progress) -> Resul
             examples.labels[i]
         );
     }
-    loading::pooled(&file, progress)
+    Ok(loading::pooled(&file, progress)?)
 }
 
 fn same_classes(path: &Path, own: usize, other: usize) -> Result<()> {
@@ -282,22 +283,13 @@ fn same_classes(path: &Path, own: usize, other: usize) -> Result<()> {
     Ok(())
 }
 
-pub(crate) fn grouping<'a>(path: &Path, groups: &'a Groups, name: &str) -> Result<&'a [i64]> {
-    groups.get(name).with_context(|| {
-        let there: Vec<String> = groups.arrays().map(|(array, _)| format!("`{array}`")).collect();
-        let wanted = if name.is_empty() { "groups".into() } else { format!("groups.{name}") };
-        let there = if there.is_empty() { "none".to_string() } else { there.join(", ") };
-        format!("{}: there is no array `{wanted}`; arrays of groups: {there}", path.display())
-    })
-}
-
 fn regressed(
     args: &Args,
     file: &Regression,
     scoring: &Scoring<'_>,
     selection: &Selection,
 ) -> Result<Vec<Entry>> {
-    note_ignored(&file.path, &file.ignored);
+    note_ignored(&file.path, &file.ignored, &Bar::new());
     for (flag, given) in [
         ("--ood", !args.ood.is_empty()),
         ("--reference", args.reference.is_some()),

@@ -12,8 +12,8 @@ use dubio_nn::networks;
 use dubio_words::{nearest, unknown_of_many};
 use serde_json::json;
 
-use crate::names::{Known, base, known};
 use crate::terminal;
+use dubio_api::names::{Known, base, known};
 
 /// List what there is.
 #[derive(clap::Args)]

@@ -3,7 +3,6 @@
 mod calibrate;
 mod check;
 mod compare;
-mod costs;
 mod curves;
 mod data;
 mod dee;
@@ -14,8 +13,6 @@ mod first_look;
 #[cfg(target_os = "linux")]
 mod huge_pages;
 mod interrupt;
-mod loading;
-mod names;
 mod on_slurm;
 mod plan;
 mod predict;
@@ -23,7 +20,6 @@ mod progress;
 mod render;
 mod report;
 mod runs;
-mod same;
 #[cfg(target_os = "linux")]
 mod spare_blocks;
 mod study;

@@ -4,12 +4,12 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use dubio_api::scores::badness;
 use dubio_bench::memory;
 use dubio_bench::plan::{MANY, Plan, PlannedRun, plan, runs};
 use dubio_bench::schema::schema;
 use dubio_bench::search::Search;
 use dubio_bench::store::State;
-use dubio_bench::study::badness;
 use dubio_bench::suite::Suite;
 use dubio_predictions::input;
 use dubio_words::unknown;

@@ -4,8 +4,11 @@ use std::io::IsTerminal;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use dubio_api::Listener;
 use dubio_metrics::scorecard::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::terminal::say;
 
 /// How long work may take before it is worth a bar.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -47,6 +50,12 @@ impl Progress for Bar {
     }
     fn advance(&self, pieces: usize) {
         self.with(|bar| bar.inc(pieces as u64));
+    }
+}
+
+impl Listener for Bar {
+    fn noted(&self, text: &str) {
+        say!("{text}");
     }
 }
 

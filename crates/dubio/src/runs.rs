@@ -4,15 +4,16 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
+use dubio_api::scores::{Extent, scores};
 use dubio_bench::run_id::RunId;
-use dubio_bench::score::{Asked, score};
+use dubio_bench::score::Asked;
 use dubio_bench::store::Store;
 use dubio_bench::study::Study;
 use dubio_report::render::no_formula;
 use serde_json::json;
 
-use crate::names::Selection;
 use crate::terminal::{self, one_line};
+use dubio_api::names::Selection;
 
 /// Score the finished runs of a folder, long and tidy, as CSV.
 #[derive(clap::Args)]
@@ -79,16 +80,17 @@ pub(crate) fn score_runs(args: &ScoreArgs) -> Result<()> {
         "hi", "n", "why",
     ])?;
     for record in records {
-        let wanted = |_: &str, name: &str| selection.wants(name);
+        let all = |_: &str, _: &str| true;
         let resamples = args.resamples as usize;
         let planned = studies
             .iter()
             .find_map(|study| Some((study, study.runs.iter().find(|run| run.id == record.id)?)));
         let asked = match planned {
-            Some((study, run)) => study.asked(run, &store, resamples, &wanted),
-            None => Asked { resamples, reference: None, groups: None, wanted: &wanted },
+            Some((study, run)) => study.asked(run, &store, resamples, &all),
+            None => Asked { resamples, reference: None, groups: None, wanted: &all },
         };
-        for row in score(&store, &record, &asked)? {
+        let rows = scores(&store, &record, Extent::Everything, &asked)?;
+        for row in rows.iter().filter(|row| selection.wants(&row.entry.name)) {
             let s = &record.settings;
             let number = |value: Option<f64>| value.map_or(String::new(), |v| v.to_string());
             let (value, why) = match &row.entry.value {

@@ -4,14 +4,17 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::progress::Bar;
 use anyhow::{Result, anyhow, bail};
+use dubio_api::report::study_of_plan;
+use dubio_api::scores::{badness, scores_of_study};
 use dubio_bench::executor::Ended;
 use dubio_bench::local::Local;
 use dubio_bench::memory;
 use dubio_bench::plan::{PlannedRun, plan};
 use dubio_bench::search::Search;
 use dubio_bench::store::Store;
-use dubio_bench::study::{Study, badness};
+use dubio_bench::study::Study;
 use dubio_data::folder::data_folder;
 use dubio_predictions::write_whole;
 
@@ -20,7 +23,7 @@ use crate::first_look::first_look;
 use crate::interrupt::{same_command, stopper};
 use crate::on_slurm::{On, SlurmArgs};
 use crate::plan::{not_too_many, suite};
-use crate::report::{page, study_of_plan};
+use crate::report::page;
 use crate::study_bars::Bars;
 use crate::terminal::{self, say};
 
@@ -174,8 +177,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<()> {
         None => args.places.runs.join(format!("{}.html", suite.name)),
     };
     study.runs = planned.clone();
-    let rows = study.rows(&store, 0, &|split, name| split == "test" || !name.contains('.'))?;
-    let html = page(&study_of_plan(&study, &store, RESAMPLES)?);
+    let html = page(&study_of_plan(&study, &store, RESAMPLES, &Bar::new())?);
+    let rows = scores_of_study(&study, &store)?;
     let written = write_whole(&report, |file| file.write_all(html.as_bytes()));
     first_look(&planned, &store, &rows)?;
     let failed: Vec<(&PlannedRun, &String)> = ended

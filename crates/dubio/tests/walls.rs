@@ -47,6 +47,15 @@ fn crates_depend_only_on_what_stands_above_them() {
                 "dubio-infer",
             ],
             "dubio-report" => &["dubio-random", "dubio-metrics"],
+            "dubio-api" => &[
+                "dubio-random",
+                "dubio-words",
+                "dubio-metrics",
+                "dubio-predictions",
+                "dubio-data",
+                "dubio-bench",
+                "dubio-report",
+            ],
             "dubio" => &[
                 "dubio-random",
                 "dubio-words",
@@ -57,11 +66,40 @@ fn crates_depend_only_on_what_stands_above_them() {
                 "dubio-infer",
                 "dubio-bench",
                 "dubio-report",
+                "dubio-api",
             ],
             _ => panic!("say here which crates {name} may depend on"),
         };
         for dependency in own_dependencies(package) {
             assert!(allowed.contains(&dependency), "{name} must not depend on {dependency}");
+        }
+    }
+}
+
+/// The library under the binary is called by others, too, which have no terminal.
+#[test]
+fn what_commands_do_needs_no_command_line_and_no_terminal() {
+    let metadata = workspace();
+    let packages = metadata["packages"].as_array().expect("packages");
+    let api = packages.iter().find(|package| package["name"] == "dubio-api").expect("the library");
+    let used = api["dependencies"].as_array().into_iter().flatten();
+    let names: Vec<&str> = used.filter_map(|dependency| dependency["name"].as_str()).collect();
+    assert!(names.contains(&"serde"));
+    for forbidden in ["clap", "indicatif", "ctrlc", "anyhow"] {
+        assert!(!names.contains(&forbidden), "dubio-api must not depend on {forbidden}");
+    }
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../dubio-api/src")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).expect("a source");
+            for forbidden in ["print!", "println!", "stdout", "stderr", "process::exit"] {
+                assert!(!text.contains(forbidden), "{} uses {forbidden}", path.display());
+            }
         }
     }
 }

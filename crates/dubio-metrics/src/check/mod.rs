@@ -17,13 +17,13 @@ pub use summary::{Checked, Rule, Summary};
 pub use targets::{Predictive, regression};
 
 use dubio_random::stream::Stream;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::score::Options;
 use crate::scorecard::Progress;
 
 /// How an ensemble makes data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
     /// One member makes all labels of a replicate.

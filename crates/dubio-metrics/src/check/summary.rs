@@ -1,6 +1,6 @@
 //! What a check says: where the observed value lies among the replicates.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::bootstrap::percentile;
 use crate::card::Card;
@@ -32,7 +32,7 @@ pub struct Checked {
 }
 
 /// The same in plain numbers; what has no value is `None`, and `why` says why.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// The score's public name.
     pub statistic: String,

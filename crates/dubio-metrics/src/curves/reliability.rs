@@ -2,9 +2,10 @@
 
 use crate::binning::edges::right_closed;
 use crate::examples::Examples;
+use serde::{Deserialize, Serialize};
 
 /// One bin of a reliability diagram.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReliabilityBin {
     /// Number of examples.
     pub count: usize,

@@ -10,12 +10,12 @@ pub use curve::{Subsets, curve};
 
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::card::Direction;
 
 /// The score of a method with some number of samples, over its runs and draws.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     /// Number of samples, or of networks of a deep ensemble.
     pub n_samples: usize,

@@ -16,10 +16,10 @@ use dubio_predictions::{Classification, Predictions, Regression, RegressionKind,
 use dubio_random::stream::Stream;
 
 use super::{Args, Curve};
-use crate::loading::{outcomes, pooled};
-use crate::names::Selection;
 use crate::progress::Bar;
-use crate::same::{Truth, same_examples};
+use dubio_api::loading::{outcomes, pooled};
+use dubio_api::names::Selection;
+use dubio_api::same::{Truth, same_examples};
 
 /// What a method predicted.
 struct Method {
@@ -113,7 +113,7 @@ impl Method {
 
     fn truth(&self) -> Result<Truth> {
         match &self.files {
-            Files::Classes(files) => Truth::of_classes(&files[0]),
+            Files::Classes(files) => Ok(Truth::of_classes(&files[0])?),
             Files::Numbers(files) => Ok(Truth::of_numbers(&files[0])),
         }
     }
@@ -122,12 +122,17 @@ impl Method {
     fn check(&self, truth: &Truth) -> Result<()> {
         match &self.files {
             Files::Classes(files) => {
-                files.iter().try_for_each(|file| same_examples(truth, &Truth::of_classes(file)?))
+                for file in files {
+                    same_examples(truth, &Truth::of_classes(file)?)?;
+                }
             }
             Files::Numbers(files) => {
-                files.iter().try_for_each(|file| same_examples(truth, &Truth::of_numbers(file)))
+                for file in files {
+                    same_examples(truth, &Truth::of_numbers(file))?;
+                }
             }
         }
+        Ok(())
     }
 
     /// Samples of the run that has most.

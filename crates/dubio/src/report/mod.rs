@@ -1,22 +1,17 @@
 //! `dubio report`: what turns numbers into an answer.
 
-mod examine;
-mod files;
-mod growth;
-mod observe;
-mod runs;
 mod write;
 
-pub(crate) use runs::study_of_plan;
 pub(crate) use write::page;
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
-use dubio_report::study::Study;
+use anyhow::Result;
+use dubio_api::report::{Settings, report};
 
 use crate::destination;
+use crate::progress::Bar;
 
 /// Make a report of runs or of predictions from elsewhere: one page that needs nothing else.
 ///
@@ -87,36 +82,16 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             .collect();
         destination::keep(args.inputs.iter().chain(&args.costs).chain(&inside), &[path])?;
     }
-    let mut study = study(args)?;
-    if let Some(title) = &args.title {
-        study.title.clone_from(title);
-    }
+    let settings = Settings {
+        inputs: args.inputs.clone(),
+        names: args.names.clone(),
+        groups: args.groups.clone(),
+        costs: args.costs.clone(),
+        study: args.study.clone(),
+        baseline: args.baseline.clone(),
+        title: args.title.clone(),
+        resamples: args.resamples as usize,
+    };
+    let study = report(&settings, &Bar::new())?;
     write::write(&study, args.format, args.output.as_deref())
-}
-
-fn study(args: &Args) -> Result<Study> {
-    if let [folder] = &args.inputs[..]
-        && runs::is_store(folder)
-    {
-        let given = [
-            ("--names", !args.names.is_empty()),
-            ("--groups", args.groups.is_some()),
-            ("--costs", args.costs.is_some()),
-            ("--baseline", args.baseline.is_some()),
-        ];
-        if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {
-            bail!("{flag} is for predictions files, and {} is a folder of runs", folder.display());
-        }
-        return runs::study_of_folder(folder, args.study.as_deref(), args.resamples as usize);
-    }
-    if let Some(folder) = args.inputs.iter().find(|input| runs::is_store(input)) {
-        bail!(
-            "{} is a folder of runs; report it by itself, or name predictions files only",
-            folder.display()
-        );
-    }
-    if args.study.is_some() {
-        bail!("--study is for a folder of runs, and {} is none", args.inputs[0].display());
-    }
-    files::study_of_files(args)
 }

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use anyhow::{Result, bail};
 use dubio_metrics::bootstrap::Bootstrap;
 use dubio_metrics::detection::ood::Uncertainties;
 use dubio_metrics::examples::Examples;
@@ -14,6 +13,8 @@ use dubio_predictions::{Classification, Predictions, Regression, open};
 use dubio_random::stream::Stream;
 use dubio_report::view::View;
 
+use crate::Error;
+use crate::error::refuse;
 use crate::loading::{labels, outcomes, pooled};
 
 /// A split's predictions, ready to be scored.
@@ -23,7 +24,7 @@ pub(super) enum Observed {
 }
 
 /// Opens predictions that have labels or targets.
-pub(super) fn observe(path: &Path) -> Result<Observed> {
+pub(super) fn observe(path: &Path) -> Result<Observed, Error> {
     match open(path)? {
         Predictions::Classification(file) => {
             let labels = labels(&file)?;
@@ -40,13 +41,13 @@ pub(super) fn observe(path: &Path) -> Result<Observed> {
 }
 
 /// The uncertainties of predictions that need no labels.
-pub(super) fn uncertainties(path: &Path, classes: usize) -> Result<Uncertainties> {
+pub(super) fn uncertainties(path: &Path, classes: usize) -> Result<Uncertainties, Error> {
     let Predictions::Classification(file) = open(path)? else {
-        bail!("{}: out-of-domain detection needs classes", path.display());
+        refuse!("{}: out-of-domain detection needs classes", path.display());
     };
     let other = file.source.width();
     if other != classes {
-        bail!("{}: {other} classes, but the test part has {classes}", path.display());
+        refuse!("{}: {other} classes, but the test part has {classes}", path.display());
     }
     Ok(Uncertainties::of(&pooled(&file, &Silent)?))
 }
@@ -71,9 +72,4 @@ impl Observed {
 /// The resamples that every file shares, so that differences are paired.
 pub(super) fn bootstrap(resamples: usize) -> Bootstrap {
     Bootstrap { resamples, stream: Stream::root(0).child("bootstrap") }
-}
-
-/// Which scores a split is worth: all of the test part, the plain ones elsewhere.
-pub(super) fn worth(split: &str, name: &str) -> bool {
-    split == "test" || !name.contains('.') || name == "calibrated.nll"
 }

@@ -8,7 +8,7 @@ use dubio_metrics::scorecard::Silent;
 use dubio_metrics::{classification, regression};
 use dubio_predictions::RegressionKind;
 use dubio_random::stream::Stream;
-use dubio_report::study::{Check, Finished, Setting, Sweep};
+use dubio_report::study::{Check, Setting, Sweep};
 
 use super::observe::Observed;
 
@@ -16,14 +16,6 @@ const CHECKED_CLASSES: [&str; 4] = ["accuracy", "ece", "nll", "brier"];
 const CHECKED_NUMBERS: [&str; 4] = ["quantile_calibration", "nll", "rmse", "picp"];
 const BINNED: [&str; 4] = ["ece", "mce", "uce", "sce"];
 const TEMPERED: [&str; 4] = ["nll", "brier", "ece", "uce"];
-
-/// Adds checks of the test part, and its scores over settings.
-pub(super) fn examine(observed: &Observed, replicates: usize, finished: &mut Finished) {
-    finished.checks = checks("test", observed, replicates);
-    if let Observed::Classes { examples, .. } = observed {
-        finished.sweeps = sweeps(examples);
-    }
-}
 
 /// Checks in both readings of the members; one member can be read in one way only.
 pub(super) fn checks(split: &str, observed: &Observed, replicates: usize) -> Vec<Check> {
@@ -72,7 +64,10 @@ fn check_as(mode: Mode, observed: &Observed, replicates: usize) -> Vec<check::Su
     checked.iter().map(|checked| checked.summary(Rule::Range)).collect()
 }
 
-fn sweeps(examples: &Examples) -> Vec<Sweep> {
+/// Scores over settings that say nothing of the method.
+pub(super) fn sweeps(observed: &Observed) -> Vec<Sweep> {
+    let Observed::Classes { examples, .. } = observed else { return Vec::new() };
+    let examples: &Examples = examples;
     let scores = classification::scores();
     let named = |names: &[&str]| -> Vec<&dyn Score<Examples>> {
         scores.iter().map(|score| &**score).filter(|s| names.contains(&&s.name()[..])).collect()

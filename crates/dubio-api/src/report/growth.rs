@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use anyhow::Result;
 use dubio_metrics::dee::{Subsets, curve};
 use dubio_metrics::examples::Examples;
 use dubio_metrics::members::Members;
@@ -19,6 +18,9 @@ use dubio_random::stream::Stream;
 use dubio_report::chapter::{Chapter, Method, chapters};
 use dubio_report::study::{Growth, Study};
 
+use crate::Error;
+use crate::kept::{self, Identity, Key};
+
 const OF_CLASSES: [&str; 5] = ["calibrated.nll", "nll", "accuracy", "brier", "ece"];
 const OF_NUMBERS: [&str; 3] = ["nll", "crps", "rmse"];
 /// Numbers of members that are tried, and all there are.
@@ -29,19 +31,32 @@ const DRAWS: usize = 3;
 /// A member of some file.
 type Member = (usize, usize);
 
+/// Name of the file in the folder of a method's first run.
+const FILE: &str = "growth.json";
+
+/// Whose predictions they are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Whose {
+    /// A run's: what comes of them is kept in its folder.
+    Runs,
+    /// A user's, whose folders are none of ours.
+    Users,
+}
+
 /// Adds to a study how its methods' scores change with the number of members. `files` are the
-/// predictions of the test part by the id of the run.
+/// predictions of the test set by the id of the run.
 pub(super) fn grow(
     study: &mut Study,
     files: &HashMap<String, PathBuf>,
+    whose: Whose,
     progress: &dyn Progress,
-) -> Result<()> {
+) -> Result<(), Error> {
     let mut growth = Vec::new();
     let chapters = chapters(study);
     progress.start("members", chapters.iter().map(|chapter| chapter.methods.len()).sum());
     for chapter in &chapters {
         for method in &chapter.methods {
-            growth.extend(grown(chapter, method, files)?);
+            growth.extend(grown(chapter, method, files, whose)?);
             progress.advance(1);
         }
     }
@@ -53,12 +68,45 @@ fn grown(
     chapter: &Chapter<'_>,
     method: &Method<'_>,
     files: &HashMap<String, PathBuf>,
-) -> Result<Vec<Growth>> {
+    whose: Whose,
+) -> Result<Vec<Growth>, Error> {
     let known = method.finished().filter_map(|(run, _)| Some((&run.data[..], files.get(&run.id)?)));
     let (sets, paths): (Vec<&str>, Vec<&PathBuf>) = known.unzip();
+    let work_out = || worked_out(chapter, method, &sets, &paths);
+    match paths.first().and_then(|path| path.parent()).filter(|_| whose == Whose::Runs) {
+        None => work_out(),
+        Some(folder) => kept::or_else(
+            &folder.join(FILE),
+            key(chapter, method, &sets, &paths).as_ref(),
+            work_out,
+        ),
+    }
+}
+
+/// All that the growth of a method depends on.
+fn key(
+    chapter: &Chapter<'_>,
+    method: &Method<'_>,
+    sets: &[&str],
+    paths: &[&PathBuf],
+) -> Option<Key> {
+    let file = |path: &&PathBuf| {
+        Some((path.parent()?.file_name()?.to_str()?.to_string(), Identity::of(path)?))
+    };
+    let files: Vec<_> = paths.iter().map(file).collect::<Option<_>>()?;
+    let together = chapter.baseline == Some(method.name);
+    Key::of(&("growth", chapter.data, chapter.network, method.name, together, sets, files))
+}
+
+fn worked_out(
+    chapter: &Chapter<'_>,
+    method: &Method<'_>,
+    sets: &[&str],
+    paths: &[&PathBuf],
+) -> Result<Vec<Growth>, Error> {
     let opened: Vec<Predictions> = paths.iter().map(|path| open(path)).collect::<Result<_, _>>()?;
     let runs = match chapter.baseline == Some(method.name) {
-        true => together(&sets, &opened),
+        true => together(sets, &opened),
         false => (0..opened.len()).map(|file| members(file, &opened[file])).collect(),
     };
     let counts: Vec<usize> = runs.iter().map(Vec::len).collect();

@@ -2,32 +2,33 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
 use dubio_metrics::members::Members;
 use dubio_predictions::{Classification, Predictions, Regression};
 
+use crate::Error;
+use crate::error::refuse;
 use crate::loading::labels;
 
 /// The truth of a file that others are compared with.
-pub(crate) enum Truth {
+pub enum Truth {
     Labels { path: PathBuf, labels: Vec<u32>, classes: usize },
     Targets { path: PathBuf, targets: Vec<f64> },
 }
 
 impl Truth {
-    pub(crate) fn of(file: &Predictions) -> Result<Self> {
+    pub fn of(file: &Predictions) -> Result<Self, Error> {
         match file {
             Predictions::Classification(file) => Self::of_classes(file),
             Predictions::Regression(file) => Ok(Self::of_numbers(file)),
         }
     }
 
-    pub(crate) fn of_classes(file: &Classification) -> Result<Self> {
+    pub fn of_classes(file: &Classification) -> Result<Self, Error> {
         let (path, classes) = (file.path.clone(), file.source.width());
         Ok(Self::Labels { path, labels: labels(file)?, classes })
     }
 
-    pub(crate) fn of_numbers(file: &Regression) -> Self {
+    pub fn of_numbers(file: &Regression) -> Self {
         Self::Targets { path: file.path.clone(), targets: file.targets.clone() }
     }
 
@@ -61,24 +62,24 @@ impl Truth {
 }
 
 /// That a file's truth is that of another, so that both predict the same examples, in the same order; says where not.
-pub(crate) fn same_examples(truth: &Truth, own: &Truth) -> Result<()> {
+pub fn same_examples(truth: &Truth, own: &Truth) -> Result<(), Error> {
     let (here, there) = (own.path().display(), truth.path().display());
     match (truth, own) {
         (Truth::Labels { classes, .. }, Truth::Labels { classes: others, .. }) => {
             if classes != others {
-                bail!("{here}: {others} classes, but {there} has {classes}");
+                refuse!("{here}: {others} classes, but {there} has {classes}");
             }
         }
         (Truth::Targets { .. }, Truth::Targets { .. }) => {}
         (Truth::Labels { .. }, Truth::Targets { .. }) => {
-            bail!("{here} holds a regression, but {there} a classification")
+            refuse!("{here} holds a regression, but {there} a classification")
         }
         (Truth::Targets { .. }, Truth::Labels { .. }) => {
-            bail!("{here} holds a classification, but {there} a regression")
+            refuse!("{here} holds a classification, but {there} a regression")
         }
     }
     if own.len() != truth.len() {
-        bail!(
+        refuse!(
             "{here}: {} examples, but {there} has {}; only predictions of the same examples can be \
              compared",
             own.len(),
@@ -86,7 +87,7 @@ pub(crate) fn same_examples(truth: &Truth, own: &Truth) -> Result<()> {
         );
     }
     if let Some(i) = (0..own.len()).find(|&i| own.at(i) != truth.at(i)) {
-        bail!(
+        refuse!(
             "{here}, array `{}`: {} at example {i}, but {there} has {}; the examples must be the \
              same, in the same order",
             own.array(),

@@ -2,21 +2,21 @@
 
 use std::path::Path;
 
-use crate::terminal::say;
-use anyhow::Result;
 use dubio_metrics::members::{Fault, FaultKind, Members};
 use dubio_metrics::pool::{Failure, Pooled, pool, pool_aside};
 use dubio_metrics::regression::{BadNumber, Outcomes};
 use dubio_metrics::scorecard::Progress;
 #[cfg(unix)]
 use dubio_predictions::TempFile;
-use dubio_predictions::{Classification, Error, Regression, RegressionKind};
+use dubio_predictions::{Classification, Error as FileError, Regression, RegressionKind};
+
+use crate::{Error, Listener};
 
 /// Predictive distributions up to this many bytes stay in memory.
 const IN_MEMORY: usize = 1 << 27;
 
 /// The members' mean.
-pub(crate) fn pooled(file: &Classification, progress: &dyn Progress) -> Result<Pooled> {
+pub fn pooled(file: &Classification, progress: &dyn Progress) -> Result<Pooled, Error> {
     let (examples, classes) = (file.source.examples(), file.source.width());
     let size = 2 * size_of::<f64>() * examples * classes;
     let advance = |rows| progress.advance(rows);
@@ -35,30 +35,34 @@ pub(crate) fn pooled(file: &Classification, progress: &dyn Progress) -> Result<P
             let megabytes = size.div_ceil(1_000_000);
             let advice =
                 format!("set TMPDIR to a folder with room for {megabytes} MB while scoring");
-            Error::file(&std::env::temp_dir(), &failure, advice).into()
+            FileError::file(&std::env::temp_dir(), &failure, advice).into()
         }
     })
 }
 
 /// What is wrong with a number of a file, and what to do.
-pub(crate) fn at_fault(file: &Classification, fault: &Fault) -> anyhow::Error {
+pub fn at_fault(file: &Classification, fault: &Fault) -> Error {
     let advice = match fault.kind {
         FaultKind::Sum => "give probabilities as they are, or `logits`; nothing is renormalised",
         FaultKind::Number => "mend the numbers where they are made; nothing is clipped",
     };
-    Error::array(&file.path, &file.source.name, fault, advice).into()
+    FileError::array(&file.path, &file.source.name, fault, advice).into()
 }
 
 /// The labels, which a score needs.
-pub(crate) fn labels(file: &Classification) -> Result<Vec<u32>> {
+pub fn labels(file: &Classification) -> Result<Vec<u32>, Error> {
     let missing = || {
-        Error::file(&file.path, "there is no array `labels`", "add the true classes, [examples]")
+        FileError::file(
+            &file.path,
+            "there is no array `labels`",
+            "add the true classes, [examples]",
+        )
     };
     Ok(file.labels.clone().ok_or_else(missing)?)
 }
 
 /// A regression with its targets and central intervals of this mass.
-pub(crate) fn outcomes(file: &Regression, level: f64) -> Result<Outcomes> {
+pub fn outcomes(file: &Regression, level: f64) -> Result<Outcomes, Error> {
     let targets = file.targets.clone();
     let outcomes = match &file.kind {
         RegressionKind::Gaussians(mean, std) => Outcomes::gaussians(mean, std, targets, level),
@@ -68,14 +72,14 @@ pub(crate) fn outcomes(file: &Regression, level: f64) -> Result<Outcomes> {
         }
     };
     let at_fault = |bad: BadNumber| {
-        Error::array(&file.path, bad.array, &bad, "mend the numbers where they are made")
+        FileError::array(&file.path, bad.array, &bad, "mend the numbers where they are made")
     };
     Ok(outcomes.map_err(at_fault)?)
 }
 
 /// Says which arrays of a file were not looked at.
-pub(crate) fn note_ignored(path: &Path, ignored: &[String]) {
+pub fn note_ignored(path: &Path, ignored: &[String], listener: &dyn Listener) {
     if !ignored.is_empty() {
-        say!("note: {}: not used: {}", path.display(), ignored.join(", "));
+        listener.noted(&format!("note: {}: not used: {}", path.display(), ignored.join(", ")));
     }
 }

@@ -1,6 +1,5 @@
 //! Names of scores: which there are, which are wanted, which was meant.
 
-use anyhow::{Result, bail};
 use dubio_metrics::card::Card;
 use dubio_metrics::curves::mixing;
 use dubio_metrics::detection::{Measure, Signal};
@@ -8,15 +7,20 @@ use dubio_metrics::scorecard::composite;
 use dubio_metrics::{classification, regression};
 use dubio_words::{nearest, unknown_of_many};
 
+use crate::Error;
+
 /// A score that can be asked for, and what it is of.
-pub(crate) struct Known {
-    pub(crate) name: String,
-    pub(crate) card: &'static Card,
-    pub(crate) task: &'static str,
+pub struct Known {
+    /// Public name.
+    pub name: String,
+    /// What it says of itself.
+    pub card: &'static Card,
+    /// Classification, detection, regression or studies.
+    pub task: &'static str,
 }
 
 /// Every score by its public name; families with a name to fill in stand as `ood.NAME....`.
-pub(crate) fn known() -> Vec<Known> {
+pub fn known() -> Vec<Known> {
     let mut all: Vec<Known> = Vec::new();
     let classified = classification::scores();
     all.extend(classified.iter().map(|s| Known {
@@ -42,11 +46,11 @@ pub(crate) fn known() -> Vec<Known> {
 }
 
 /// Which scores `--scores` asks for.
-pub(crate) struct Selection(Option<Vec<String>>);
+pub struct Selection(Option<Vec<String>>);
 
 impl Selection {
     /// All, when nothing was asked for.
-    pub(crate) fn new(names: &[String]) -> Result<Self> {
+    pub fn new(names: &[String]) -> Result<Self, Error> {
         if names.is_empty() {
             return Ok(Self(None));
         }
@@ -58,14 +62,14 @@ impl Selection {
 
     /// Whether this score is to be worked out: it, its family (`misclassification`, `ood.far`), or
     /// a pattern ending in `*` was named.
-    pub(crate) fn wants(&self, name: &str) -> bool {
+    pub fn wants(&self, name: &str) -> bool {
         let Some(asked) = &self.0 else { return true };
         asked.iter().any(|a| matches(a, name))
     }
 
     /// Whether a plain score is to be worked out for groups: it was asked for, or one of its forms
     /// over groups was.
-    pub(crate) fn wants_grouped(&self, name: &str) -> bool {
+    pub fn wants_grouped(&self, name: &str) -> bool {
         let Some(asked) = &self.0 else { return true };
         let over_groups = |a: &str| {
             a != base(a) && !a.starts_with("calibrated.") && matches(base(a), name)
@@ -77,19 +81,19 @@ impl Selection {
     }
 
     /// Whether it was named in full.
-    pub(crate) fn names(&self, name: &str) -> bool {
+    pub fn names(&self, name: &str) -> bool {
         self.0.as_ref().is_some_and(|asked| asked.iter().any(|a| a == name))
     }
 
     /// Whether it, its calibrated form or a form of it over groups was asked for, other than by asking for everything.
-    pub(crate) fn asks_for(&self, plain: &str) -> bool {
+    pub fn asks_for(&self, plain: &str) -> bool {
         self.0
             .as_ref()
             .is_some_and(|asked| asked.iter().any(|a| base(a) != "*" && matches(base(a), plain)))
     }
 
     /// What was asked for and is not among these.
-    pub(crate) fn missing<'a>(&'a self, there: &[&str]) -> Vec<&'a str> {
+    pub fn missing<'a>(&'a self, there: &[&str]) -> Vec<&'a str> {
         let asked = self.0.iter().flatten().map(|a| &a[..]);
         asked.filter(|a| !there.iter().any(|name| matches(a, name))).collect()
     }
@@ -107,7 +111,7 @@ fn matches(asked: &str, name: &str) -> bool {
 const GROUP_KINDS: [&str; 3] = ["worst_group.", "p10_group.", "median_group."];
 
 /// That a name asked for could be the name of a score; otherwise says which ones are near.
-fn check(asked: &str) -> Result<()> {
+fn check(asked: &str) -> Result<(), Error> {
     let bare = base(asked);
     let names: Vec<String> = known().into_iter().map(|k| k.name).collect();
     let families = ["calibrated", "group", "worst_group", "p10_group", "median_group"];
@@ -125,11 +129,11 @@ fn check(asked: &str) -> Result<()> {
         }
     }
     let near = nearest(bare, names.iter().map(String::as_str));
-    bail!(unknown_of_many("score", asked, near, "dubio list scores"))
+    Err(Error::Unfit(unknown_of_many("score", asked, near, "dubio list scores")))
 }
 
 /// The plain score that a derived one is made of: `calibrated.nll` of `nll`.
-pub(crate) fn base(name: &str) -> &str {
+pub fn base(name: &str) -> &str {
     if let Some(rest) = name.strip_prefix("calibrated.") {
         return rest;
     }

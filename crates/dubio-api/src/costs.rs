@@ -2,15 +2,17 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
 use dubio_metrics::costs::Costs;
 use dubio_predictions::input;
 
+use crate::Error;
+use crate::error::refuse;
+
 /// Reads a CSV without a head: a row per decision, a column per true class.
-pub(crate) fn read_costs(path: &Path, classes: usize) -> Result<Costs> {
+pub fn read_costs(path: &Path, classes: usize) -> Result<Costs, Error> {
     let place = |line: usize| format!("{}, line {line}", path.display());
     let file = input::open(path)
-        .with_context(|| format!("cannot read the cost matrix {}", path.display()))?;
+        .map_err(Error::file(format!("cannot read the cost matrix {}", path.display())))?;
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .trim(csv::Trim::All)
@@ -18,21 +20,18 @@ pub(crate) fn read_costs(path: &Path, classes: usize) -> Result<Costs> {
         .from_reader(file);
     let mut rows = Vec::new();
     for (line, record) in reader.records().enumerate() {
-        let record = record.with_context(|| place(line + 1))?;
+        let record = record.map_err(Error::file(place(line + 1)))?;
         let row = record.iter().enumerate().map(|(column, field)| {
             field.parse::<f64>().map_err(|_| {
-                anyhow::anyhow!(
-                    "{}, column {}: `{field}` is not a number",
-                    place(line + 1),
-                    column + 1
-                )
+                let place = place(line + 1);
+                Error::Unfit(format!("{place}, column {}: `{field}` is not a number", column + 1))
             })
         });
-        rows.push(row.collect::<Result<Vec<f64>>>()?);
+        rows.push(row.collect::<Result<Vec<f64>, Error>>()?);
     }
-    let costs = Costs::new(rows).map_err(|e| anyhow::anyhow!("{}: {e}", path.display()))?;
+    let costs = Costs::new(rows).map_err(|e| Error::Unfit(format!("{}: {e}", path.display())))?;
     if costs.classes() != classes {
-        bail!(
+        refuse!(
             "{}: {} columns for {classes} classes; give a column per true class",
             path.display(),
             costs.classes()

@@ -3,21 +3,22 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use anyhow::{Result, bail};
 use dubio_bench::evaluation::Evaluation;
 use dubio_bench::plan::{PlannedRun, Settings};
-use dubio_bench::score::{Asked, Row as Scored, score};
+use dubio_bench::score::{Asked, Row as Scored, Wanted};
 use dubio_bench::store::{Failure, Record, Store};
 use dubio_bench::study::Study as Planned;
-use dubio_metrics::scorecard::Progress;
 use dubio_report::chapter::family;
 use dubio_report::study::{Cost, Finished, Outcome, Row, Run, Study, Warning};
-use dubio_report::view::View;
 
-use super::examine::{checks, examine};
-use super::growth::grow;
-use super::observe::{Observed, observe, uncertainties, worth};
-use crate::progress::Bar;
+use super::growth::{Whose, grow};
+use super::looks::looks;
+use crate::error::refuse;
+use crate::scores::{Extent, scores};
+use crate::{Error, Listener};
+
+/// Scores are chosen by their extent.
+const ALL: Wanted<'static> = &|_, _| true;
 
 /// Whether a folder holds runs, finished or failed.
 pub(super) fn is_store(folder: &Path) -> bool {
@@ -33,7 +34,8 @@ pub(super) fn study_of_folder(
     folder: &Path,
     name: Option<&str>,
     resamples: usize,
-) -> Result<Study> {
+    listener: &dyn Listener,
+) -> Result<Study, Error> {
     let store = Store::new(folder);
     let mut studies = Planned::all(&store)?;
     let names: Vec<String> = studies.iter().map(|study| study.name.to_string()).collect();
@@ -41,12 +43,16 @@ pub(super) fn study_of_folder(
         studies.retain(|study| *study.name == *name);
     }
     match (&studies[..], name) {
-        ([one], _) => study_of_plan(one, &store, resamples),
-        ([], None) => study_of_all(folder, &store, resamples),
+        ([one], _) => study_of_plan(one, &store, resamples, listener),
+        ([], None) => study_of_all(folder, &store, resamples, listener),
         ([], Some(name)) => {
-            bail!("{}: no study is called {name}; there are {}", folder.display(), names.join(", "))
+            refuse!(
+                "{}: no study is called {name}; there are {}",
+                folder.display(),
+                names.join(", ")
+            )
         }
-        _ => bail!(
+        _ => refuse!(
             "{}: runs of several studies; choose one with --study: {}",
             folder.display(),
             names.join(", ")
@@ -55,24 +61,28 @@ pub(super) fn study_of_folder(
 }
 
 /// The runs of a suite, whether they are there or not, in its order.
-pub(crate) fn study_of_plan(plan: &Planned, store: &Store, resamples: usize) -> Result<Study> {
+pub fn study_of_plan(
+    plan: &Planned,
+    store: &Store,
+    resamples: usize,
+    listener: &dyn Listener,
+) -> Result<Study, Error> {
     let mut study =
         Study { title: plan.title.clone(), about: plan.paper.clone(), ..Study::default() };
-    let bar = Bar::new();
-    bar.start("runs", plan.runs.len());
+    listener.start("runs", plan.runs.len());
     for planned in &plan.runs {
         let run = match (store.is_finished(&planned.id), store.failure(&planned.id)) {
             (true, _) => {
-                let asked = plan.asked(planned, store, resamples, &worth);
+                let asked = plan.asked(planned, store, resamples, ALL);
                 finished(store, &store.record(&planned.id)?, &asked)?
             }
             (false, Some(failure)) => unfinished(planned, Outcome::Failed(failure.error)),
             (false, None) => unfinished(planned, Outcome::Missing),
         };
         add(&mut study, run, &planned.settings);
-        bar.advance(1);
+        listener.advance(1);
     }
-    complete(study, store, &bar)
+    complete(study, store, listener)
 }
 
 /// Adds a run. One that was trained for another task than the test part belongs to the run of the same
@@ -110,11 +120,16 @@ fn unfinished(planned: &PlannedRun, outcome: Outcome) -> Run {
 }
 
 /// All runs of a folder, and those that failed.
-fn study_of_all(folder: &Path, store: &Store, resamples: usize) -> Result<Study> {
+fn study_of_all(
+    folder: &Path,
+    store: &Store,
+    resamples: usize,
+    listener: &dyn Listener,
+) -> Result<Study, Error> {
     let mut records = store.finished()?;
     let mut failures = store.failures()?;
     if records.is_empty() && failures.is_empty() {
-        bail!("{}: no runs; `dubio run quick` makes some", folder.display());
+        refuse!("{}: no runs; `dubio run quick` makes some", folder.display());
     }
     let key = |s: &Settings, label: &str| {
         let tested = s.predict.contains(&Evaluation::Test);
@@ -123,20 +138,19 @@ fn study_of_all(folder: &Path, store: &Store, resamples: usize) -> Result<Study>
     records.sort_by_key(|record| key(&record.settings, &record.label));
     failures.sort_by_key(|failure| key(&failure.settings, &failure.label));
     let mut study = Study { about: format!("Runs in {}.", folder.display()), ..Study::default() };
-    let bar = Bar::new();
-    bar.start("runs", records.len());
+    listener.start("runs", records.len());
     for record in &records {
-        let asked = Asked { resamples, reference: None, groups: None, wanted: &worth };
+        let asked = Asked { resamples, reference: None, groups: None, wanted: ALL };
         let run = finished(store, record, &asked)?;
         add(&mut study, run, &record.settings);
-        bar.advance(1);
+        listener.advance(1);
     }
     for failure in failures {
         let settings = failure.settings.clone();
         add(&mut study, failed(failure), &settings);
     }
     study.title = title(&study.runs);
-    complete(study, store, &bar)
+    complete(study, store, listener)
 }
 
 fn failed(failure: Failure) -> Run {
@@ -163,13 +177,13 @@ fn title(runs: &[Run]) -> String {
 }
 
 /// Adds what concerns all runs of a method together.
-fn complete(mut study: Study, store: &Store, progress: &dyn Progress) -> Result<Study> {
+fn complete(mut study: Study, store: &Store, progress: &dyn Listener) -> Result<Study, Error> {
     let test = |run: &Run| (run.id.clone(), store.folder().join(&run.id).join("test.npz"));
     let seen = |run: &&Run| run.finished().is_some_and(|finished| finished.view("test").is_some());
     let files = study.runs.iter().filter(seen).map(test).collect();
     study.baseline =
         study.runs.iter().find(|run| is_deep_ensemble(run)).map(|run| run.method.clone());
-    grow(&mut study, &files, progress)?;
+    grow(&mut study, &files, Whose::Runs, progress)?;
     Ok(study)
 }
 
@@ -178,16 +192,18 @@ fn is_deep_ensemble(run: &Run) -> bool {
     record.is_some_and(|record| record["settings"]["recipe"]["method"]["method"] == "deep-ensemble")
 }
 
-fn finished(store: &Store, record: &Record, asked: &Asked<'_>) -> Result<Run> {
+fn finished(store: &Store, record: &Record, asked: &Asked<'_>) -> Result<Run, Error> {
     let row = |row: Scored| Row { split: row.split, entry: row.entry };
-    let mut finished = Finished {
+    let looks = looks(store, record, asked.resamples)?;
+    let finished = Finished {
         members: record.samples,
         cost: Some(cost(record)),
-        record: Some(shortened(record)?),
-        rows: score(store, record, asked)?.into_iter().map(row).collect(),
-        ..Finished::default()
+        record: Some(shortened(record)),
+        rows: scores(store, record, Extent::Reported, asked)?.into_iter().map(row).collect(),
+        views: looks.views,
+        checks: looks.checks,
+        sweeps: looks.sweeps,
     };
-    look(store, record, asked.resamples, &mut finished)?;
     Ok(Run {
         id: record.id.to_string(),
         data: record.settings.data.clone(),
@@ -196,43 +212,6 @@ fn finished(store: &Store, record: &Record, asked: &Asked<'_>) -> Result<Run> {
         seed: Some(record.settings.seed),
         outcome: Outcome::Finished(Box::new(finished)),
     })
-}
-
-/// What the predictions of the test part look like, as they are and shifted, and those of foreign sets.
-fn look(store: &Store, record: &Record, replicates: usize, finished: &mut Finished) -> Result<()> {
-    let mut inside = None;
-    for evaluation in &record.settings.predict {
-        let split = evaluation.name();
-        let path = store.run(&record.id).join(format!("{}.npz", record.settings.file(evaluation)));
-        match evaluation {
-            Evaluation::Ood { .. } => match &inside {
-                Some((classes, inside)) => {
-                    let outside = uncertainties(&path, *classes)?;
-                    finished.views.push(View::foreign(&split, *classes, inside, &outside));
-                }
-                // A regression has targets there too.
-                None => {
-                    let observed = observe(&path)?;
-                    finished.views.push(observed.view(&split));
-                    finished.checks.extend(checks(&split, &observed, replicates));
-                }
-            },
-            Evaluation::Shift { .. } => finished.views.push(observe(&path)?.view(&split)),
-            Evaluation::Test => {
-                let observed = observe(&path)?;
-                finished.views.push(observed.view(&split));
-                examine(&observed, replicates, finished);
-                if let Observed::Classes { examples, uncertainties, .. } = &observed {
-                    inside = Some((examples.classes, uncertainties.clone()));
-                }
-            }
-            Evaluation::Decision(_)
-            | Evaluation::Validation
-            | Evaluation::Attack { .. }
-            | Evaluation::TestTime { .. } => {}
-        }
-    }
-    Ok(())
 }
 
 fn cost(record: &Record) -> Cost {
@@ -249,10 +228,10 @@ fn cost(record: &Record) -> Cost {
 }
 
 /// The record without the losses of every epoch, which the run's own file has.
-fn shortened(record: &Record) -> Result<serde_json::Value> {
-    let mut value = serde_json::to_value(record)?;
+fn shortened(record: &Record) -> serde_json::Value {
+    let mut value = serde_json::to_value(record).unwrap_or_default();
     if let Some(fields) = value.as_object_mut() {
         fields.remove("losses");
     }
-    Ok(value)
+    value
 }

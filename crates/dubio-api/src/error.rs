@@ -1,0 +1,52 @@
+//! Why a command could not do what it was asked.
+
+use std::error::Error as Source;
+use std::io;
+
+/// Why a command could not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A predictions file that cannot be used.
+    #[error(transparent)]
+    Predictions(#[from] dubio_predictions::Error),
+    /// A data set that is not there or not whole.
+    #[error(transparent)]
+    Data(#[from] dubio_data::Error),
+    /// What was asked for does not go together, or not with what the files hold; what is wrong, where, what to do.
+    #[error("{0}")]
+    Unfit(String),
+    /// A file or folder that cannot be read or written.
+    #[error("{what}: {why}")]
+    File {
+        /// What was tried, with the file's name.
+        what: String,
+        /// What the system or the format says.
+        why: String,
+    },
+    /// The folder of runs cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] io::Error),
+}
+
+impl Error {
+    /// What was tried with a file, and what became of it.
+    pub(crate) fn file<E: Source>(what: impl Into<String>) -> impl FnOnce(E) -> Self {
+        let what = what.into();
+        move |error| {
+            let (mut why, mut below) = (error.to_string(), error.source());
+            while let Some(source) = below {
+                why = format!("{why}: {source}");
+                below = source.source();
+            }
+            Self::File { what, why }
+        }
+    }
+}
+
+/// Returns that something does not go together.
+macro_rules! refuse {
+    ($($part:tt)*) => {
+        return Err($crate::Error::Unfit(format!($($part)*)))
+    };
+}
+pub(crate) use refuse;

@@ -1,0 +1,96 @@
+//! `report`: runs or predictions from elsewhere, joined to one study that can be rendered.
+
+mod examine;
+mod files;
+mod growth;
+mod looks;
+mod observe;
+mod runs;
+
+use std::path::PathBuf;
+
+use dubio_report::study::Study;
+
+use crate::error::refuse;
+use crate::{Error, Listener};
+
+pub use runs::study_of_plan;
+
+/// What to report.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// A folder of runs, or predictions files.
+    pub inputs: Vec<PathBuf>,
+    /// What to call the files, one name each; their file names where it is empty.
+    pub names: Vec<String>,
+    /// Scores per group of the array `groups.NAME`, or of `groups` where the name is empty.
+    pub groups: Option<String>,
+    /// Cost matrix as CSV.
+    pub costs: Option<PathBuf>,
+    /// Which study of a folder of runs, where it holds several.
+    pub study: Option<String>,
+    /// The model that is a deep ensemble.
+    pub baseline: Option<String>,
+    /// Heading of the report.
+    pub title: Option<String>,
+    /// Resamples behind the intervals, and replicates of the checks.
+    pub resamples: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            inputs: Vec::new(),
+            names: Vec::new(),
+            groups: None,
+            costs: None,
+            study: None,
+            baseline: None,
+            title: None,
+            resamples: 1000,
+        }
+    }
+}
+
+/// The study of a folder of runs, or of predictions files.
+pub fn report(settings: &Settings, listener: &dyn Listener) -> Result<Study, Error> {
+    let mut study = study(settings, listener)?;
+    if let Some(title) = &settings.title {
+        study.title.clone_from(title);
+    }
+    Ok(study)
+}
+
+fn study(settings: &Settings, listener: &dyn Listener) -> Result<Study, Error> {
+    let Some(first) = settings.inputs.first() else {
+        refuse!("nothing to report: name a folder of runs, or predictions files")
+    };
+    if let [folder] = &settings.inputs[..]
+        && runs::is_store(folder)
+    {
+        let given = [
+            ("--names", !settings.names.is_empty()),
+            ("--groups", settings.groups.is_some()),
+            ("--costs", settings.costs.is_some()),
+            ("--baseline", settings.baseline.is_some()),
+        ];
+        if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {
+            refuse!(
+                "{flag} is for predictions files, and {} is a folder of runs",
+                folder.display()
+            );
+        }
+        let name = settings.study.as_deref();
+        return runs::study_of_folder(folder, name, settings.resamples, listener);
+    }
+    if let Some(folder) = settings.inputs.iter().find(|input| runs::is_store(input)) {
+        refuse!(
+            "{} is a folder of runs; report it by itself, or name predictions files only",
+            folder.display()
+        );
+    }
+    if settings.study.is_some() {
+        refuse!("--study is for a folder of runs, and {} is none", first.display());
+    }
+    files::study_of_files(settings, listener)
+}

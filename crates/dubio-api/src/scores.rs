@@ -1,0 +1,221 @@
+//! The scores of a finished run, worked out once and kept beside it.
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use dubio_bench::plan::PlannedRun;
+use dubio_bench::score::{Asked, Row, score};
+use dubio_bench::search::Search;
+use dubio_bench::store::{Cause, Record, Store};
+use dubio_bench::study::Study;
+use dubio_metrics::card::Card;
+use dubio_metrics::score::Undefined;
+use dubio_metrics::scorecard::Entry;
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+use crate::kept::{self, Identity, Key};
+use crate::names::known;
+
+/// Name of the file in a run's folder.
+const FILE: &str = "scores.json";
+
+/// How many scores of a run are worked out. Who has more has less, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Extent {
+    /// Those that a report shows: all of the test set, the plain ones elsewhere.
+    Reported,
+    /// All.
+    Everything,
+}
+
+impl Extent {
+    /// Whether a score of a split belongs to it.
+    pub(crate) fn wants(self, split: &str, name: &str) -> bool {
+        let reported = split == "test" || !name.contains('.') || name == "calibrated.nll";
+        self == Self::Everything || reported
+    }
+}
+
+/// The scores of a run, as `asked` says but for `wanted`, which whoever calls may choose from them.
+pub fn scores(
+    store: &Store,
+    record: &Record,
+    extent: Extent,
+    asked: &Asked<'_>,
+) -> Result<Vec<Row>, Error> {
+    let path = store.run(&record.id).join(FILE);
+    let key = key(store, record, asked);
+    if let Some(kept) = key.as_ref().and_then(|key| kept::load::<Kept>(&path, key))
+        && let Some(rows) = kept.rows(&record.id, extent, asked.resamples)
+    {
+        return Ok(rows);
+    }
+    let wanted = |split: &str, name: &str| extent.wants(split, name);
+    let (reference, groups) = (asked.reference.clone(), asked.groups.clone());
+    let whole = Asked { resamples: asked.resamples, reference, groups, wanted: &wanted };
+    let rows = score(store, record, &whole)?;
+    if let (Some(key), Some(kept)) = (&key, Kept::of(&rows, extent, asked.resamples)) {
+        kept::save(&path, key, &kept);
+    }
+    Ok(rows)
+}
+
+/// The scores of the finished runs of a study, without intervals.
+pub fn scores_of_study(study: &Study, store: &Store) -> Result<Vec<Row>, Error> {
+    let mut rows = Vec::new();
+    for run in study.runs.iter().filter(|run| store.is_finished(&run.id)) {
+        let asked = study.asked(run, store, 0, &|_, _| true);
+        rows.extend(scores(store, &store.record(&run.id)?, Extent::Reported, &asked)?);
+    }
+    Ok(rows)
+}
+
+/// All that the scores of a run depend on, besides how many are wanted.
+fn key(store: &Store, record: &Record, asked: &Asked<'_>) -> Option<Key> {
+    let reference = match &asked.reference {
+        Some(path) => Some((path, Identity::of(path)?)),
+        None => None,
+    };
+    Key::of(&("scores", predictions(store, record)?, reference, &asked.groups))
+}
+
+/// A run's predictions: which, what they are scored by, and what tells their files from others.
+pub(crate) fn predictions(store: &Store, record: &Record) -> Option<impl Serialize + use<>> {
+    let settings = &record.settings;
+    let file = |name: String| Identity::of(&store.run(&record.id).join(format!("{name}.npz")));
+    let files: Option<Vec<Identity>> =
+        settings.predict.iter().map(|evaluation| file(settings.file(evaluation))).collect();
+    Some((record.id.clone(), settings.predict.clone(), settings.learn.is_some(), files?))
+}
+
+/// How bad a trial's score is, once it is finished; infinitely when it failed by itself or has no
+/// score. What the machine is to blame for is unknown, and done again.
+pub fn badness(store: &Store, run: &PlannedRun, search: &Search) -> Option<f64> {
+    if !store.is_finished(&run.id) {
+        let own = store.failure(&run.id).filter(|failure| failure.cause == Cause::Run);
+        return own.map(|_| f64::INFINITY);
+    }
+    let asked = Asked { resamples: 0, reference: None, groups: None, wanted: &|_, _| true };
+    let record = store.record(&run.id).ok()?;
+    let rows = scores(store, &record, Extent::Everything, &asked).unwrap_or_default();
+    let badness = |row: &Row| {
+        let value = row.entry.value.as_ref().ok()?;
+        row.entry.card.direction.badness(*value)
+    };
+    let first = rows.iter().find(|row| row.entry.name == search.score);
+    Some(first.and_then(badness).unwrap_or(f64::INFINITY))
+}
+
+/// What the file holds.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    extent: Extent,
+    resamples: usize,
+    rows: Vec<KeptRow>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct KeptRow {
+    split: String,
+    name: String,
+    /// Which of [`known`] has its card: names alone do not tell classification from regression.
+    card: usize,
+    n: usize,
+    value: Result<Number, String>,
+    note: Option<String>,
+    interval: Option<(Number, Number)>,
+    /// Values of the resamples, eight bytes each: a thousand decimal numbers take longer to read than to work out.
+    replicates: String,
+}
+
+/// A number, or its name where JSON has none for it.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Number {
+    Finite(f64),
+    Other(Other),
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+enum Other {
+    #[serde(rename = "inf")]
+    Infinity,
+    #[serde(rename = "-inf")]
+    MinusInfinity,
+    #[serde(rename = "nan")]
+    NaN,
+}
+
+impl From<f64> for Number {
+    fn from(value: f64) -> Self {
+        match value {
+            f64::INFINITY => Self::Other(Other::Infinity),
+            f64::NEG_INFINITY => Self::Other(Other::MinusInfinity),
+            value if value.is_nan() => Self::Other(Other::NaN),
+            value => Self::Finite(value),
+        }
+    }
+}
+
+impl From<Number> for f64 {
+    fn from(number: Number) -> Self {
+        match number {
+            Number::Finite(value) => value,
+            Number::Other(Other::Infinity) => Self::INFINITY,
+            Number::Other(Other::MinusInfinity) => Self::NEG_INFINITY,
+            Number::Other(Other::NaN) => Self::NAN,
+        }
+    }
+}
+
+impl Kept {
+    /// `None` where a score is none that there is.
+    fn of(rows: &[Row], extent: Extent, resamples: usize) -> Option<Self> {
+        let cards: Vec<&Card> = known().into_iter().map(|known| known.card).collect();
+        let row = |row: &Row| {
+            let entry = &row.entry;
+            let same =
+                |card: &&Card| (card.name, card.summary) == (entry.card.name, entry.card.summary);
+            let bytes: Vec<u8> = entry.replicates.iter().flat_map(|v| v.to_le_bytes()).collect();
+            Some(KeptRow {
+                split: row.split.clone(),
+                name: entry.name.clone(),
+                card: cards.iter().position(same)?,
+                n: entry.n,
+                value: entry.value.as_ref().map(|v| Number::from(*v)).map_err(|why| why.0.clone()),
+                note: entry.note.clone(),
+                interval: entry.interval.map(|(lo, hi)| (lo.into(), hi.into())),
+                replicates: BASE64_STANDARD.encode(bytes),
+            })
+        };
+        Some(Self { extent, resamples, rows: rows.iter().map(row).collect::<Option<_>>()? })
+    }
+
+    /// The scores of a run, where enough of them are there.
+    fn rows(self, run: &str, extent: Extent, resamples: usize) -> Option<Vec<Row>> {
+        if self.extent < extent || (self.resamples != resamples && resamples != 0) {
+            return None;
+        }
+        let cards: Vec<&'static Card> = known().into_iter().map(|known| known.card).collect();
+        let row = |row: KeptRow| {
+            let bytes = BASE64_STANDARD.decode(row.replicates).ok()?;
+            let (numbers, []) = bytes.as_chunks::<8>() else { return None };
+            let mut entry = Entry {
+                name: row.name,
+                card: cards.get(row.card)?,
+                n: row.n,
+                value: row.value.map(f64::from).map_err(Undefined),
+                note: row.note,
+                interval: row.interval.map(|(lo, hi)| (lo.into(), hi.into())),
+                replicates: numbers.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect(),
+            };
+            if resamples == 0 && !entry.replicates.is_empty() {
+                (entry.interval, entry.replicates) = (None, Vec::new());
+            }
+            Some(Row { run: run.to_string(), split: row.split, entry })
+        };
+        let rows: Vec<Row> = self.rows.into_iter().map(row).collect::<Option<_>>()?;
+        Some(rows.into_iter().filter(|row| extent.wants(&row.split, &row.entry.name)).collect())
+    }
+}
