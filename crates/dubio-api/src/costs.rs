@@ -9,7 +9,7 @@ use crate::Error;
 use crate::error::refuse;
 
 /// Reads a CSV without a head: a row per decision, a column per true class.
-pub fn read_costs(path: &Path, classes: usize) -> Result<Costs, Error> {
+pub(crate) fn read_costs(path: &Path, classes: usize) -> Result<Costs, Error> {
     let place = |line: usize| format!("{}, line {line}", path.display());
     let file = input::open(path)
         .map_err(Error::file(format!("cannot read the cost matrix {}", path.display())))?;

@@ -3,6 +3,8 @@
 use std::error::Error as Source;
 use std::io;
 
+use dubio_predictions::guarded;
+
 /// Why a command could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -41,6 +43,11 @@ impl Error {
             Self::File { what, why }
         }
     }
+}
+
+/// Does work that reads predictions, which fail where they are cut short or damaged meanwhile.
+pub(crate) fn guard<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    guarded(work).unwrap_or_else(|failed| Err(failed.into()))
 }
 
 /// Returns that something does not go together.

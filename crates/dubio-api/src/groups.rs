@@ -7,7 +7,11 @@ use dubio_predictions::Groups;
 use crate::Error;
 
 /// The array `groups.NAME` of a file, or `groups` where the name is empty.
-pub fn grouping<'a>(path: &Path, groups: &'a Groups, name: &str) -> Result<&'a [i64], Error> {
+pub(crate) fn grouping<'a>(
+    path: &Path,
+    groups: &'a Groups,
+    name: &str,
+) -> Result<&'a [i64], Error> {
     groups.get(name).ok_or_else(|| {
         let there: Vec<String> = groups.arrays().map(|(array, _)| format!("`{array}`")).collect();
         let wanted = if name.is_empty() { "groups".into() } else { format!("groups.{name}") };

@@ -3,15 +3,23 @@
 //! Nothing here parses a command line or prints: whoever calls says who is told how far the work has come
 //! ([`Listener`]), and gets results that serialise, or an [`Error`].
 
-pub mod costs;
+pub mod calibrate;
+pub mod check;
+pub mod compare;
+mod costs;
+pub mod dee;
+pub mod destination;
 mod error;
-pub mod groups;
+pub mod evaluate;
+mod groups;
 mod kept;
 mod listener;
-pub mod loading;
+mod loading;
 pub mod names;
+mod range;
 pub mod report;
-pub mod same;
+mod same;
+pub mod scorecard;
 pub mod scores;
 
 pub use error::Error;

@@ -16,7 +16,7 @@ use crate::{Error, Listener};
 const IN_MEMORY: usize = 1 << 27;
 
 /// The members' mean.
-pub fn pooled(file: &Classification, progress: &dyn Progress) -> Result<Pooled, Error> {
+pub(crate) fn pooled(file: &Classification, progress: &dyn Progress) -> Result<Pooled, Error> {
     let (examples, classes) = (file.source.examples(), file.source.width());
     let size = 2 * size_of::<f64>() * examples * classes;
     let advance = |rows| progress.advance(rows);
@@ -41,7 +41,7 @@ pub fn pooled(file: &Classification, progress: &dyn Progress) -> Result<Pooled, 
 }
 
 /// What is wrong with a number of a file, and what to do.
-pub fn at_fault(file: &Classification, fault: &Fault) -> Error {
+pub(crate) fn at_fault(file: &Classification, fault: &Fault) -> Error {
     let advice = match fault.kind {
         FaultKind::Sum => "give probabilities as they are, or `logits`; nothing is renormalised",
         FaultKind::Number => "mend the numbers where they are made; nothing is clipped",
@@ -50,7 +50,7 @@ pub fn at_fault(file: &Classification, fault: &Fault) -> Error {
 }
 
 /// The labels, which a score needs.
-pub fn labels(file: &Classification) -> Result<Vec<u32>, Error> {
+pub(crate) fn labels(file: &Classification) -> Result<Vec<u32>, Error> {
     let missing = || {
         FileError::file(
             &file.path,
@@ -62,7 +62,7 @@ pub fn labels(file: &Classification) -> Result<Vec<u32>, Error> {
 }
 
 /// A regression with its targets and central intervals of this mass.
-pub fn outcomes(file: &Regression, level: f64) -> Result<Outcomes, Error> {
+pub(crate) fn outcomes(file: &Regression, level: f64) -> Result<Outcomes, Error> {
     let targets = file.targets.clone();
     let outcomes = match &file.kind {
         RegressionKind::Gaussians(mean, std) => Outcomes::gaussians(mean, std, targets, level),
@@ -78,7 +78,7 @@ pub fn outcomes(file: &Regression, level: f64) -> Result<Outcomes, Error> {
 }
 
 /// Says which arrays of a file were not looked at.
-pub fn note_ignored(path: &Path, ignored: &[String], listener: &dyn Listener) {
+pub(crate) fn note_ignored(path: &Path, ignored: &[String], listener: &dyn Listener) {
     if !ignored.is_empty() {
         listener.noted(&format!("note: {}: not used: {}", path.display(), ignored.join(", ")));
     }

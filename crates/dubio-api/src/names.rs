@@ -60,6 +60,16 @@ impl Selection {
         Ok(Self(Some(names.to_vec())))
     }
 
+    /// One score.
+    pub(crate) fn named(name: &str) -> Self {
+        Self(Some(vec![name.to_string()]))
+    }
+
+    /// All.
+    pub(crate) fn all() -> Self {
+        Self(None)
+    }
+
     /// Whether this score is to be worked out: it, its family (`misclassification`, `ood.far`), or
     /// a pattern ending in `*` was named.
     pub fn wants(&self, name: &str) -> bool {

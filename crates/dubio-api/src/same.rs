@@ -10,25 +10,25 @@ use crate::error::refuse;
 use crate::loading::labels;
 
 /// The truth of a file that others are compared with.
-pub enum Truth {
+pub(crate) enum Truth {
     Labels { path: PathBuf, labels: Vec<u32>, classes: usize },
     Targets { path: PathBuf, targets: Vec<f64> },
 }
 
 impl Truth {
-    pub fn of(file: &Predictions) -> Result<Self, Error> {
+    pub(crate) fn of(file: &Predictions) -> Result<Self, Error> {
         match file {
             Predictions::Classification(file) => Self::of_classes(file),
             Predictions::Regression(file) => Ok(Self::of_numbers(file)),
         }
     }
 
-    pub fn of_classes(file: &Classification) -> Result<Self, Error> {
+    pub(crate) fn of_classes(file: &Classification) -> Result<Self, Error> {
         let (path, classes) = (file.path.clone(), file.source.width());
         Ok(Self::Labels { path, labels: labels(file)?, classes })
     }
 
-    pub fn of_numbers(file: &Regression) -> Self {
+    pub(crate) fn of_numbers(file: &Regression) -> Self {
         Self::Targets { path: file.path.clone(), targets: file.targets.clone() }
     }
 
@@ -62,7 +62,7 @@ impl Truth {
 }
 
 /// That a file's truth is that of another, so that both predict the same examples, in the same order; says where not.
-pub fn same_examples(truth: &Truth, own: &Truth) -> Result<(), Error> {
+pub(crate) fn same_examples(truth: &Truth, own: &Truth) -> Result<(), Error> {
     let (here, there) = (own.path().display(), truth.path().display());
     match (truth, own) {
         (Truth::Labels { classes, .. }, Truth::Labels { classes: others, .. }) => {

@@ -1,20 +1,13 @@
 //! `dubio calibrate`: fit a temperature on one file and apply it to another.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
-use dubio_metrics::calibrate::temperature::fit;
-use dubio_metrics::distributions::Kind;
-use dubio_metrics::examples::Examples;
-use dubio_metrics::members::Members;
-use dubio_metrics::numeric::transcendental::logsumexp;
-use dubio_metrics::pool::pool;
-use dubio_metrics::views::Chosen;
-use dubio_predictions::{Classification, Error, Floats, Output, Predictions, open, write};
+use anyhow::Result;
+use dubio_api::calibrate::{Settings, calibrate};
 use serde_json::json;
 
-use crate::{destination, terminal};
+use crate::terminal;
 
 /// Fit a temperature on validation predictions and apply it to others.
 ///
@@ -44,28 +37,12 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
-    if let Some(output) = &args.output {
-        destination::keep([&args.file].into_iter().chain(&args.apply), &[output])?;
-    }
-    let validation = classes(&args.file)?;
-    let labels = validation.labels.clone().ok_or_else(|| {
-        Error::file(&args.file, "there is no array `labels`", "a temperature is fitted to labels")
-    })?;
-    let members = if args.per_member { validation.source.members() } else { 1 };
-    let temperatures = (0..members)
-        .map(|member| {
-            let examples =
-                Examples::new(part(&validation, args.per_member, member)?, labels.clone());
-            let fit = fit(&examples).map_err(|undefined| {
-                anyhow::anyhow!("{}: no temperature: {}", args.file.display(), undefined.0)
-            })?;
-            Ok(fit.temperature())
-        })
-        .collect::<Result<Vec<f64>>>()?;
-    if let (Some(path), Some(output)) = (&args.apply, &args.output) {
-        apply(path, output, &temperatures, args.per_member)?;
-    }
-    report(args, &temperatures)
+    let settings = Settings {
+        file: args.file.clone(),
+        apply: args.apply.clone().zip(args.output.clone()),
+        per_member: args.per_member,
+    };
+    report(args, &calibrate(&settings)?.temperatures)
 }
 
 fn report(args: &Args, temperatures: &[f64]) -> Result<()> {
@@ -83,66 +60,4 @@ fn report(args: &Args, temperatures: &[f64]) -> Result<()> {
         writeln!(out, "wrote {}", output.display())?;
     }
     Ok(())
-}
-
-fn classes(path: &Path) -> Result<Classification> {
-    match open(path)? {
-        Predictions::Classification(file) => Ok(file),
-        Predictions::Regression(_) => {
-            bail!(
-                "{}: temperatures are for classification, and this is a regression",
-                path.display()
-            )
-        }
-    }
-}
-
-/// The predictive distributions of one member, or of all together.
-fn part(
-    file: &Classification,
-    per_member: bool,
-    member: usize,
-) -> Result<dubio_metrics::pool::Pooled> {
-    let single = Chosen::of(&file.source, [member]);
-    let source: &dyn Members = if per_member { &single } else { &file.source };
-    pool(source, file.form, &|_| {}).map_err(|mut fault| {
-        fault.member += if per_member { member } else { 0 };
-        Error::array(&file.path, &file.source.name, &fault, "mend the numbers where they are made")
-            .into()
-    })
-}
-
-fn apply(path: &Path, output: &Path, temperatures: &[f64], per_member: bool) -> Result<()> {
-    let file = classes(path)?;
-    let (examples, classes) = (file.source.examples(), file.source.width());
-    if per_member && file.source.members() != temperatures.len() {
-        bail!(
-            "{}: {} members, but temperatures were fitted to {}",
-            path.display(),
-            file.source.members(),
-            temperatures.len()
-        );
-    }
-    let mut log_probs: Vec<f32> = Vec::new();
-    for (member, temperature) in temperatures.iter().enumerate() {
-        let pooled = part(&file, per_member, member)?;
-        let mut row = vec![0.0; classes];
-        let rows = pooled.distributions.rows(Kind::LogP, 0..examples);
-        for log_p in rows.chunks(classes) {
-            for (scaled, l) in row.iter_mut().zip(log_p) {
-                *scaled = l / temperature;
-            }
-            let log_z = logsumexp(&row);
-            log_probs.extend(row.iter().map(|l| (l - log_z) as f32));
-        }
-    }
-    let mut integers = Vec::new();
-    if let Some(labels) = &file.labels {
-        integers.push(("labels".to_string(), labels.iter().map(|&y| i64::from(y)).collect()));
-    }
-    integers.extend(file.groups.arrays().map(|(name, groups)| (name, groups.to_vec())));
-    let shape = [temperatures.len(), examples, classes];
-    let floats = vec![Floats { name: "log_probs", values: &log_probs, shape: shape.to_vec() }];
-    write(output, &Output { floats, integers })
-        .with_context(|| "the calibrated predictions were not written")
 }

@@ -4,25 +4,14 @@ mod render;
 
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::ValueEnum;
-use dubio_metrics::calibrate::joint::{self, Sharing};
-use dubio_metrics::check::{self, Checked, Checking, Mode, Predictive, Rule, recalibration_rows};
-use dubio_metrics::examples::Examples;
-use dubio_metrics::members::{Form, Members};
-use dubio_metrics::pool::pool;
-use dubio_metrics::score::Options;
-use dubio_metrics::scorecard::Progress;
-use dubio_metrics::views::{Rows, Tempered};
-use dubio_metrics::{classification, regression};
-use dubio_predictions::{Classification, Predictions, Regression, RegressionKind, open};
-use dubio_random::stream::Stream;
+use dubio_api::check::{Settings, check};
+use dubio_metrics::calibrate::joint::Sharing;
+use dubio_metrics::check::{Mode, Rule};
 
 use crate::Outcome;
 use crate::progress::Bar;
-use dubio_api::costs::read_costs;
-use dubio_api::loading::{at_fault, labels, note_ignored, outcomes};
-use dubio_api::names::Selection;
 
 /// Posterior predictive check: could these labels have come from the model itself?
 ///
@@ -104,170 +93,37 @@ enum RuleName {
     Interval,
 }
 
-/// What was checked, and how.
-struct Report {
-    checked: Vec<Checked>,
-    mode: Mode,
-    rule: Rule,
-    replicates: usize,
-    members: usize,
-    /// Number of examples that were checked.
-    n: usize,
-    temperatures: Option<Vec<f64>>,
-}
-
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
-    let file = open(&args.file)?;
-    let names = if !args.statistic.is_empty() {
-        args.statistic.clone()
-    } else {
-        let default: [&str; 2] = match &file {
-            Predictions::Classification(_) => ["accuracy", "ece"],
-            Predictions::Regression(_) => ["picp", "quantile_calibration"],
-        };
-        default.map(String::from).to_vec()
-    };
-    let selection = Selection::new(&names)?;
-    let progress = Bar::new();
-    let root = Stream::root(args.seed);
-    let wanted = |name: &str| selection.wants(name);
-    let checking = Checking {
-        mode: match args.mode {
-            ModeName::Bayesian => Mode::Bayesian,
-            ModeName::Independent => Mode::Independent,
-        },
-        replicates: args.replicates as usize,
-        options: Options { bins: args.bins.into(), ..Options::default() },
-        stream: root.child("check"),
-        splits: root.child("calibrated"),
-        wanted: &wanted,
-        progress: &progress,
-    };
-    let report = match &file {
-        Predictions::Classification(file) => classified(args, file, &checking)?,
-        Predictions::Regression(file) => regressed(args, file, &checking)?,
-    };
-    drop(progress);
-    let there: Vec<&str> = report.checked.iter().map(|c| &c.statistic[..]).collect();
-    if let Some(name) = selection.missing(&there).first() {
-        bail!(
-            "`{name}` is not a statistic of {}; `dubio list scores` shows which there are of \
-             classification and of regression",
-            args.file.display()
-        );
-    }
+    let checks = check(&args.settings(), &Bar::new())?;
     if args.json {
-        render::json(&report)?
+        render::json(&checks)?
     } else {
-        render::table(&report)?
+        render::table(&checks)?
     }
-    let undefined = |c: &Checked| c.observed.is_err() && selection.names(&c.statistic);
-    Ok(if report.checked.iter().any(undefined) { Outcome::Undefined } else { Outcome::Done })
+    Ok(if checks.undefined.is_empty() { Outcome::Done } else { Outcome::Undefined })
 }
 
 impl Args {
-    fn rule(&self) -> Rule {
-        match self.rule {
-            RuleName::Range => Rule::Range,
-            RuleName::Interval => Rule::Interval,
+    fn settings(&self) -> Settings {
+        Settings {
+            file: self.file.clone(),
+            statistics: self.statistic.clone(),
+            mode: match self.mode {
+                ModeName::Bayesian => Mode::Bayesian,
+                ModeName::Independent => Mode::Independent,
+            },
+            recalibrate: self.recalibrate.map(|how| match how {
+                SharingName::PerMember => Sharing::PerMember,
+                SharingName::One => Sharing::One,
+            }),
+            rule: match self.rule {
+                RuleName::Range => Rule::Range,
+                RuleName::Interval => Rule::Interval,
+            },
+            replicates: self.replicates as usize,
+            bins: self.bins.into(),
+            costs: self.costs.clone(),
+            seed: self.seed,
         }
-    }
-}
-
-fn classified(args: &Args, file: &Classification, checking: &Checking<'_>) -> Result<Report> {
-    note_ignored(&file.path, &file.ignored, &Bar::new());
-    let labels = labels(file)?;
-    let Some(how) = args.recalibrate else {
-        return check_members(args, file, &file.source, file.form, labels, checking);
-    };
-    held(file, &file.source, file.form, checking.progress)?; // so that faults are told by their place
-    let n = labels.len();
-    let leading = recalibration_rows(n);
-    if n < 2 {
-        bail!("{}: one example cannot be both fitted to and checked", file.path.display());
-    }
-    let sharing = match how {
-        SharingName::PerMember => Sharing::PerMember,
-        SharingName::One => Sharing::One,
-    };
-    let first = Rows::new(&file.source, 0..leading);
-    let temperatures =
-        joint::fit(&first, file.form, &labels[..leading], sharing).map_err(|why| {
-            anyhow::anyhow!(
-                "{}: no temperatures on the leading {leading} examples: {}",
-                file.path.display(),
-                why.0
-            )
-        })?;
-    let rest = Rows::new(&file.source, leading..n);
-    let tempered = Tempered::new(&rest, file.form, &temperatures);
-    let labels = labels[leading..].to_vec();
-    let report = check_members(args, file, &tempered, Tempered::FORM, labels, checking)?;
-    Ok(Report { temperatures: Some(temperatures), ..report })
-}
-
-/// The members' mean, held in memory: every replicate looks into it.
-fn held(
-    file: &Classification,
-    source: &dyn Members,
-    form: Form,
-    progress: &dyn Progress,
-) -> Result<dubio_metrics::pool::Pooled> {
-    progress.start("reading", source.examples());
-    let pooled = pool(source, form, &|rows| progress.advance(rows));
-    Ok(pooled.map_err(|fault| at_fault(file, &fault))?)
-}
-
-fn check_members(
-    args: &Args,
-    file: &Classification,
-    source: &dyn Members,
-    form: Form,
-    labels: Vec<u32>,
-    checking: &Checking<'_>,
-) -> Result<Report> {
-    let costs = args.costs.as_deref().map(|path| read_costs(path, source.width())).transpose()?;
-    let mut examples = Examples::new(held(file, source, form, checking.progress)?, labels);
-    if let Some(costs) = costs {
-        examples = examples.with_costs(costs);
-    }
-    let scores = classification::scores();
-    let checked = check::classification(source, form, &examples, &scores, checking);
-    Ok(Report::new(args, checking, checked, source.members(), examples.len()))
-}
-
-fn regressed(args: &Args, file: &Regression, checking: &Checking<'_>) -> Result<Report> {
-    note_ignored(&file.path, &file.ignored, &Bar::new());
-    for (flag, given) in
-        [("--recalibrate", args.recalibrate.is_some()), ("--costs", args.costs.is_some())]
-    {
-        if given {
-            bail!("{flag} is for classification, and {} holds a regression", file.path.display());
-        }
-    }
-    let (predictive, members) = match &file.kind {
-        RegressionKind::Gaussians(mean, std) => (Predictive::Gaussians(mean, std), mean.members()),
-        RegressionKind::Samples(samples) => (Predictive::Samples(samples), samples.members()),
-        RegressionKind::Quantiles(..) => bail!(
-            "{}: a few quantiles are no distribution to draw from; give `mean` and `std`, or `samples`",
-            file.path.display()
-        ),
-    };
-    let outcomes = outcomes(file, checking.options.level)?;
-    let scores = regression::scores();
-    let checked = check::regression(predictive, &outcomes, &scores, checking);
-    Ok(Report::new(args, checking, checked, members, outcomes.len()))
-}
-
-impl Report {
-    fn new(
-        args: &Args,
-        checking: &Checking<'_>,
-        checked: Vec<Checked>,
-        members: usize,
-        n: usize,
-    ) -> Self {
-        let (mode, rule, replicates) = (checking.mode, args.rule(), checking.replicates);
-        Self { checked, mode, rule, replicates, members, n, temperatures: None }
     }
 }

@@ -1,22 +1,19 @@
 //! `dubio dee`: deep ensemble equivalents, from prediction files or from a table of scores.
 
-mod files;
-mod table;
-
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::ValueEnum;
+use dubio_api::dee::{Equivalents, Row, Settings, dee};
 use dubio_metrics::card::Direction;
-use dubio_metrics::dee::{Equivalent, Falling, Point, Worth, equivalents};
-use dubio_words::{nearest, unknown_of_many};
+use dubio_metrics::dee::{Equivalent, Falling};
 use serde_json::{Map, Value, json};
 
 use crate::Outcome;
+use crate::progress::Bar;
 use crate::render::value;
-use crate::terminal::{self, say};
-use dubio_api::names::{base, known};
+use crate::terminal;
 
 /// Deep ensemble equivalents: how many independently trained networks a method is worth.
 ///
@@ -86,153 +83,71 @@ enum Better {
     Lower,
 }
 
-/// A method's score against its number of samples.
-struct Curve {
-    dataset: Option<String>,
-    model: Option<String>,
-    method: String,
-    metric: String,
-    points: Vec<Point>,
-}
-
-impl Curve {
-    /// Whether another curve is of the same score on the same data and model.
-    fn beside(&self, other: &Self) -> bool {
-        (&self.dataset, &self.model, &self.metric) == (&other.dataset, &other.model, &other.metric)
-    }
-}
-
-/// What a method is worth, row by row; or why it has no equivalent.
-type Rows<'a> = (&'a Curve, Result<Vec<Worth>, String>);
-
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
-    let (curves, baseline) = match &args.table {
-        Some(table) => (table::curves(args, table)?, args.baseline.clone()),
-        None if args.methods.is_empty() => {
-            bail!("no method to compare: name prediction files, or --table FILE")
-        }
-        None => files::curves(args)?,
-    };
-    let rows: Vec<Rows<'_>> = curves
-        .iter()
-        .map(|curve| Ok((curve, worth(args, curve, &curves, &baseline)?)))
-        .collect::<Result<_>>()?;
-    note_smallest(&curves, &baseline);
+    let all = dee(&args.settings(), &Bar::new())?;
     if args.json {
-        print_json(args, &rows)?
+        print_json(&all)?
     } else {
-        print_table(args, &rows)?
+        print_table(args, &all)?
     }
-    let missing = rows.iter().any(|(_, worth)| worth.is_err());
-    Ok(if missing { Outcome::Undefined } else { Outcome::Done })
-}
-
-/// Says so where 1 means no more than "fewer than the smallest ensemble".
-fn note_smallest(curves: &[Curve], baseline: &str) {
-    let deep = curves.iter().filter(|curve| curve.method == baseline);
-    let smallest = deep.filter_map(|curve| Some(curve.points.first()?.n_samples)).max();
-    if let Some(n) = smallest.filter(|n| *n > 1) {
-        say!(
-            "note: {baseline} has no score of one network; what is worse than its {n} networks counts as 1"
-        );
-    }
-}
-
-fn worth(
-    args: &Args,
-    curve: &Curve,
-    all: &[Curve],
-    baseline: &str,
-) -> Result<Result<Vec<Worth>, String>> {
-    let direction = direction(args, &curve.metric)?;
-    let falling = if args.as_published { Falling::AsPublished } else { Falling::Allowed };
-    let Some(deep) = all.iter().find(|other| other.method == baseline && other.beside(curve))
-    else {
-        return Ok(Err(format!("there are no scores of {baseline} to compare with")));
-    };
-    let Some(rows) = equivalents(&deep.points, &curve.points, direction, falling) else {
-        bail!("`{}` has no better direction, so nothing is equivalent by it", curve.metric);
-    };
-    Ok(Ok(rows.into_iter().filter(|row| args.wants(row.n_samples)).collect()))
+    Ok(if all.iter().any(|one| one.why.is_some()) { Outcome::Undefined } else { Outcome::Done })
 }
 
 impl Args {
-    fn wants(&self, n_samples: usize) -> bool {
-        self.samples.is_empty() || self.samples.contains(&n_samples)
-    }
-
-    /// That some method has each number of samples that is asked for.
-    fn check_samples(&self, has: impl Fn(usize) -> bool, largest: usize) -> Result<()> {
-        match self.samples.iter().find(|&&n| !has(n)) {
-            Some(n) => bail!("--samples: nothing has {n} samples; the most are {largest}"),
-            None => Ok(()),
+    fn settings(&self) -> Settings {
+        Settings {
+            methods: self.methods.clone(),
+            baseline: self.baseline.clone(),
+            table: self.table.clone(),
+            scores: self.score.clone(),
+            better: self.better.map(|better| match better {
+                Better::Higher => Direction::Higher,
+                Better::Lower => Direction::Lower,
+            }),
+            samples: self.samples.clone(),
+            draws: self.draws.into(),
+            falling: if self.as_published { Falling::AsPublished } else { Falling::Allowed },
+            names: self.names.clone(),
+            seed: self.seed,
         }
     }
 }
 
-/// Which values of a score are better.
-fn direction(args: &Args, metric: &str) -> Result<Direction> {
-    match args.better {
-        Some(Better::Higher) => return Ok(Direction::Higher),
-        Some(Better::Lower) => return Ok(Direction::Lower),
-        None => {}
-    }
-    // Short names that tables in the literature use.
-    match metric {
-        "ll" | "cll" | "acc" => return Ok(Direction::Higher),
-        "err" => return Ok(Direction::Lower),
-        _ => {}
-    }
-    let names = known();
-    if let Some(score) = names.iter().find(|score| score.name == base(metric)) {
-        return Ok(score.card.direction);
-    }
-    let near = nearest(metric, names.iter().map(|score| &score.name[..]));
-    bail!(
-        "{}. Or say with --better which values of it are better, or leave it out with --score",
-        unknown_of_many("score", metric, near, "dubio list scores")
-    )
-}
-
-fn print_json(args: &Args, all: &[Rows<'_>]) -> Result<()> {
-    let rows: Vec<Value> =
-        all.iter().flat_map(|(curve, worth)| json_rows(args, curve, worth)).collect();
+fn print_json(all: &[Equivalents]) -> Result<()> {
+    let rows: Vec<Value> = all.iter().flat_map(json_rows).collect();
     let mut out = terminal::stdout();
     serde_json::to_writer_pretty(&mut out, &rows).map_err(io::Error::from)?;
     writeln!(out)?;
     Ok(())
 }
 
-fn json_rows(args: &Args, curve: &Curve, worth: &Result<Vec<Worth>, String>) -> Vec<Value> {
-    let points = curve.points.iter().filter(|point| args.wants(point.n_samples));
-    let row = |(i, point): (usize, &Point)| {
-        let mut row = Map::new();
-        row.insert("dataset".into(), json!(curve.dataset));
-        row.insert("model".into(), json!(curve.model));
-        row.insert("method".into(), json!(curve.method));
-        row.insert("n_samples".into(), json!(point.n_samples));
-        row.insert("metric".into(), json!(curve.metric));
-        row.insert("value".into(), value(point.mean));
-        row.insert("std".into(), json!(point.std));
-        let worth = worth.as_ref().map(|rows| rows[i]);
-        row.insert("dee".into(), json!(worth.as_ref().ok().map(|worth| worth.dee)));
-        row.insert("lower".into(), json!(worth.as_ref().ok().and_then(|worth| worth.lower)));
-        row.insert("upper".into(), json!(worth.as_ref().ok().and_then(|worth| worth.upper)));
-        if let Err(why) = worth {
-            row.insert("why".into(), json!(why));
+fn json_rows(one: &Equivalents) -> Vec<Value> {
+    let fields = |row: &Row| {
+        let mut fields = Map::new();
+        fields.insert("dataset".into(), json!(one.dataset));
+        fields.insert("model".into(), json!(one.model));
+        fields.insert("method".into(), json!(one.method));
+        fields.insert("n_samples".into(), json!(row.n_samples));
+        fields.insert("metric".into(), json!(one.metric));
+        fields.insert("value".into(), row.value.map_or(Value::Null, value));
+        fields.insert("std".into(), json!(row.std));
+        fields.insert("dee".into(), json!(row.dee));
+        fields.insert("lower".into(), json!(row.lower));
+        fields.insert("upper".into(), json!(row.upper));
+        if let Some(why) = &one.why {
+            fields.insert("why".into(), json!(why));
         }
-        Value::Object(row)
+        Value::Object(fields)
     };
-    points.enumerate().map(row).collect()
+    one.rows.iter().map(fields).collect()
 }
 
 /// Columns of the table: what was asked for, or round numbers and the last.
-fn columns(args: &Args, all: &[Rows<'_>]) -> Vec<usize> {
-    let points = all.iter().flat_map(|(curve, _)| &curve.points);
-    let mut there: Vec<usize> = points.map(|point| point.n_samples).collect();
+fn columns(args: &Args, all: &[Equivalents]) -> Vec<usize> {
+    let rows = all.iter().flat_map(|one| &one.rows);
+    let mut there: Vec<usize> = rows.map(|row| row.n_samples).collect();
     there.sort_unstable();
     there.dedup();
-    there.retain(|&n| args.wants(n));
     let last = there.last().copied();
     let round = |n: usize| {
         matches!(n / 10_usize.pow(n.ilog10()), 1 | 2 | 5)
@@ -244,15 +159,15 @@ fn columns(args: &Args, all: &[Rows<'_>]) -> Vec<usize> {
     there
 }
 
-fn print_table(args: &Args, all: &[Rows<'_>]) -> Result<()> {
+fn print_table(args: &Args, all: &[Equivalents]) -> Result<()> {
     let columns = columns(args, all);
-    let names = |curve: &Curve| {
-        let place = [&curve.dataset, &curve.model].into_iter().flatten().cloned();
+    let names = |one: &Equivalents| {
+        let place = [&one.dataset, &one.model].into_iter().flatten().cloned();
         let mut names: Vec<String> = place.collect();
-        names.extend([curve.metric.clone(), curve.method.clone()]);
+        names.extend([one.metric.clone(), one.method.clone()]);
         terminal::one_line(&names.join("  ")).into_owned()
     };
-    let widest = all.iter().map(|(curve, _)| names(curve).chars().count()).max().unwrap_or(0);
+    let widest = all.iter().map(|one| names(one).chars().count()).max().unwrap_or(0);
     let mut out = terminal::stdout();
     let head: Vec<String> = columns
         .iter()
@@ -265,17 +180,17 @@ fn print_table(args: &Args, all: &[Rows<'_>]) -> Result<()> {
         head.join(""),
         widest = widest.max(24)
     )?;
-    for (curve, worth) in all {
-        let cells = match worth {
-            Err(why) => format!("  — {why}"),
-            Ok(rows) => columns.iter().map(|n| cell(rows, *n)).collect(),
+    for one in all {
+        let cells = match &one.why {
+            Some(why) => format!("  — {why}"),
+            None => columns.iter().map(|n| cell(&one.rows, *n)).collect(),
         };
-        writeln!(out, "{:<widest$}{cells}", names(curve), widest = widest.max(24))?;
+        writeln!(out, "{:<widest$}{cells}", names(one), widest = widest.max(24))?;
     }
     Ok(())
 }
 
-fn cell(rows: &[Worth], n_samples: usize) -> String {
+fn cell(rows: &[Row], n_samples: usize) -> String {
     let Some(row) = rows.iter().find(|row| row.n_samples == n_samples) else {
         return format!("{:>18}", "");
     };
@@ -284,5 +199,5 @@ fn cell(rows: &[Worth], n_samples: usize) -> String {
         (None, None) => String::new(),
         (lower, upper) => format!(" [{}, {}]", shown(lower), shown(upper)),
     };
-    format!("{:>18}", format!("{}{bounds}", row.dee))
+    format!("{:>18}", format!("{}{bounds}", shown(row.dee)))
 }

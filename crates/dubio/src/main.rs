@@ -3,10 +3,8 @@
 mod calibrate;
 mod check;
 mod compare;
-mod curves;
 mod data;
 mod dee;
-mod destination;
 mod evaluate;
 mod explain;
 mod first_look;

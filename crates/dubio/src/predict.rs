@@ -19,9 +19,9 @@ use dubio_nn::{Single, networks, weights};
 use dubio_predictions::{Floats, Output, input, write};
 use dubio_random::stream::Stream;
 
-use crate::destination;
 use crate::progress::Bar;
 use crate::terminal;
+use dubio_api::destination;
 
 /// Predict a data set with a trained network.
 ///

@@ -4,29 +4,21 @@ use std::io::{self, Write};
 
 use crate::terminal::{self, one_line};
 use anyhow::Result;
-use dubio_metrics::scorecard::Entry;
+use dubio_api::scorecard::Score;
 use serde_json::{Map, Value, json};
 
 /// One flat object, a score's name to its value, interval and number of examples.
-pub(crate) fn json(entries: &[Entry]) -> Result<()> {
-    let object: Map<String, Value> =
-        entries.iter().map(|entry| (entry.name.clone(), fields(entry))).collect();
+pub(crate) fn json(scores: &[Score]) -> Result<()> {
+    let fields = |score: &Score| {
+        let mut fields = serde_json::to_value(score)?;
+        fields.as_object_mut().map(|fields| fields.shift_remove("name"));
+        Ok((score.name.clone(), fields))
+    };
+    let object: Map<String, Value> = scores.iter().map(fields).collect::<Result<_>>()?;
     let mut out = terminal::stdout();
     serde_json::to_writer_pretty(&mut out, &object).map_err(io::Error::from)?;
     writeln!(out)?;
     Ok(())
-}
-
-fn fields(entry: &Entry) -> Value {
-    let mut fields = Map::new();
-    fields.insert("value".into(), entry.value.as_ref().map_or(Value::Null, |v| value(*v)));
-    fields.insert("lo".into(), json!(entry.interval.map(|(lo, _)| lo)));
-    fields.insert("hi".into(), json!(entry.interval.map(|(_, hi)| hi)));
-    fields.insert("n".into(), json!(entry.n));
-    if let Some(why) = why(entry) {
-        fields.insert("why".into(), json!(why));
-    }
-    Value::Object(fields)
 }
 
 /// A number, or the text `inf`: JSON has no number for it.
@@ -37,22 +29,18 @@ pub(crate) fn value(v: f64) -> Value {
     }
 }
 
-fn why(entry: &Entry) -> Option<&str> {
-    entry.value.as_ref().err().map(|u| &u.0[..]).or(entry.note.as_deref())
-}
-
 /// A line per score; families under a heading of their own.
-pub(crate) fn table(entries: &[Entry]) -> Result<()> {
-    let length = |e: &Entry| {
+pub(crate) fn table(scores: &[Score]) -> Result<()> {
+    let length = |e: &Score| {
         let chars = |text: &str| one_line(text).chars().count();
         chars(short(&e.name)).max(chars(heading(&e.name)))
     };
-    let widest = entries.iter().map(length).max().unwrap_or(0);
-    let with_intervals = entries.iter().any(|e| e.interval.is_some());
+    let widest = scores.iter().map(length).max().unwrap_or(0);
+    let with_intervals = scores.iter().any(|e| e.lo.is_some());
     let mut out = terminal::stdout();
     let mut family = None;
-    for entry in entries {
-        let own = heading(&entry.name);
+    for score in scores {
+        let own = heading(&score.name);
         if family != Some(own) {
             if family.is_some() {
                 writeln!(out)?;
@@ -63,21 +51,22 @@ pub(crate) fn table(entries: &[Entry]) -> Result<()> {
             writeln!(out, "{}", head.trim_end())?;
             family = Some(own);
         }
-        let value = entry.value.as_ref().map_or("—".to_string(), |v| number(*v));
-        let mark = if outside(entry) { "*" } else { "" };
-        let interval = entry
-            .interval
+        let value = score.value.map_or("—".to_string(), number);
+        let mark = if outside(score) { "*" } else { "" };
+        let interval = score
+            .lo
+            .zip(score.hi)
             .map(|(lo, hi)| format!("[{:>10}, {:>10}]{mark}", number(lo), number(hi)))
             .unwrap_or_default();
         let line = format!(
             "{:<widest$} {:<2} {value:>10}  {interval:<24}  {}",
-            short(&entry.name),
-            entry.card.direction.arrow(),
-            why(entry).unwrap_or_default(),
+            short(&score.name),
+            score.direction.arrow(),
+            score.why.as_deref().unwrap_or_default(),
         );
         writeln!(out, "{}", line.trim_end())?;
     }
-    if entries.iter().any(outside) {
+    if scores.iter().any(outside) {
         writeln!(
             out,
             "\n* the value is outside: resampling adds noise, and noise adds to a sum of absolute gaps"
@@ -87,11 +76,11 @@ pub(crate) fn table(entries: &[Entry]) -> Result<()> {
 }
 
 /// Whether the percentile interval does not hold the value.
-fn outside(entry: &Entry) -> bool {
-    match (&entry.value, entry.interval) {
-        (Ok(value), Some((lo, hi))) => {
+fn outside(score: &Score) -> bool {
+    match (score.value, score.lo.zip(score.hi)) {
+        (Some(value), Some((lo, hi))) => {
             let rounding = 1e-6 * value.abs(); // class-wise scores are resampled in f32
-            *value < lo - rounding || *value > hi + rounding
+            value < lo - rounding || value > hi + rounding
         }
         _ => false,
     }

@@ -18,7 +18,6 @@ use dubio_bench::study::Study;
 use dubio_data::folder::data_folder;
 use dubio_predictions::write_whole;
 
-use crate::destination;
 use crate::first_look::first_look;
 use crate::interrupt::{same_command, stopper};
 use crate::on_slurm::{On, SlurmArgs};
@@ -26,6 +25,7 @@ use crate::plan::{not_too_many, suite};
 use crate::report::page;
 use crate::study_bars::Bars;
 use crate::terminal::{self, say};
+use dubio_api::destination;
 
 /// Resamples behind the intervals of the report.
 const RESAMPLES: usize = 1000;

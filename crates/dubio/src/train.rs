@@ -21,10 +21,10 @@ use dubio_predictions::input;
 use dubio_random::stream::Stream;
 use serde_json::{Map, Value, json};
 
-use crate::destination;
 use crate::interrupt::{no_more_stops, same_command, stopper};
 use crate::terminal;
 use crate::training_bar::TrainingBar;
+use dubio_api::destination;
 
 /// Train a network by approximate Bayesian inference and predict with it.
 ///
@@ -183,7 +183,8 @@ fn keep_start(args: &Args, recipe: &Recipe, sets: &[(Dataset, PathBuf)]) -> Resu
     destination::keep(start, &outputs.map(PathBuf::as_path).collect::<Vec<_>>())?;
     let folders: Vec<PathBuf> =
         start.iter().map(|path| destination::folder(path).to_path_buf()).collect();
-    destination::keep(&folders, &args.weights.iter().map(PathBuf::as_path).collect::<Vec<_>>())
+    let weights: Vec<&Path> = args.weights.iter().map(PathBuf::as_path).collect();
+    Ok(destination::keep(&folders, &weights)?)
 }
 
 /// `NAME=VALUE`, the value as JSON where it is, else as text.

@@ -2,24 +2,23 @@
 
 use std::path::{Path, PathBuf};
 
-use dubio_metrics::given::possible;
 use dubio_metrics::members::Members;
 use dubio_metrics::score::Options;
-use dubio_metrics::scorecard::{self, Scoring, Silent};
-use dubio_metrics::{classification, regression};
+use dubio_metrics::scorecard::{Entry, Silent};
 use dubio_predictions::open;
-use dubio_random::stream::Stream;
 use dubio_report::study::{Finished, Outcome, Row, Run, Study};
 use dubio_report::view::View;
 
 use super::Settings;
 use super::examine::{checks, sweeps};
 use super::growth::{Whose, grow};
-use super::observe::{Observed, bootstrap, observe, uncertainties};
+use super::observe::{Observed, observe, uncertainties};
 use crate::costs::read_costs;
 use crate::error::refuse;
 use crate::groups::grouping;
+use crate::names::Selection;
 use crate::same::{Truth, same_examples};
+use crate::scorecard::Scorecard;
 use crate::scores::Extent;
 use crate::{Error, Listener};
 
@@ -160,8 +159,8 @@ fn finished(model: &Model, settings: &Settings) -> Result<Finished, Error> {
             let outside = uncertainties(path, *classes)?;
             finished.views.push(View::foreign(split, *classes, inside, &outside));
             let name = split.trim_start_matches("ood.");
-            let scoring = scoring("test", settings, &|_| true);
-            let entries = scorecard::ood(name, inside, &outside, &scoring);
+            let all = Selection::all();
+            let entries = card("test", settings, &|_| true, &all).ood(name, inside, &outside);
             finished
                 .rows
                 .extend(entries.into_iter().map(|entry| Row { split: "test".into(), entry }));
@@ -198,41 +197,22 @@ fn elsewhere(
     Ok(())
 }
 
-fn scoring<'a>(
-    split: &str,
-    settings: &Settings,
-    wanted: &'a (dyn Fn(&str) -> bool + Sync),
-) -> Scoring<'a> {
-    Scoring {
-        options: Options::default(),
-        bootstrap: (split == "test").then(|| bootstrap(settings.resamples)),
-        splits: Stream::root(0).child("calibrated"),
-        wanted,
-        progress: &Silent,
-    }
-}
-
-fn entries(
-    observed: &mut Observed,
-    split: &str,
-    settings: &Settings,
-) -> Result<Vec<scorecard::Entry>, Error> {
+fn entries(observed: &mut Observed, split: &str, settings: &Settings) -> Result<Vec<Entry>, Error> {
     let wanted = |name: &str| Extent::Reported.wants(split, name);
-    let scoring = scoring(split, settings, &wanted);
+    let selection = Selection::all();
+    let grouped = |file: &Path, groups| {
+        let name = settings.groups.as_deref().filter(|_| split == "test");
+        name.map(|name| grouping(file, groups, name)).transpose()
+    };
+    let mut card = card(split, settings, &wanted, &selection);
     match observed {
         Observed::Classes { examples, file, .. } => {
             if let Some(path) = &settings.costs {
                 let costs = read_costs(path, file.source.width())?;
                 **examples = (**examples).clone().with_costs(costs);
             }
-            let scores = possible(classification::scores(), &**examples, |_| false);
-            let mut entries = scorecard::plain(&**examples, &scores, &scoring);
-            entries.extend(scorecard::calibrated(examples, &scores, &scoring));
-            if let (Some(name), "test") = (&settings.groups, split) {
-                let groups = grouping(&file.path, &file.groups, name)?;
-                entries.extend(scorecard::grouped(&**examples, &scores, groups, &scoring));
-            }
-            Ok(entries)
+            card.groups = grouped(&file.path, &file.groups)?;
+            Ok(card.classes(examples))
         }
         Observed::Numbers { outcomes, file } => {
             if settings.costs.is_some() {
@@ -241,13 +221,26 @@ fn entries(
                     file.path.display()
                 );
             }
-            let scores = possible(regression::scores(), &**outcomes, |_| false);
-            let mut entries = scorecard::plain(&**outcomes, &scores, &scoring);
-            if let (Some(name), "test") = (&settings.groups, split) {
-                let groups = grouping(&file.path, &file.groups, name)?;
-                entries.extend(scorecard::grouped(&**outcomes, &scores, groups, &scoring));
-            }
-            Ok(entries)
+            card.groups = grouped(&file.path, &file.groups)?;
+            Ok(card.numbers(outcomes))
         }
+    }
+}
+
+/// How a split is scored: the test set with intervals.
+fn card<'a>(
+    split: &str,
+    settings: &Settings,
+    wanted: &'a (dyn Fn(&str) -> bool + Sync),
+    selection: &'a Selection,
+) -> Scorecard<'a> {
+    Scorecard {
+        options: Options::default(),
+        resamples: if split == "test" { settings.resamples } else { 0 },
+        seed: 0,
+        wanted,
+        selection,
+        groups: None,
+        progress: &Silent,
     }
 }

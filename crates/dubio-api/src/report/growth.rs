@@ -10,9 +10,8 @@ use dubio_metrics::members::Members;
 use dubio_metrics::pool::pool;
 use dubio_metrics::regression::Outcomes;
 use dubio_metrics::score::{Options, Undefined};
-use dubio_metrics::scorecard::{Entry, Progress, Scoring, Silent, calibrated, plain};
+use dubio_metrics::scorecard::{Entry, Progress, Silent};
 use dubio_metrics::views::Chosen;
-use dubio_metrics::{classification, regression};
 use dubio_predictions::{Predictions, RegressionKind, open};
 use dubio_random::stream::Stream;
 use dubio_report::chapter::{Chapter, Method, chapters};
@@ -20,6 +19,8 @@ use dubio_report::study::{Growth, Study};
 
 use crate::Error;
 use crate::kept::{self, Identity, Key};
+use crate::names::Selection;
+use crate::scorecard::Scorecard;
 
 const OF_CLASSES: [&str; 5] = ["calibrated.nll", "nll", "accuracy", "brier", "ece"];
 const OF_NUMBERS: [&str; 3] = ["nll", "crps", "rmse"];
@@ -165,11 +166,14 @@ fn members(file: usize, predictions: &Predictions) -> Vec<Member> {
 
 fn entries(opened: &[Predictions], members: &[Member], names: &[&str]) -> Vec<Entry> {
     let wanted = |name: &str| names.contains(&name);
-    let scoring = Scoring {
+    let selection = Selection::all();
+    let card = Scorecard {
         options: Options::default(),
-        bootstrap: None,
-        splits: Stream::root(0).child("calibrated"),
+        resamples: 0,
+        seed: 0,
         wanted: &wanted,
+        selection: &selection,
+        groups: None,
         progress: &Silent,
     };
     match &opened[members[0].0] {
@@ -184,11 +188,7 @@ fn entries(opened: &[Predictions], members: &[Member], names: &[&str]) -> Vec<En
             else {
                 return Vec::new();
             };
-            let examples = Examples::new(pooled, labels.clone());
-            let scores = classification::scores();
-            let mut entries = plain(&examples, &scores, &scoring);
-            entries.extend(calibrated(&examples, &scores, &scoring));
-            entries
+            card.classes(&mut Examples::new(pooled, labels.clone()))
         }
         Predictions::Regression(first) => {
             let array = |pick: fn(&RegressionKind) -> Option<&dyn Members>| {
@@ -207,8 +207,8 @@ fn entries(opened: &[Predictions], members: &[Member], names: &[&str]) -> Vec<En
                 _ => None,
             });
             let targets = first.targets.clone();
-            let outcomes = Outcomes::gaussians(&mean, &std, targets, scoring.options.level);
-            outcomes.map_or(Vec::new(), |o| plain(&o, &regression::scores(), &scoring))
+            let outcomes = Outcomes::gaussians(&mean, &std, targets, card.options.level);
+            outcomes.map_or(Vec::new(), |outcomes| card.numbers(&outcomes))
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use dubio_metrics::bootstrap::Bootstrap;
 use dubio_metrics::detection::ood::Uncertainties;
 use dubio_metrics::examples::Examples;
 use dubio_metrics::members::Members;
@@ -10,7 +9,6 @@ use dubio_metrics::regression::Outcomes;
 use dubio_metrics::score::Options;
 use dubio_metrics::scorecard::Silent;
 use dubio_predictions::{Classification, Predictions, Regression, open};
-use dubio_random::stream::Stream;
 use dubio_report::view::View;
 
 use crate::Error;
@@ -67,9 +65,4 @@ impl Observed {
             Self::Numbers { outcomes, .. } => outcomes.members,
         }
     }
-}
-
-/// The resamples that every file shares, so that differences are paired.
-pub(super) fn bootstrap(resamples: usize) -> Bootstrap {
-    Bootstrap { resamples, stream: Stream::root(0).child("bootstrap") }
 }

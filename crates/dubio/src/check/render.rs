@@ -3,24 +3,24 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
-use dubio_metrics::check::{Checked, Mode, Rule};
+use dubio_api::check::Checks;
+use dubio_metrics::check::{Mode, Rule, Summary};
 use serde_json::{Map, Value, json};
 
-use super::Report;
 use crate::render::{number, value};
 use crate::terminal;
 
 /// One object: how it was checked, and each statistic by its name.
-pub(super) fn json(report: &Report) -> Result<()> {
+pub(super) fn json(checks: &Checks) -> Result<()> {
     let statistics: Map<String, Value> =
-        report.checked.iter().map(|c| (c.statistic.clone(), fields(c, report.rule))).collect();
+        checks.statistics.iter().map(|c| (c.statistic.clone(), fields(c))).collect();
     let mut object = Map::new();
-    object.insert("mode".into(), json!(report.mode));
-    object.insert("rule".into(), json!(report.rule));
-    object.insert("replicates".into(), json!(report.replicates));
-    object.insert("members".into(), json!(report.members));
-    object.insert("n".into(), json!(report.n));
-    if let Some(temperatures) = &report.temperatures {
+    object.insert("mode".into(), json!(checks.mode));
+    object.insert("rule".into(), json!(checks.rule));
+    object.insert("replicates".into(), json!(checks.replicates));
+    object.insert("members".into(), json!(checks.members));
+    object.insert("n".into(), json!(checks.n));
+    if let Some(temperatures) = &checks.temperatures {
         object.insert("temperatures".into(), json!(temperatures));
     }
     object.insert("statistics".into(), Value::Object(statistics));
@@ -31,46 +31,45 @@ pub(super) fn json(report: &Report) -> Result<()> {
 }
 
 /// A line per statistic.
-pub(super) fn table(report: &Report) -> Result<()> {
+pub(super) fn table(checks: &Checks) -> Result<()> {
     let mut out = terminal::stdout();
-    let widest = report.checked.iter().map(|c| c.statistic.len()).max().unwrap_or(0).max(9);
+    let widest = checks.statistics.iter().map(|c| c.statistic.len()).max().unwrap_or(0).max(9);
     writeln!(
         out,
         "{:<widest$}  {:>10}  {:>24}  {:>7}  {:>9}  passes",
         "statistic", "observed", "95 % of replicates", "p_value", "sharpness"
     )?;
-    for checked in &report.checked {
-        writeln!(out, "{:<widest$}  {}", checked.statistic, line(checked, report.rule))?;
+    for summary in &checks.statistics {
+        writeln!(out, "{:<widest$}  {}", summary.statistic, line(summary))?;
     }
-    let mode = match report.mode {
+    let mode = match checks.mode {
         Mode::Bayesian => "one member makes all labels",
         Mode::Independent => "every label has a member of its own",
     };
     writeln!(
         out,
         "\n{} replicates of {} examples from {} members, {mode}; {}",
-        report.replicates,
-        report.n,
-        report.members,
-        match report.rule {
+        checks.replicates,
+        checks.n,
+        checks.members,
+        match checks.rule {
             Rule::Range => "passes: p_value is neither 0 nor 1",
             Rule::Interval => "passes: observed inside 95 % of replicates",
         }
     )?;
-    if let Some(temperatures) = &report.temperatures {
+    if let Some(temperatures) = &checks.temperatures {
         let shown: Vec<String> = temperatures.iter().map(|t| format!("{t:.4}")).collect();
         writeln!(out, "temperatures, of the leading fifth: {}", shown.join(" "))?;
     }
     Ok(())
 }
 
-fn line(checked: &Checked, rule: Rule) -> String {
-    let summary = checked.summary(rule);
+fn line(summary: &Summary) -> String {
     let shown = |value: Option<f64>| value.map_or("—".to_string(), number);
     let (Some(lo), Some(hi), Some(p), Some(passes)) =
         (summary.lo, summary.hi, summary.p_value, summary.passes)
     else {
-        return format!("{:>10}  {}", "—", summary.why.unwrap_or_default());
+        return format!("{:>10}  {}", "—", summary.why.as_deref().unwrap_or_default());
     };
     let verdict = match (passes, summary.observed) {
         (true, _) => "yes",
@@ -87,8 +86,7 @@ fn line(checked: &Checked, rule: Rule) -> String {
     )
 }
 
-fn fields(checked: &Checked, rule: Rule) -> Value {
-    let summary = checked.summary(rule);
+fn fields(summary: &Summary) -> Value {
     let mut fields = Map::new();
     fields.insert("observed".into(), summary.observed.map_or(Value::Null, value));
     fields.insert("p_value".into(), json!(summary.p_value));
@@ -97,7 +95,7 @@ fn fields(checked: &Checked, rule: Rule) -> Value {
     fields.insert("lo".into(), json!(summary.lo));
     fields.insert("hi".into(), json!(summary.hi));
     fields.insert("box".into(), json!(summary.box_plot));
-    if let Some(why) = summary.why {
+    if let Some(why) = &summary.why {
         fields.insert("why".into(), json!(why));
     }
     Value::Object(fields)

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use anyhow::Result;
 use dubio_api::report::{Settings, report};
 
-use crate::destination;
 use crate::progress::Bar;
+use dubio_api::destination;
 
 /// Make a report of runs or of predictions from elsewhere: one page that needs nothing else.
 ///

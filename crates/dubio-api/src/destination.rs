@@ -2,34 +2,35 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use crate::Error;
+use crate::error::refuse;
 
 /// Refuses a place that no file can be written to.
-pub(crate) fn check(path: &Path) -> Result<()> {
+pub fn check(path: &Path) -> Result<(), Error> {
     let shown = path.display();
     if path.is_dir() {
-        bail!("{shown} is a folder; name a file in it");
+        refuse!("{shown} is a folder; name a file in it");
     }
     let folder = folder(path);
     if !folder.is_dir() {
-        bail!("{shown}: there is no folder {}; make it first", folder.display());
+        refuse!("{shown}: there is no folder {}; make it first", folder.display());
     }
     Ok(())
 }
 
 /// Refuses to write over what is read, or to one place twice.
-pub(crate) fn keep<'a>(
+pub fn keep<'a>(
     inputs: impl IntoIterator<Item = &'a PathBuf>,
     outputs: &[&Path],
-) -> Result<()> {
+) -> Result<(), Error> {
     for input in inputs {
         if let Some(output) = outputs.iter().find(|output| same(input, output)) {
-            bail!("{} is read, and would be written over; name another output", output.display());
+            refuse!("{} is read, and would be written over; name another output", output.display());
         }
     }
     for (index, output) in outputs.iter().enumerate() {
         if outputs[..index].iter().any(|other| same(other, output)) {
-            bail!("{} would be written twice; name another output", output.display());
+            refuse!("{} would be written twice; name another output", output.display());
         }
     }
     Ok(())
@@ -53,6 +54,6 @@ fn resolved(path: &Path) -> Option<PathBuf> {
 }
 
 /// The folder that a path lies in.
-pub(crate) fn folder(path: &Path) -> &Path {
+pub fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow, bail};
 use dubio_metrics::dee::Point;
 use dubio_predictions::input;
 use dubio_words::unknown;
 
-use super::{Args, Curve};
+use super::{Curve, Settings};
+use crate::Error;
+use crate::error::refuse;
 
 /// One line of the table.
 struct Line {
@@ -18,27 +19,28 @@ struct Line {
 }
 
 /// The curves of a table, of the scores that were asked for.
-pub(super) fn curves(args: &Args, path: &Path) -> Result<Vec<Curve>> {
+pub(super) fn curves(settings: &Settings, path: &Path) -> Result<Vec<Curve>, Error> {
     let lines = lines(path)?;
     let mut metrics: Vec<String> = lines.iter().map(|line| line.curve[3].clone()).collect();
     metrics.sort();
     metrics.dedup();
-    for score in &args.score {
+    for score in &settings.scores {
         if !metrics.contains(score) {
             let there = metrics.join(", ");
-            bail!("{}: there is no metric `{score}`; there are {there}", path.display());
+            refuse!("{}: there is no metric `{score}`; there are {there}", path.display());
         }
     }
-    if !lines.iter().any(|line| line.curve[2] == args.baseline) {
+    if !lines.iter().any(|line| line.curve[2] == settings.baseline) {
         let mut methods: Vec<String> = lines.iter().map(|line| line.curve[2].clone()).collect();
         methods.sort();
         methods.dedup();
         let methods = methods.iter().map(String::as_str);
-        bail!("{}: {}", path.display(), unknown("method", &args.baseline, methods));
+        refuse!("{}: {}", path.display(), unknown("method", &settings.baseline, methods));
     }
     let sizes = || lines.iter().map(|line| line.n_samples);
-    args.check_samples(|n| sizes().any(|size| size == n), sizes().max().unwrap_or(0))?;
-    let wanted = |line: &&Line| args.score.is_empty() || args.score.contains(&line.curve[3]);
+    settings.check_samples(|n| sizes().any(|size| size == n), sizes().max().unwrap_or(0))?;
+    let wanted =
+        |line: &&Line| settings.scores.is_empty() || settings.scores.contains(&line.curve[3]);
     let mut keys: Vec<&[String; 4]> = Vec::new();
     let mut grouped: Vec<Vec<&Line>> = Vec::new();
     for line in lines.iter().filter(wanted) {
@@ -69,30 +71,27 @@ fn curve(key: &[String; 4], lines: &[&Line]) -> Curve {
     Curve { dataset: Some(dataset), model: Some(model), method, metric, points }
 }
 
-fn lines(path: &Path) -> Result<Vec<Line>> {
-    let file =
-        input::open(path).with_context(|| format!("cannot read the table {}", path.display()))?;
+fn lines(path: &Path) -> Result<Vec<Line>, Error> {
+    let file = input::open(path)
+        .map_err(Error::file(format!("cannot read the table {}", path.display())))?;
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(file);
-    let head = reader.headers().with_context(|| path.display().to_string())?.clone();
+    let head = reader.headers().map_err(Error::file(path.display().to_string()))?.clone();
     let column = |name: &str| head.iter().position(|own| own == name);
     let needed = |name: &str| {
         column(name).ok_or_else(|| {
             let there: Vec<&str> = head.iter().collect();
-            anyhow!(
-                "{}: there is no column `{name}`; there are {}",
-                path.display(),
-                there.join(", ")
-            )
+            let (path, there) = (path.display(), there.join(", "));
+            Error::Unfit(format!("{path}: there is no column `{name}`; there are {there}"))
         })
     };
     let names = [needed("dataset")?, needed("model")?, needed("method")?, needed("metric")?];
     let (n_samples, value, std) = (needed("n_samples")?, needed("value")?, column("std"));
     let mut lines = Vec::new();
     for record in reader.records() {
-        let record = record.with_context(|| path.display().to_string())?;
+        let record = record.map_err(Error::file(path.display().to_string()))?;
         let line = record.position().map_or(0, csv::Position::line);
         let place = |what: &str, text: &str| {
-            anyhow!("{}, line {line}: `{text}` is no {what}", path.display())
+            Error::Unfit(format!("{}, line {line}: `{text}` is no {what}", path.display()))
         };
         let text = |at: usize| record.get(at).unwrap_or_default();
         let deviation = std.map(text).filter(|text| !matches!(*text, "" | "NA" | "nan" | "NaN"));
@@ -110,7 +109,7 @@ fn lines(path: &Path) -> Result<Vec<Line>> {
         });
     }
     if lines.is_empty() {
-        bail!("{}: there is no line below the head", path.display());
+        refuse!("{}: there is no line below the head", path.display());
     }
     Ok(lines)
 }

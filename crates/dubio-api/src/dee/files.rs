@@ -2,24 +2,24 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, bail};
-use dubio_metrics::dee::{Point, Subsets, curve};
+use dubio_metrics::dee::{Falling, Point, Subsets, curve};
 use dubio_metrics::examples::Examples;
 use dubio_metrics::members::Members;
 use dubio_metrics::pool::pool;
 use dubio_metrics::regression::Outcomes;
 use dubio_metrics::score::{Options, Undefined};
-use dubio_metrics::scorecard::{self, Entry, Progress, Scoring, Silent};
+use dubio_metrics::scorecard::{Entry, Progress, Silent};
 use dubio_metrics::views::Chosen;
-use dubio_metrics::{classification, regression};
 use dubio_predictions::{Classification, Predictions, Regression, RegressionKind, Source, open};
 use dubio_random::stream::Stream;
 
-use super::{Args, Curve};
-use crate::progress::Bar;
-use dubio_api::loading::{outcomes, pooled};
-use dubio_api::names::Selection;
-use dubio_api::same::{Truth, same_examples};
+use super::{Curve, Settings};
+use crate::error::refuse;
+use crate::loading::{outcomes, pooled};
+use crate::names::Selection;
+use crate::same::{Truth, same_examples};
+use crate::scorecard::Scorecard;
+use crate::{Error, Listener};
 
 /// What a method predicted.
 struct Method {
@@ -35,27 +35,29 @@ enum Files {
 }
 
 /// The curves of the baseline and of the methods, and the baseline's name.
-pub(super) fn curves(args: &Args) -> Result<(Vec<Curve>, String)> {
-    if !args.names.is_empty() && args.names.len() != args.methods.len() {
-        bail!("{} names for {} methods", args.names.len(), args.methods.len());
+pub(super) fn curves(
+    settings: &Settings,
+    progress: &dyn Listener,
+) -> Result<(Vec<Curve>, String), Error> {
+    if !settings.names.is_empty() && settings.names.len() != settings.methods.len() {
+        refuse!("{} names for {} methods", settings.names.len(), settings.methods.len());
     }
-    let progress = Bar::new();
-    let mut baseline = Method::open(Path::new(&args.baseline), None, &progress)?;
+    let mut baseline = Method::open(Path::new(&settings.baseline), None, progress)?;
     baseline.runs = vec![baseline.runs.concat()]; // every member is a network of its own
     let truth = baseline.truth()?;
     baseline.check(&truth)?;
     let mut methods = vec![baseline];
-    for (i, path) in args.methods.iter().enumerate() {
-        let method = Method::open(path, args.names.get(i), &progress)?;
+    for (i, path) in settings.methods.iter().enumerate() {
+        let method = Method::open(path, settings.names.get(i), progress)?;
         if methods.iter().any(|other| other.name == method.name) {
-            bail!("two methods are called `{}`; tell them apart with --names", method.name);
+            refuse!("two methods are called `{}`; tell them apart with --names", method.name);
         }
         method.check(&truth)?;
         methods.push(method);
     }
     let largest = methods.iter().map(Method::largest).max().unwrap_or(0);
-    args.check_samples(|n| (1..=largest).contains(&n), largest)?;
-    let scores = match (&args.score[..], &truth) {
+    settings.check_samples(|n| (1..=largest).contains(&n), largest)?;
+    let scores = match (&settings.scores[..], &truth) {
         ([], Truth::Labels { .. }) => vec!["calibrated.nll".to_string()],
         ([], Truth::Targets { .. }) => vec!["nll".to_string()],
         (asked, _) => asked.to_vec(),
@@ -65,8 +67,9 @@ pub(super) fn curves(args: &Args) -> Result<(Vec<Curve>, String)> {
     for score in &scores {
         for (index, method) in methods.iter().enumerate() {
             // Those of the baseline are what others are held against.
-            let whole = index == 0 || args.as_published;
-            let points = method.curve(args, score, |size| whole || args.wants(size), &progress)?;
+            let whole = index == 0 || settings.falling == Falling::AsPublished;
+            let points =
+                method.curve(settings, score, |size| whole || settings.wants(size), progress)?;
             let (method, metric) = (method.name.clone(), score.clone());
             all.push(Curve { dataset: None, model: None, method, metric, points });
         }
@@ -76,7 +79,7 @@ pub(super) fn curves(args: &Args) -> Result<(Vec<Curve>, String)> {
 
 impl Method {
     /// Opens a file, or all files of a folder, and looks at every number once.
-    fn open(path: &Path, name: Option<&String>, progress: &dyn Progress) -> Result<Self> {
+    fn open(path: &Path, name: Option<&String>, progress: &dyn Progress) -> Result<Self, Error> {
         let (mut classes, mut numbers) = (Vec::new(), Vec::new());
         for run in runs(path)? {
             match open(&run)? {
@@ -105,21 +108,21 @@ impl Method {
                 }
                 (Files::Numbers(numbers), members)
             }
-            _ => bail!("{}: classifications and regressions in one folder", path.display()),
+            _ => refuse!("{}: classifications and regressions in one folder", path.display()),
         };
         let run = |(file, &count): (usize, &usize)| (0..count).map(|m| (file, m)).collect();
         Ok(Self { name, files, runs: members.iter().enumerate().map(run).collect() })
     }
 
-    fn truth(&self) -> Result<Truth> {
+    fn truth(&self) -> Result<Truth, Error> {
         match &self.files {
-            Files::Classes(files) => Ok(Truth::of_classes(&files[0])?),
+            Files::Classes(files) => Truth::of_classes(&files[0]),
             Files::Numbers(files) => Ok(Truth::of_numbers(&files[0])),
         }
     }
 
     /// That all files are of these examples.
-    fn check(&self, truth: &Truth) -> Result<()> {
+    fn check(&self, truth: &Truth) -> Result<(), Error> {
         match &self.files {
             Files::Classes(files) => {
                 for file in files {
@@ -143,35 +146,39 @@ impl Method {
     /// The score by the number of samples, for the numbers that are wanted.
     fn curve(
         &self,
-        args: &Args,
+        settings: &Settings,
         score: &str,
         wants: impl Fn(usize) -> bool,
         progress: &dyn Progress,
-    ) -> Result<Vec<Point>> {
+    ) -> Result<Vec<Point>, Error> {
         let members: Vec<usize> = self.runs.iter().map(Vec::len).collect();
         let sizes: Vec<usize> = (1..=self.largest()).filter(|&size| wants(size)).collect();
         let subsets = Subsets {
-            draws: args.draws.into(),
-            stream: Stream::root(args.seed).child("subsets").child(&self.name),
+            draws: settings.draws,
+            stream: Stream::root(settings.seed).child("subsets").child(&self.name),
         };
         progress.start("subsets", members.len() * sizes.len() * subsets.draws);
         let points = curve(&members, &sizes, &subsets, |run, chosen| {
             let chosen: Vec<(usize, usize)> = chosen.iter().map(|&m| self.runs[run][m]).collect();
-            let value = self.score(&chosen, score, args.seed);
+            let value = self.score(&chosen, score, settings.seed);
             progress.advance(1);
             value.map_err(|why| Undefined(format!("of {} samples: {}", chosen.len(), why.0)))
         });
-        points.map_err(|why| anyhow!("{}: `{score}` has no value {}", self.name, why.0))
+        points
+            .map_err(|why| Error::Unfit(format!("{}: `{score}` has no value {}", self.name, why.0)))
     }
 
     /// The score of some samples together.
     fn score(&self, chosen: &[(usize, usize)], name: &str, seed: u64) -> Result<f64, Undefined> {
         let wanted = |own: &str| own == name;
-        let scoring = Scoring {
+        let asked = Selection::named(name);
+        let card = Scorecard {
             options: Options::default(),
-            bootstrap: None,
-            splits: Stream::root(seed).child("calibrated"),
+            resamples: 0,
+            seed,
             wanted: &wanted,
+            selection: &asked,
+            groups: None,
             progress: &Silent,
         };
         let entries = match &self.files {
@@ -179,15 +186,11 @@ impl Method {
                 let members = chosen.iter().map(|&(f, m)| (&files[f].source as &dyn Members, m));
                 let pooled = pool(&Chosen::new(members), files[0].form, &|_| ());
                 let pooled = pooled.map_err(|fault| Undefined(fault.to_string()))?;
-                let examples = Examples::new(pooled, files[0].labels.clone().unwrap_or_default());
-                let scores = classification::scores();
-                let mut entries = scorecard::plain(&examples, &scores, &scoring);
-                entries.extend(scorecard::calibrated(&examples, &scores, &scoring));
-                entries
+                let labels = files[0].labels.clone().unwrap_or_default();
+                card.classes(&mut Examples::new(pooled, labels))
             }
             Files::Numbers(files) => {
-                let outcomes = some_outcomes(files, chosen, scoring.options.level)?;
-                scorecard::plain(&outcomes, &regression::scores(), &scoring)
+                card.numbers(&some_outcomes(files, chosen, card.options.level)?)
             }
         };
         let value = |entry: Entry| entry.value;
@@ -199,11 +202,14 @@ impl Method {
 }
 
 /// That two files of a method hold the same kind of numbers.
-fn one_form((path, source): (&Path, &Source), (first, other): (&Path, &Source)) -> Result<()> {
+fn one_form(
+    (path, source): (&Path, &Source),
+    (first, other): (&Path, &Source),
+) -> Result<(), Error> {
     if source.name == other.name {
         return Ok(());
     }
-    bail!(
+    refuse!(
         "{} holds `{}`, but {} `{}`; write all runs of a method in one form",
         path.display(),
         source.name,
@@ -230,24 +236,25 @@ fn some_outcomes(
 }
 
 /// Means and deviations, or draws.
-fn arrays(file: &Regression) -> Result<(&Source, Option<&Source>)> {
+fn arrays(file: &Regression) -> Result<(&Source, Option<&Source>), Error> {
     match &file.kind {
         RegressionKind::Gaussians(mean, std) => Ok((mean, Some(std))),
         RegressionKind::Samples(samples) => Ok((samples, None)),
         RegressionKind::Quantiles(..) => {
-            bail!("{}: quantiles have no members to choose from", file.path.display())
+            refuse!("{}: quantiles have no members to choose from", file.path.display())
         }
     }
 }
 
 /// A predictions file is one run; in a folder, every file is.
-fn runs(path: &Path) -> Result<Vec<PathBuf>> {
+fn runs(path: &Path) -> Result<Vec<PathBuf>, Error> {
     if !path.is_dir() {
         return Ok(vec![path.to_path_buf()]);
     }
     let failed = || format!("cannot read {}", path.display());
-    let listed = std::fs::read_dir(path).with_context(failed)?;
-    let mut inside: Vec<PathBuf> = listed.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
+    let listed = std::fs::read_dir(path).map_err(Error::file(failed()))?;
+    let mut inside: Vec<PathBuf> =
+        listed.map(|entry| Ok(entry?.path())).collect::<Result<_, Error>>()?;
     let kind = |file: &Path| file.extension().and_then(|e| e.to_str()).map(str::to_string);
     if inside.iter().any(|file| kind(file).as_deref() == Some("npy")) {
         return Ok(vec![path.to_path_buf()]);
@@ -257,7 +264,7 @@ fn runs(path: &Path) -> Result<Vec<PathBuf>> {
     });
     inside.sort();
     if inside.is_empty() {
-        bail!("{}: there is no predictions file in this folder", path.display());
+        refuse!("{}: there is no predictions file in this folder", path.display());
     }
     Ok(inside)
 }

@@ -1,0 +1,126 @@
+//! `calibrate`: fit a temperature on one file and apply it to another.
+
+use std::path::{Path, PathBuf};
+
+use dubio_metrics::calibrate::temperature::fit;
+use dubio_metrics::distributions::Kind;
+use dubio_metrics::examples::Examples;
+use dubio_metrics::members::Members;
+use dubio_metrics::numeric::transcendental::logsumexp;
+use dubio_metrics::pool::{Pooled, pool};
+use dubio_metrics::views::Chosen;
+use dubio_predictions::{
+    Classification, Error as FileError, Floats, Output, Predictions, open, write,
+};
+use serde::Serialize;
+
+use crate::error::{guard, refuse};
+use crate::{Error, destination};
+
+/// What to fit to, and what to apply it to.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// Predictions with labels, to fit on. Never the ones that will be scored.
+    pub file: PathBuf,
+    /// Predictions to apply the temperature to, and where to write them as `log_probs`.
+    pub apply: Option<(PathBuf, PathBuf)>,
+    /// A temperature for each member instead of one for their mean.
+    pub per_member: bool,
+}
+
+/// The temperatures that fit best.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Calibrated {
+    /// One for the members' mean, or one for each member.
+    pub temperatures: Vec<f64>,
+}
+
+/// Fits temperatures, and applies them where that is asked for.
+pub fn calibrate(settings: &Settings) -> Result<Calibrated, Error> {
+    guard(|| calibrated(settings))
+}
+
+fn calibrated(settings: &Settings) -> Result<Calibrated, Error> {
+    let (file, per_member) = (&settings.file, settings.per_member);
+    if let Some((input, output)) = &settings.apply {
+        destination::keep([file, input], &[output])?;
+    }
+    let validation = classes(file)?;
+    let labels = validation.labels.clone().ok_or_else(|| {
+        FileError::file(file, "there is no array `labels`", "a temperature is fitted to labels")
+    })?;
+    let members = if per_member { validation.source.members() } else { 1 };
+    let fitted = |member: usize| {
+        let examples = Examples::new(part(&validation, per_member, member)?, labels.clone());
+        let why = |why: &str| Error::Unfit(format!("{}: no temperature: {why}", file.display()));
+        Ok(fit(&examples).map_err(|undefined| why(&undefined.0))?.temperature())
+    };
+    let temperatures = (0..members).map(fitted).collect::<Result<Vec<f64>, Error>>()?;
+    if let Some((input, output)) = &settings.apply {
+        apply(input, output, &temperatures, per_member)?;
+    }
+    Ok(Calibrated { temperatures })
+}
+
+fn classes(path: &Path) -> Result<Classification, Error> {
+    match open(path)? {
+        Predictions::Classification(file) => Ok(file),
+        Predictions::Regression(_) => {
+            refuse!(
+                "{}: temperatures are for classification, and this is a regression",
+                path.display()
+            )
+        }
+    }
+}
+
+/// The predictive distributions of one member, or of all together.
+fn part(file: &Classification, per_member: bool, member: usize) -> Result<Pooled, Error> {
+    let single = Chosen::of(&file.source, [member]);
+    let source: &dyn Members = if per_member { &single } else { &file.source };
+    pool(source, file.form, &|_| {}).map_err(|mut fault| {
+        fault.member += if per_member { member } else { 0 };
+        FileError::array(
+            &file.path,
+            &file.source.name,
+            &fault,
+            "mend the numbers where they are made",
+        )
+        .into()
+    })
+}
+
+fn apply(path: &Path, output: &Path, temperatures: &[f64], per_member: bool) -> Result<(), Error> {
+    let file = classes(path)?;
+    let (examples, classes) = (file.source.examples(), file.source.width());
+    if per_member && file.source.members() != temperatures.len() {
+        refuse!(
+            "{}: {} members, but temperatures were fitted to {}",
+            path.display(),
+            file.source.members(),
+            temperatures.len()
+        );
+    }
+    let mut log_probs: Vec<f32> = Vec::new();
+    for (member, temperature) in temperatures.iter().enumerate() {
+        let pooled = part(&file, per_member, member)?;
+        let mut row = vec![0.0; classes];
+        let rows = pooled.distributions.rows(Kind::LogP, 0..examples);
+        for log_p in rows.chunks(classes) {
+            for (scaled, l) in row.iter_mut().zip(log_p) {
+                *scaled = l / temperature;
+            }
+            let log_z = logsumexp(&row);
+            log_probs.extend(row.iter().map(|l| (l - log_z) as f32));
+        }
+    }
+    let mut integers = Vec::new();
+    if let Some(labels) = &file.labels {
+        integers.push(("labels".to_string(), labels.iter().map(|&y| i64::from(y)).collect()));
+    }
+    integers.extend(file.groups.arrays().map(|(name, groups)| (name, groups.to_vec())));
+    let shape = [temperatures.len(), examples, classes];
+    let floats = vec![Floats { name: "log_probs", values: &log_probs, shape: shape.to_vec() }];
+    write(output, &Output { floats, integers })
+        .map_err(Error::file("the calibrated predictions were not written"))
+}

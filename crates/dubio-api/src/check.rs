@@ -1,0 +1,244 @@
+//! `check`: posterior predictive checks of a predictions file.
+
+use std::path::PathBuf;
+
+use dubio_metrics::calibrate::joint::{self, Sharing};
+use dubio_metrics::check::{
+    self, Checked, Checking, Mode, Predictive, Rule, Summary, recalibration_rows,
+};
+use dubio_metrics::examples::Examples;
+use dubio_metrics::members::{Form, Members};
+use dubio_metrics::pool::{Pooled, pool};
+use dubio_metrics::score::Options;
+use dubio_metrics::scorecard::Progress;
+use dubio_metrics::views::{Rows, Tempered};
+use dubio_metrics::{classification, regression};
+use dubio_predictions::{Classification, Predictions, Regression, RegressionKind, open};
+use dubio_random::stream::Stream;
+use serde::Serialize;
+
+use crate::costs::read_costs;
+use crate::error::{guard, refuse};
+use crate::loading::{at_fault, labels, note_ignored, outcomes};
+use crate::names::Selection;
+use crate::range::{BINS, RESAMPLES, within};
+use crate::{Error, Listener};
+
+/// What to check, and how.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The predictions.
+    pub file: PathBuf,
+    /// Scores to check, by name, family or pattern; `accuracy` and `ece` where it is empty, `picp` and
+    /// `quantile_calibration` for a regression.
+    pub statistics: Vec<String>,
+    /// How the ensemble makes labels.
+    pub mode: Mode,
+    /// Fit temperatures on the leading fifth of the examples, and check the rest.
+    pub recalibrate: Option<Sharing>,
+    /// When a check passes.
+    pub rule: Rule,
+    /// Number of replicates.
+    pub replicates: usize,
+    /// Number of bins of every binned score.
+    pub bins: usize,
+    /// Cost matrix as CSV, for `decision_cost`.
+    pub costs: Option<PathBuf>,
+    /// Seed of the replicates.
+    pub seed: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            file: PathBuf::new(),
+            statistics: Vec::new(),
+            mode: Mode::Bayesian,
+            recalibrate: None,
+            rule: Rule::Range,
+            replicates: 1000,
+            bins: Options::default().bins,
+            costs: None,
+            seed: 0,
+        }
+    }
+}
+
+/// What was checked, and how.
+#[derive(Clone, Debug, Serialize)]
+pub struct Checks {
+    /// How the ensemble made labels.
+    pub mode: Mode,
+    /// When a check passes.
+    pub rule: Rule,
+    /// Number of replicates.
+    pub replicates: usize,
+    /// Number of members.
+    pub members: usize,
+    /// Number of examples that were checked.
+    pub n: usize,
+    /// Temperatures that were fitted on the leading examples.
+    pub temperatures: Option<Vec<f64>>,
+    /// What each check says.
+    pub statistics: Vec<Summary>,
+    /// Statistics that were asked for by their names and have no value.
+    pub undefined: Vec<String>,
+}
+
+/// Checks a predictions file.
+pub fn check(settings: &Settings, listener: &dyn Listener) -> Result<Checks, Error> {
+    guard(|| checks(settings, listener))
+}
+
+fn checks(settings: &Settings, listener: &dyn Listener) -> Result<Checks, Error> {
+    within("bins", settings.bins, BINS)?;
+    within("replicates", settings.replicates, RESAMPLES)?;
+    let file = open(&settings.file)?;
+    let names = match (&settings.statistics[..], &file) {
+        ([], Predictions::Classification(_)) => ["accuracy", "ece"].map(String::from).to_vec(),
+        ([], Predictions::Regression(_)) => {
+            ["picp", "quantile_calibration"].map(String::from).to_vec()
+        }
+        (names, _) => names.to_vec(),
+    };
+    let selection = Selection::new(&names)?;
+    let root = Stream::root(settings.seed);
+    let wanted = |name: &str| selection.wants(name);
+    let checking = Checking {
+        mode: settings.mode,
+        replicates: settings.replicates,
+        options: Options { bins: settings.bins, ..Options::default() },
+        stream: root.child("check"),
+        splits: root.child("calibrated"),
+        wanted: &wanted,
+        progress: listener,
+    };
+    let checks = match &file {
+        Predictions::Classification(file) => {
+            note_ignored(&file.path, &file.ignored, listener);
+            classified(settings, file, &checking)?
+        }
+        Predictions::Regression(file) => {
+            note_ignored(&file.path, &file.ignored, listener);
+            regressed(settings, file, &checking)?
+        }
+    };
+    let there: Vec<&str> = checks.statistics.iter().map(|s| &s.statistic[..]).collect();
+    if let Some(name) = selection.missing(&there).first() {
+        refuse!(
+            "`{name}` is not a statistic of {}; `dubio list scores` shows which there are of \
+             classification and of regression",
+            settings.file.display()
+        );
+    }
+    let undefined = checks.undefined.iter().filter(|name| selection.names(name)).cloned().collect();
+    Ok(Checks { undefined, ..checks })
+}
+
+fn classified(
+    settings: &Settings,
+    file: &Classification,
+    checking: &Checking<'_>,
+) -> Result<Checks, Error> {
+    let labels = labels(file)?;
+    let Some(sharing) = settings.recalibrate else {
+        return check_members(settings, file, &file.source, file.form, labels, checking);
+    };
+    held(file, &file.source, file.form, checking.progress)?; // so that faults are told by their place
+    let n = labels.len();
+    let leading = recalibration_rows(n);
+    if n < 2 {
+        refuse!("{}: one example cannot be both fitted to and checked", file.path.display());
+    }
+    let first = Rows::new(&file.source, 0..leading);
+    let temperatures =
+        joint::fit(&first, file.form, &labels[..leading], sharing).map_err(|why| {
+            let (path, why) = (file.path.display(), why.0);
+            Error::Unfit(format!(
+                "{path}: no temperatures on the leading {leading} examples: {why}"
+            ))
+        })?;
+    let rest = Rows::new(&file.source, leading..n);
+    let tempered = Tempered::new(&rest, file.form, &temperatures);
+    let labels = labels[leading..].to_vec();
+    let checks = check_members(settings, file, &tempered, Tempered::FORM, labels, checking)?;
+    Ok(Checks { temperatures: Some(temperatures), ..checks })
+}
+
+/// The members' mean, held in memory: every replicate looks into it.
+fn held(
+    file: &Classification,
+    source: &dyn Members,
+    form: Form,
+    progress: &dyn Progress,
+) -> Result<Pooled, Error> {
+    progress.start("reading", source.examples());
+    pool(source, form, &|rows| progress.advance(rows)).map_err(|fault| at_fault(file, &fault))
+}
+
+fn check_members(
+    settings: &Settings,
+    file: &Classification,
+    source: &dyn Members,
+    form: Form,
+    labels: Vec<u32>,
+    checking: &Checking<'_>,
+) -> Result<Checks, Error> {
+    let costs =
+        settings.costs.as_deref().map(|path| read_costs(path, source.width())).transpose()?;
+    let mut examples = Examples::new(held(file, source, form, checking.progress)?, labels);
+    if let Some(costs) = costs {
+        examples = examples.with_costs(costs);
+    }
+    let scores = classification::scores();
+    let checked = check::classification(source, form, &examples, &scores, checking);
+    Ok(Checks::new(settings, checking, &checked, source.members(), examples.len()))
+}
+
+fn regressed(
+    settings: &Settings,
+    file: &Regression,
+    checking: &Checking<'_>,
+) -> Result<Checks, Error> {
+    for (flag, given) in
+        [("--recalibrate", settings.recalibrate.is_some()), ("--costs", settings.costs.is_some())]
+    {
+        if given {
+            refuse!("{flag} is for classification, and {} holds a regression", file.path.display());
+        }
+    }
+    let (predictive, members) = match &file.kind {
+        RegressionKind::Gaussians(mean, std) => (Predictive::Gaussians(mean, std), mean.members()),
+        RegressionKind::Samples(samples) => (Predictive::Samples(samples), samples.members()),
+        RegressionKind::Quantiles(..) => refuse!(
+            "{}: a few quantiles are no distribution to draw from; give `mean` and `std`, or `samples`",
+            file.path.display()
+        ),
+    };
+    let outcomes = outcomes(file, checking.options.level)?;
+    let scores = regression::scores();
+    let checked = check::regression(predictive, &outcomes, &scores, checking);
+    Ok(Checks::new(settings, checking, &checked, members, outcomes.len()))
+}
+
+impl Checks {
+    fn new(
+        settings: &Settings,
+        checking: &Checking<'_>,
+        checked: &[Checked],
+        members: usize,
+        n: usize,
+    ) -> Self {
+        let undefined = checked.iter().filter(|checked| checked.observed.is_err());
+        Self {
+            mode: checking.mode,
+            rule: settings.rule,
+            replicates: checking.replicates,
+            members,
+            n,
+            temperatures: None,
+            statistics: checked.iter().map(|checked| checked.summary(settings.rule)).collect(),
+            undefined: undefined.map(|checked| checked.statistic.clone()).collect(),
+        }
+    }
+}
