@@ -14,6 +14,33 @@ pub enum Error {
     /// A data set that is not there or not whole.
     #[error(transparent)]
     Data(#[from] dubio_data::Error),
+    /// Mistakes in a suite, each with its place.
+    #[error(transparent)]
+    Suite(#[from] dubio_bench::mistakes::Mistakes),
+    /// A suite that cannot be planned.
+    #[error(transparent)]
+    Plan(#[from] dubio_bench::plan::Error),
+    /// Slurm does not take the runs.
+    #[error(transparent)]
+    Slurm(#[from] dubio_bench::slurm::Error),
+    /// Somebody asked for a stop.
+    #[error("stopped with {finished} of {all} runs finished; the same command goes on from here")]
+    Stopped {
+        /// Runs that are finished.
+        finished: usize,
+        /// Runs that were planned.
+        all: usize,
+    },
+    /// Somebody asked for a stop while Slurm has the runs.
+    #[error("no longer watching, with {finished} of {all} runs finished; jobs {jobs} go on")]
+    Unwatched {
+        /// Runs that are finished.
+        finished: usize,
+        /// Runs that were to be done.
+        all: usize,
+        /// Numbers of the jobs.
+        jobs: String,
+    },
     /// What was asked for does not go together, or not with what the files hold; what is wrong, where, what to do.
     #[error("{0}")]
     Unfit(String),

@@ -16,11 +16,15 @@ mod kept;
 mod listener;
 mod loading;
 pub mod names;
+pub mod plan;
 mod range;
 pub mod report;
+pub mod run;
 mod same;
+pub mod score;
 pub mod scorecard;
-pub mod scores;
+mod scores;
+pub mod suite;
 
 pub use error::Error;
 pub use listener::{Listener, Unheard};

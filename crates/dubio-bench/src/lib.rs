@@ -1,4 +1,4 @@
-//! Studies: what is written in a suite is planned, run, stored and scored.
+//! Studies: what is written in a suite is planned, run and stored.
 //!
 //! [`suite::Suite`] is the file as written, every mistake in it found at once; [`plan::PlannedRun`] has all
 //! defaults written out and the grid of runs with their ids; [`work`] does one run; [`store::Store`] is
@@ -19,7 +19,6 @@ pub mod plan;
 mod reader;
 pub mod run_id;
 pub mod schema;
-pub mod score;
 pub mod search;
 pub mod slurm;
 pub mod store;

@@ -264,7 +264,8 @@ impl Store {
 }
 
 /// How a planned run stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum State {
     /// There, whole.
     Finished,

@@ -3,14 +3,11 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::evaluation::Evaluation;
 use crate::name::Name;
 use crate::plan::{Plan, PlannedRun};
-use crate::score::{Asked, Wanted};
 use crate::store::{Store, read, write_pretty};
 use crate::suite::Suite;
 
@@ -72,39 +69,5 @@ impl Study {
         };
         studies.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(studies)
-    }
-
-    /// How one of its runs is scored.
-    pub fn asked<'a>(
-        &self,
-        run: &PlannedRun,
-        store: &Store,
-        resamples: usize,
-        wanted: Wanted<'a>,
-    ) -> Asked<'a> {
-        let reference = self.reference_of(run, store);
-        Asked { resamples, reference, groups: self.groups.clone(), wanted }
-    }
-
-    /// The predictions that a run's are compared with: of the same data, by the reference's run of the
-    /// same seed, or of its first where it has no such seed.
-    fn reference_of(&self, run: &PlannedRun, store: &Store) -> Option<PathBuf> {
-        let name = self.reference.as_ref()?;
-        let settings = &run.settings;
-        let runs = self.runs.iter().filter(|other| {
-            let o = &other.settings;
-            other.label == *name
-                && (&o.data, &o.network) == (&settings.data, &settings.network)
-                && o.predict.contains(&Evaluation::Test)
-                && store.is_finished(&other.id)
-        });
-        let mut runs = runs.peekable();
-        if !self.runs.iter().any(|other| other.label == *name) {
-            return Some(Path::new(name).to_path_buf());
-        }
-        let first = runs.peek().map(|run| run.id.clone());
-        let same = runs.find(|other| other.settings.seed == settings.seed);
-        let id = same.map(|run| run.id.clone()).or(first)?;
-        Some(store.run(&id).join("test.npz"))
     }
 }

@@ -4,13 +4,13 @@ use dubio_metrics::check::{Mode, Summary};
 use dubio_metrics::compare::{BINS, TEMPERATURES};
 use dubio_metrics::dee::Point;
 use dubio_metrics::scorecard::Entry;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Value, json};
 
 use crate::view::View;
 
 /// Runs that are to be looked at together.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Study {
     /// Heading of the report.
     pub title: String,
@@ -27,7 +27,7 @@ pub struct Study {
 }
 
 /// What a reader must know before believing a number.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Warning {
     /// In a few words.
     pub what: String,
@@ -36,7 +36,7 @@ pub struct Warning {
 }
 
 /// A data set x network x method x seed; or one file of predictions from elsewhere.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Run {
     /// Id of the run, or path of the file.
     pub id: String,
@@ -53,7 +53,8 @@ pub struct Run {
 }
 
 /// What came of a run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// It has predictions.
     Finished(Box<Finished>),
@@ -64,7 +65,7 @@ pub enum Outcome {
 }
 
 /// A run with predictions.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Finished {
     /// Forward passes for one prediction.
     pub members: usize,
@@ -83,12 +84,27 @@ pub struct Finished {
 }
 
 /// A score of a run on a split.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// `test`, `shift.fog.3`, `decision`; detection of another set is a score of `test`.
     pub split: String,
     /// Name, value or why there is none, interval, resamples.
+    #[serde(flatten, serialize_with = "plain")]
     pub entry: Entry,
+}
+
+/// What of an entry is plain data: JSON has no number for what is infinite, and names it.
+fn plain<S: Serializer>(entry: &Entry, serializer: S) -> Result<S::Ok, S::Error> {
+    let value = match entry.value {
+        Ok(f64::INFINITY) => json!("inf"),
+        Ok(f64::NEG_INFINITY) => json!("-inf"),
+        Ok(value) => json!(value),
+        Err(_) => Value::Null,
+    };
+    let why = entry.value.as_ref().err().map(|why| &why.0).or(entry.note.as_ref());
+    let (lo, hi) = entry.interval.unzip();
+    json!({ "score": entry.name, "value": value, "lo": lo, "hi": hi, "n": entry.n, "why": why })
+        .serialize(serializer)
 }
 
 /// A posterior predictive check of a run.
@@ -103,7 +119,7 @@ pub struct Check {
 }
 
 /// What a run cost.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Cost {
     /// Seconds of training, over all members.
     pub train_secs: f64,

@@ -4,9 +4,9 @@ use std::io::Write;
 
 use crate::terminal;
 use anyhow::Result;
+use dubio_api::run::Ran;
+use dubio_api::score::RunScore;
 use dubio_bench::plan::PlannedRun;
-use dubio_bench::score::Row;
-use dubio_bench::store::Store;
 
 /// Scores of a first look: of which split, and which.
 const FIRST: [(&str, &str); 7] = [
@@ -20,8 +20,10 @@ const FIRST: [(&str, &str); 7] = [
 ];
 
 /// The first scores of every method, mean over seeds.
-pub(crate) fn first_look(planned: &[PlannedRun], store: &Store, rows: &[Row]) -> Result<()> {
-    let is = |row: &Row, (split, name): (&str, &str)| row.split == split && row.entry.name == name;
+pub(crate) fn first_look(ran: &Ran) -> Result<()> {
+    let (planned, rows) = (&ran.planned, &ran.scores);
+    let is =
+        |row: &RunScore, (split, name): (&str, &str)| row.split == split && row.score.name == name;
     let there: Vec<(&str, &str)> =
         FIRST.into_iter().filter(|&which| rows.iter().any(|row| is(row, which))).collect();
     let widest = |of: fn(&PlannedRun) -> &str| planned.iter().map(|r| of(r).chars().count()).max();
@@ -48,15 +50,17 @@ pub(crate) fn first_look(planned: &[PlannedRun], store: &Store, rows: &[Row]) ->
             };
             planned.iter().filter(same).collect()
         };
-        let done = |split: &str| runs(split).iter().filter(|r| store.is_finished(&r.id)).count();
+        let done = |split: &str| {
+            runs(split).iter().filter(|r| ran.finished.iter().any(|id| **id == *r.id)).count()
+        };
         let finished = format!("{} of {}", done("test"), runs("test").len());
         write!(out, "{:<first$} {:<second$} {finished:>8}", key.0, key.1)?;
         for &which in &there {
             let runs = runs(which.0);
             let values: Vec<f64> = rows
                 .iter()
-                .filter(|row| is(row, which) && runs.iter().any(|run| *run.id == row.run))
-                .filter_map(|row| row.entry.value.as_ref().ok().copied())
+                .filter(|row| is(row, which) && runs.iter().any(|run| *run.id == *row.run))
+                .filter_map(|row| row.score.value)
                 .collect();
             match values.len() {
                 0 => write!(out, " {:>14}", "—")?,

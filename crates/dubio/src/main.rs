@@ -12,21 +12,24 @@ mod first_look;
 mod huge_pages;
 mod interrupt;
 mod on_slurm;
+mod places;
 mod plan;
 mod predict;
 mod progress;
 mod render;
 mod report;
+mod run;
 mod runs;
+mod schema;
+mod score;
 #[cfg(target_os = "linux")]
 mod spare_blocks;
-mod study;
 mod study_bars;
 mod terminal;
 mod threads;
 mod train;
 mod training_bar;
-mod worker;
+mod work;
 
 use std::process::ExitCode;
 
@@ -76,14 +79,14 @@ enum Command {
     Data(data::Args),
     Predict(predict::Args),
     Train(train::Args),
-    Plan(plan::PlanArgs),
-    Schema(plan::SchemaArgs),
-    Run(study::RunArgs),
+    Plan(plan::Args),
+    Schema(schema::Args),
+    Run(run::Args),
     Report(report::Args),
-    Score(runs::ScoreArgs),
-    Runs(runs::RunsArgs),
+    Score(score::Args),
+    Runs(runs::Args),
     #[command(hide = true)]
-    Work(worker::WorkArgs),
+    Work(work::Args),
 }
 
 /// How a command ended, short of an error.
@@ -111,7 +114,7 @@ impl Command {
     }
 }
 
-fn run(command: &Command) -> Result<Outcome> {
+fn carry_out(command: &Command) -> Result<Outcome> {
     if let Some(threads) = command.threads() {
         threads::start(threads)?;
     }
@@ -126,20 +129,20 @@ fn run(command: &Command) -> Result<Outcome> {
         Command::Data(args) => data::run(args),
         Command::Predict(args) => predict::run(args).map(|()| Outcome::Done),
         Command::Train(args) => train::run(args).map(|()| Outcome::Done),
-        Command::Plan(args) => plan::show_plan(args).map(|()| Outcome::Done),
-        Command::Schema(_) => plan::show_schema().map(|()| Outcome::Done),
-        Command::Run(args) => study::run(args).map(|()| Outcome::Done),
+        Command::Plan(args) => plan::run(args).map(|()| Outcome::Done),
+        Command::Schema(_) => schema::run().map(|()| Outcome::Done),
+        Command::Run(args) => run::run(args).map(|()| Outcome::Done),
         Command::Report(args) => report::run(args).map(|()| Outcome::Done),
-        Command::Score(args) => runs::score_runs(args).map(|()| Outcome::Done),
-        Command::Runs(args) => runs::manage_runs(args).map(|()| Outcome::Done),
-        Command::Work(args) => worker::do_work(args).map(Outcome::Code),
+        Command::Score(args) => score::run(args).map(|()| Outcome::Done),
+        Command::Runs(args) => runs::run(args).map(|()| Outcome::Done),
+        Command::Work(args) => work::run(args).map(Outcome::Code),
     }
 }
 
 fn main() -> ExitCode {
     let command = parsed().command;
     // A predictions file that fails while it is read gives up the whole command.
-    match guarded(|| run(&command)).unwrap_or_else(|failed| Err(failed.into())) {
+    match guarded(|| carry_out(&command)).unwrap_or_else(|failed| Err(failed.into())) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Undefined | Outcome::NotWhole) => ExitCode::from(1),
         Ok(Outcome::Code(code)) => code,

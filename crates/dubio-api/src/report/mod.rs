@@ -11,10 +11,11 @@ use std::path::PathBuf;
 
 use dubio_report::study::Study;
 
-use crate::error::refuse;
+use crate::error::{guard, refuse};
+use crate::range::{RESAMPLES, within};
 use crate::{Error, Listener};
 
-pub use runs::study_of_plan;
+pub(crate) use runs::study_of_plan;
 
 /// What to report.
 #[derive(Clone, Debug)]
@@ -54,7 +55,8 @@ impl Default for Settings {
 
 /// The study of a folder of runs, or of predictions files.
 pub fn report(settings: &Settings, listener: &dyn Listener) -> Result<Study, Error> {
-    let mut study = study(settings, listener)?;
+    within("resamples", settings.resamples, RESAMPLES)?;
+    let mut study = guard(|| study(settings, listener))?;
     if let Some(title) = &settings.title {
         study.title.clone_from(title);
     }

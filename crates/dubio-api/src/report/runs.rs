@@ -5,7 +5,6 @@ use std::path::Path;
 
 use dubio_bench::evaluation::Evaluation;
 use dubio_bench::plan::{PlannedRun, Settings};
-use dubio_bench::score::{Asked, Row as Scored, Wanted};
 use dubio_bench::store::{Failure, Record, Store};
 use dubio_bench::study::Study as Planned;
 use dubio_report::chapter::family;
@@ -14,11 +13,8 @@ use dubio_report::study::{Cost, Finished, Outcome, Row, Run, Study, Warning};
 use super::growth::{Whose, grow};
 use super::looks::looks;
 use crate::error::refuse;
-use crate::scores::{Extent, scores};
+use crate::scores::{Asked, Extent, Row as Scored, asked, scores};
 use crate::{Error, Listener};
-
-/// Scores are chosen by their extent.
-const ALL: Wanted<'static> = &|_, _| true;
 
 /// Whether a folder holds runs, finished or failed.
 pub(super) fn is_store(folder: &Path) -> bool {
@@ -61,7 +57,7 @@ pub(super) fn study_of_folder(
 }
 
 /// The runs of a suite, whether they are there or not, in its order.
-pub fn study_of_plan(
+pub(crate) fn study_of_plan(
     plan: &Planned,
     store: &Store,
     resamples: usize,
@@ -73,7 +69,7 @@ pub fn study_of_plan(
     for planned in &plan.runs {
         let run = match (store.is_finished(&planned.id), store.failure(&planned.id)) {
             (true, _) => {
-                let asked = plan.asked(planned, store, resamples, ALL);
+                let asked = asked(plan, planned, store, resamples);
                 finished(store, &store.record(&planned.id)?, &asked)?
             }
             (false, Some(failure)) => unfinished(planned, Outcome::Failed(failure.error)),
@@ -140,7 +136,7 @@ fn study_of_all(
     let mut study = Study { about: format!("Runs in {}.", folder.display()), ..Study::default() };
     listener.start("runs", records.len());
     for record in &records {
-        let asked = Asked { resamples, reference: None, groups: None, wanted: ALL };
+        let asked = Asked { resamples, ..Asked::default() };
         let run = finished(store, record, &asked)?;
         add(&mut study, run, &record.settings);
         listener.advance(1);
@@ -192,7 +188,7 @@ fn is_deep_ensemble(run: &Run) -> bool {
     record.is_some_and(|record| record["settings"]["recipe"]["method"]["method"] == "deep-ensemble")
 }
 
-fn finished(store: &Store, record: &Record, asked: &Asked<'_>) -> Result<Run, Error> {
+fn finished(store: &Store, record: &Record, asked: &Asked) -> Result<Run, Error> {
     let row = |row: Scored| Row { split: row.split, entry: row.entry };
     let looks = looks(store, record, asked.resamples)?;
     let finished = Finished {

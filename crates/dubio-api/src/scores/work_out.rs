@@ -1,62 +1,40 @@
 //! Scores of finished runs, long and tidy: pure, so that a new score never needs retraining.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use dubio_metrics::bootstrap::Bootstrap;
+use dubio_bench::decision::Decision;
+use dubio_bench::evaluation::Evaluation;
+use dubio_bench::store::{Record, Store};
 use dubio_metrics::curves::mixing::{self, mixing};
 use dubio_metrics::detection::ood::Uncertainties;
 use dubio_metrics::examples::Examples;
-use dubio_metrics::given::possible;
 use dubio_metrics::members::Members;
 use dubio_metrics::pool::{Pooled, pool};
 use dubio_metrics::regression::Outcomes;
 use dubio_metrics::score::Options;
-use dubio_metrics::scorecard::{self, Entry, Scoring, Silent, composite};
-use dubio_metrics::{classification, regression};
+use dubio_metrics::scorecard::{self, Entry, Silent};
 use dubio_predictions::{Classification, Error, Predictions, Regression, RegressionKind, open};
 use dubio_random::stream::Stream;
 
-use crate::decision::Decision;
-use crate::evaluation::Evaluation;
-use crate::store::{Record, Store};
+use super::{Asked, Extent, Row};
+use crate::names::Selection;
+use crate::scorecard::Scorecard;
 
-/// A score of a run on a split.
-#[derive(Clone, Debug)]
-pub struct Row {
-    /// The run's id.
-    pub run: String,
-    /// Which predictions: `test`, `shift.fog.3`, `decision`, `mixing.kmnist-test.30`; detection of
-    /// another set is a score of `test`.
-    pub split: String,
-    /// Name, value or why there is none, interval.
-    pub entry: Entry,
-}
-
-/// Which scores to work out; asked with a split and a name.
-pub type Wanted<'a> = &'a (dyn Fn(&str, &str) -> bool + Sync);
-
-/// How runs are scored.
-pub struct Asked<'a> {
-    /// Resamples behind the intervals, which the scores of the test part have; 0 for none.
-    pub resamples: usize,
-    /// Predictions of the same test part to compare with.
-    pub reference: Option<PathBuf>,
-    /// The array of groups to score each on its own.
-    pub groups: Option<String>,
-    /// Which scores.
-    pub wanted: Wanted<'a>,
-}
-
-/// Every score of a run that is wanted.
-pub fn score(store: &Store, record: &Record, asked: &Asked<'_>) -> Result<Vec<Row>, Error> {
+/// The scores of a run, from its predictions.
+pub(super) fn scores(
+    store: &Store,
+    record: &Record,
+    extent: Extent,
+    asked: &Asked,
+) -> Result<Vec<Row>, Error> {
     let folder = store.run(&record.id);
-    let mut scored = Scored { rows: Vec::new(), run: &record.id, inside: None, asked };
+    let mut scored = Scored { rows: Vec::new(), run: &record.id, inside: None, extent, asked };
     for evaluation in &record.settings.predict {
         let path = folder.join(format!("{}.npz", record.settings.file(evaluation)));
         scored.add(evaluation, &path)?;
     }
     scored.compose();
-    scored.rows.retain(|row| (asked.wanted)(&row.split, &row.entry.name));
+    scored.rows.retain(|row| extent.wants(&row.split, &row.entry.name));
     Ok(scored.rows)
 }
 
@@ -65,7 +43,8 @@ struct Scored<'a> {
     run: &'a str,
     /// The test part's.
     inside: Option<(Uncertainties, usize)>,
-    asked: &'a Asked<'a>,
+    extent: Extent,
+    asked: &'a Asked,
 }
 
 impl Scored<'_> {
@@ -104,12 +83,10 @@ impl Scored<'_> {
         path: &Path,
         decision: Option<&Decision>,
     ) -> Result<(), Error> {
-        let here = |name: &str| self.needs(split, name);
         let file = match open(path)? {
             Predictions::Regression(file) => {
                 let outcomes = outcomes(&file)?;
-                let entries =
-                    scorecard::plain(&outcomes, &regression::scores(), &self.scoring(split, &here));
+                let entries = self.scored(split, None, |card| card.numbers(&outcomes));
                 self.push(split, entries);
                 return Ok(());
             }
@@ -130,18 +107,14 @@ impl Scored<'_> {
             let costs = decision.costs(examples.classes);
             examples = examples.with_costs(costs);
         }
-        // What would need a reference or a cost matrix that is not there has no row.
-        let scores = possible(classification::scores(), &examples, |_| false);
-        let scoring = self.scoring(split, &here);
-        let mut entries = scorecard::plain(&examples, &scores, &scoring);
-        entries.extend(scorecard::calibrated(&examples, &scores, &scoring));
-        if let Some(name) = self.asked.groups.as_deref().filter(|_| split == "test") {
-            let groups = file.groups.get(name).ok_or_else(|| {
+        let groups = match self.asked.groups.as_deref().filter(|_| split == "test") {
+            None => None,
+            Some(name) => Some(file.groups.get(name).ok_or_else(|| {
                 let what = format!("there is no array `groups.{name}`");
                 Error::file(path, &what, "take `groups` out of the suite")
-            })?;
-            entries.extend(scorecard::grouped(&examples, &scores, groups, &scoring));
-        }
+            })?),
+        };
+        let entries = self.scored(split, groups, |card| card.classes(&mut examples));
         if split == "test" {
             self.inside = Some((uncertainties, examples.classes));
         }
@@ -153,17 +126,10 @@ impl Scored<'_> {
     /// they are mixed in.
     fn detect(&mut self, name: &str, outside: &Uncertainties) {
         let Some((inside, classes)) = &self.inside else { return };
-        let on_test = |name: &str| self.needs("test", name);
-        let entries = scorecard::ood(name, inside, outside, &self.scoring("test", &on_test));
+        let entries = self.scored("test", None, |card| card.ood(name, inside, outside));
         let curve = mixed(name, inside, outside, *classes);
         self.push("test", entries);
         curve.into_iter().for_each(|(split, entry)| self.push(&split, vec![entry]));
-    }
-
-    /// Whether a score is wanted, or part of one that is.
-    fn needs(&self, split: &str, name: &str) -> bool {
-        let wanted = |name: &str| (self.asked.wanted)(split, name);
-        wanted(name) || composite::part_of(name).is_some_and(|whole| wanted(whole.name))
     }
 
     /// Scores made of others.
@@ -173,17 +139,24 @@ impl Scored<'_> {
         self.push("test", scorecard::composite(&entries));
     }
 
-    fn scoring<'b>(&self, split: &str, wanted: &'b (dyn Fn(&str) -> bool + Sync)) -> Scoring<'b> {
-        let root = Stream::root(0);
-        let resamples = self.asked.resamples;
-        let counted = ["test", "decision"].contains(&split) && resamples > 0;
-        Scoring {
+    /// Scores of a split; those of the test set and of decisions have intervals.
+    fn scored(
+        &self,
+        split: &str,
+        groups: Option<&[i64]>,
+        of: impl FnOnce(&Scorecard<'_>) -> Vec<Entry>,
+    ) -> Vec<Entry> {
+        let wanted = |name: &str| self.extent.wants(split, name);
+        let counted = ["test", "decision"].contains(&split);
+        of(&Scorecard {
             options: Options::default(),
-            bootstrap: counted.then(|| Bootstrap { resamples, stream: root.child("bootstrap") }),
-            splits: root.child("calibrated"),
-            wanted,
+            resamples: if counted { self.asked.resamples } else { 0 },
+            seed: 0,
+            wanted: &wanted,
+            selection: &Selection::all(),
+            groups,
             progress: &Silent,
-        }
+        })
     }
 }
 

@@ -1,9 +1,13 @@
 //! The scores of a finished run, worked out once and kept beside it.
 
+mod work_out;
+
+use std::path::{Path, PathBuf};
+
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use dubio_bench::evaluation::Evaluation;
 use dubio_bench::plan::PlannedRun;
-use dubio_bench::score::{Asked, Row, score};
 use dubio_bench::search::Search;
 use dubio_bench::store::{Cause, Record, Store};
 use dubio_bench::study::Study;
@@ -22,7 +26,7 @@ const FILE: &str = "scores.json";
 /// How many scores of a run are worked out. Who has more has less, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Extent {
+pub(crate) enum Extent {
     /// Those that a report shows: all of the test set, the plain ones elsewhere.
     Reported,
     /// All.
@@ -37,12 +41,41 @@ impl Extent {
     }
 }
 
-/// The scores of a run, as `asked` says but for `wanted`, which whoever calls may choose from them.
-pub fn scores(
+/// A score of a run on a split.
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    /// The run's id.
+    pub(crate) run: String,
+    /// Which predictions: `test`, `shift.fog.3`, `decision`, `mixing.kmnist-test.30`; detection of
+    /// another set is a score of `test`.
+    pub(crate) split: String,
+    /// Name, value or why there is none, interval.
+    pub(crate) entry: Entry,
+}
+
+/// How a run is scored.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Asked {
+    /// Resamples behind the intervals, which the scores of the test set have; 0 for none.
+    pub(crate) resamples: usize,
+    /// Predictions of the same test set to compare with.
+    pub(crate) reference: Option<PathBuf>,
+    /// The array of groups to score each on its own.
+    pub(crate) groups: Option<String>,
+}
+
+/// How a run of a study is scored.
+pub(crate) fn asked(study: &Study, run: &PlannedRun, store: &Store, resamples: usize) -> Asked {
+    let reference = reference(study, run, store);
+    Asked { resamples, reference, groups: study.groups.clone() }
+}
+
+/// The scores of a run.
+pub(crate) fn scores(
     store: &Store,
     record: &Record,
     extent: Extent,
-    asked: &Asked<'_>,
+    asked: &Asked,
 ) -> Result<Vec<Row>, Error> {
     let path = store.run(&record.id).join(FILE);
     let key = key(store, record, asked);
@@ -51,28 +84,37 @@ pub fn scores(
     {
         return Ok(rows);
     }
-    let wanted = |split: &str, name: &str| extent.wants(split, name);
-    let (reference, groups) = (asked.reference.clone(), asked.groups.clone());
-    let whole = Asked { resamples: asked.resamples, reference, groups, wanted: &wanted };
-    let rows = score(store, record, &whole)?;
+    let rows = work_out::scores(store, record, extent, asked)?;
     if let (Some(key), Some(kept)) = (&key, Kept::of(&rows, extent, asked.resamples)) {
         kept::save(&path, key, &kept);
     }
     Ok(rows)
 }
 
-/// The scores of the finished runs of a study, without intervals.
-pub fn scores_of_study(study: &Study, store: &Store) -> Result<Vec<Row>, Error> {
-    let mut rows = Vec::new();
-    for run in study.runs.iter().filter(|run| store.is_finished(&run.id)) {
-        let asked = study.asked(run, store, 0, &|_, _| true);
-        rows.extend(scores(store, &store.record(&run.id)?, Extent::Reported, &asked)?);
+/// The predictions that a run's are compared with: of the same data, by the reference's run of the
+/// same seed, or of its first where it has no such seed.
+fn reference(study: &Study, run: &PlannedRun, store: &Store) -> Option<PathBuf> {
+    let name = study.reference.as_ref()?;
+    let settings = &run.settings;
+    let runs = study.runs.iter().filter(|other| {
+        let o = &other.settings;
+        other.label == *name
+            && (&o.data, &o.network) == (&settings.data, &settings.network)
+            && o.predict.contains(&Evaluation::Test)
+            && store.is_finished(&other.id)
+    });
+    let mut runs = runs.peekable();
+    if !study.runs.iter().any(|other| other.label == *name) {
+        return Some(Path::new(name).to_path_buf());
     }
-    Ok(rows)
+    let first = runs.peek().map(|run| run.id.clone());
+    let same = runs.find(|other| other.settings.seed == settings.seed);
+    let id = same.map(|run| run.id.clone()).or(first)?;
+    Some(store.run(&id).join("test.npz"))
 }
 
 /// All that the scores of a run depend on, besides how many are wanted.
-fn key(store: &Store, record: &Record, asked: &Asked<'_>) -> Option<Key> {
+fn key(store: &Store, record: &Record, asked: &Asked) -> Option<Key> {
     let reference = match &asked.reference {
         Some(path) => Some((path, Identity::of(path)?)),
         None => None,
@@ -91,14 +133,13 @@ pub(crate) fn predictions(store: &Store, record: &Record) -> Option<impl Seriali
 
 /// How bad a trial's score is, once it is finished; infinitely when it failed by itself or has no
 /// score. What the machine is to blame for is unknown, and done again.
-pub fn badness(store: &Store, run: &PlannedRun, search: &Search) -> Option<f64> {
+pub(crate) fn badness(store: &Store, run: &PlannedRun, search: &Search) -> Option<f64> {
     if !store.is_finished(&run.id) {
         let own = store.failure(&run.id).filter(|failure| failure.cause == Cause::Run);
         return own.map(|_| f64::INFINITY);
     }
-    let asked = Asked { resamples: 0, reference: None, groups: None, wanted: &|_, _| true };
     let record = store.record(&run.id).ok()?;
-    let rows = scores(store, &record, Extent::Everything, &asked).unwrap_or_default();
+    let rows = scores(store, &record, Extent::Everything, &Asked::default()).unwrap_or_default();
     let badness = |row: &Row| {
         let value = row.entry.value.as_ref().ok()?;
         row.entry.card.direction.badness(*value)

@@ -14,17 +14,17 @@ use dubio_bench::work;
 use dubio_infer::fit::{Now, Watch};
 
 use crate::interrupt::stopper;
-use crate::study::Places;
+use crate::places::Places;
 use crate::terminal::say;
 
 /// Do one planned run, read from standard input.
 #[derive(clap::Args)]
-pub(crate) struct WorkArgs {
+pub(crate) struct Args {
     #[command(flatten)]
     places: Places,
 }
 
-pub(crate) fn do_work(args: &WorkArgs) -> Result<ExitCode> {
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let code = |code: i32| Ok(ExitCode::from(code as u8));
     let stop = stopper()?;
     let run = PlannedRun::read(&mut io::stdin()).context("a planned run, as JSON")?;
@@ -36,13 +36,14 @@ pub(crate) fn do_work(args: &WorkArgs) -> Result<ExitCode> {
         }
     };
     thread::Builder::new().spawn(listen).context("cannot start a thread")?;
-    let store = args.places.store();
+    let places = args.places.plain();
+    let store = places.store();
     let Some(_claim) = store.claim(&run.id)? else { return code(exit::TAKEN) };
     if store.is_finished(&run.id) {
         return code(exit::FINISHED);
     }
     let watch = Worker { stop, done: Mutex::new(vec![0.0; run.settings.recipe.members()]) };
-    let data = args.places.data()?;
+    let data = places.data()?;
     let mut result = work::work(&run, &store, &data, &watch);
     if let Err(work::Error::Infer(damaged @ dubio_infer::Error::Checkpoint { .. })) = &result {
         say!("{}, seed {} begins again: {damaged}", run.label, run.settings.seed);

@@ -1,0 +1,100 @@
+//! Suites by name or file, and where their runs and data are.
+
+use std::path::{Path, PathBuf};
+
+use dubio_bench::plan::{MANY, runs};
+use dubio_bench::store::Store;
+use dubio_bench::suite::Suite;
+use dubio_data::folder::data_folder;
+use dubio_predictions::input;
+use dubio_words::unknown;
+
+use crate::Error;
+use crate::error::refuse;
+
+/// Suites that are part of the program.
+const SUITES: [(&str, &str); 5] = [
+    ("quick", include_str!("../../../suites/quick.toml")),
+    ("quick-regression", include_str!("../../../suites/quick-regression.toml")),
+    ("gopal-simulated", include_str!("../../../suites/gopal-simulated.toml")),
+    ("ensembles-mnist", include_str!("../../../suites/ensembles-mnist.toml")),
+    ("ursabench-small", include_str!("../../../suites/ursabench-small.toml")),
+];
+
+/// Where runs and data sets are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Places {
+    /// Folder of the runs.
+    pub runs: PathBuf,
+    /// Folder of the data sets; that of the environment where it is left out.
+    pub data: Option<PathBuf>,
+}
+
+impl Default for Places {
+    fn default() -> Self {
+        Self { runs: PathBuf::from("runs"), data: None }
+    }
+}
+
+impl Places {
+    /// The runs.
+    pub fn store(&self) -> Store {
+        Store::new(&self.runs)
+    }
+
+    /// The folder of the data sets.
+    pub fn data(&self) -> Result<PathBuf, Error> {
+        Ok(match &self.data {
+            Some(folder) => folder.clone(),
+            None => data_folder()?,
+        })
+    }
+}
+
+/// Whether so many runs are meant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Count {
+    /// More than a hundred thousand are a mistake.
+    #[default]
+    Usual,
+    /// As many as there are.
+    AsWritten,
+}
+
+/// The suite of this name or in this file, which has not more runs than somebody means who has not counted
+/// them.
+pub(crate) fn suite(name: &str, meant: Count) -> Result<Suite, Error> {
+    let suite = parsed(name)?;
+    match runs(&suite)? {
+        count if count > MANY && meant == Count::Usual => {
+            refuse!("{}: {count} runs; give --yes if you mean so many", suite.name)
+        }
+        _ => Ok(suite),
+    }
+}
+
+fn parsed(name: &str) -> Result<Suite, Error> {
+    if let Some((_, text)) = SUITES.iter().find(|(known, _)| *known == name) {
+        return Ok(Suite::parse(&format!("suites/{name}.toml"), text)?);
+    }
+    let path = Path::new(name);
+    let looks_like_file = path.extension().is_some() || name.contains(['/', '\\']);
+    if !looks_like_file && !path.exists() {
+        let names = SUITES.iter().map(|(known, _)| *known);
+        refuse!("{} (a file's name ends in .toml)", unknown("suite", name, names));
+    }
+    let text = input::read_text(path).map_err(Error::file(format!("cannot read {name}")))?;
+    Ok(Suite::parse(name, &text)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_suites_that_are_part_of_the_program_have_no_mistakes() {
+        for (name, _) in SUITES {
+            suite(name, Count::Usual).unwrap_or_else(|e| panic!("{e}"));
+        }
+    }
+}
