@@ -79,6 +79,9 @@ pub fn compare(settings: &Settings, listener: &dyn Listener) -> Result<Compared,
 fn comparison(settings: &Settings, listener: &dyn Listener) -> Result<Compared, Error> {
     within("bins", settings.bins, BINS)?;
     within("resamples", settings.resamples, RESAMPLES)?;
+    if settings.members == Some(0) {
+        refuse!("members must be at least 1, got 0");
+    }
     let names = names(settings)?;
     let files: Vec<Predictions> =
         settings.files.iter().map(|path| open(path)).collect::<Result<_, _>>()?;

@@ -149,6 +149,9 @@ impl Settings {
         if self.resamples > 0 {
             within("resamples", self.resamples, RESAMPLES)?;
         }
+        if let Some((name, _)) = self.ood.iter().find(|(n, _)| n.is_empty() || n.contains('.')) {
+            refuse!("`{name}` cannot name an out-of-distribution set; give a name without dots");
+        }
         if !(0.0..1.0).contains(&self.threshold) {
             refuse!("threshold must be at least 0 and below 1, got {}", self.threshold);
         }

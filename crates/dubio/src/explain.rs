@@ -1,44 +1,16 @@
-//! `dubio list` and `dubio explain`: what there is, and what it is.
+//! `dubio explain`: what a score or a method is.
 
 use std::io::Write;
 
 use anyhow::{Result, bail};
-use clap::ValueEnum;
-use dubio_data::shifts;
+use dubio_api::names::{Known, base, known};
 use dubio_infer::methods;
 use dubio_infer::recipe::Recipe;
 use dubio_metrics::card::Direction;
-use dubio_nn::networks;
 use dubio_words::{nearest, unknown_of_many};
 use serde_json::json;
 
 use crate::terminal;
-use dubio_api::names::{Known, base, known};
-
-/// List what there is.
-#[derive(clap::Args)]
-#[command(
-    after_help = "Examples:\n  dubio list scores\n  dubio list networks\n  dubio list shifts --json"
-)]
-pub(crate) struct ListArgs {
-    /// What to list.
-    what: What,
-    /// Print JSON instead of a table.
-    #[arg(long)]
-    json: bool,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum What {
-    /// Every score, with one sentence each.
-    Scores,
-    /// Every method of inference.
-    Methods,
-    /// Every family of networks.
-    Networks,
-    /// Every shift of pictures.
-    Shifts,
-}
 
 /// Explain a score or a method: formula or rule, range or settings, citation.
 #[derive(clap::Args)]
@@ -46,7 +18,7 @@ enum What {
   dubio explain ece
   dubio explain calibrated.nll
   dubio explain sghmc")]
-pub(crate) struct ExplainArgs {
+pub(crate) struct Args {
     /// Name of the score or of the method.
     name: String,
     /// Print JSON instead of text.
@@ -54,73 +26,8 @@ pub(crate) struct ExplainArgs {
     json: bool,
 }
 
-pub(crate) fn list(args: &ListArgs) -> Result<()> {
-    match args.what {
-        What::Scores => list_scores(args),
-        What::Methods => {
-            let cards = methods::CARDS.iter();
-            list_cards(args, &cards.map(|c| (c.name, c.summary, c.citation)).collect::<Vec<_>>())
-        }
-        What::Networks => {
-            let cards = networks::CARDS.iter();
-            list_cards(args, &cards.map(|c| (c.name, c.summary, c.citation)).collect::<Vec<_>>())
-        }
-        What::Shifts => {
-            let cards = shifts::list().iter().map(|shift| shift.card());
-            list_cards(args, &cards.map(|c| (c.name, c.summary, c.citation)).collect::<Vec<_>>())
-        }
-    }
-}
-
-/// A line for each name, summary and citation.
-fn list_cards(args: &ListArgs, cards: &[(&str, &str, &str)]) -> Result<()> {
-    let mut out = terminal::stdout();
-    if args.json {
-        let cards: Vec<_> = cards
-            .iter()
-            .map(|(name, summary, citation)| {
-                json!({ "name": name, "summary": summary, "citation": citation })
-            })
-            .collect();
-        writeln!(out, "{}", serde_json::to_string_pretty(&cards)?)?;
-        return Ok(());
-    }
-    let widest = cards.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
-    for (name, summary, _) in cards {
-        writeln!(out, "{name:<widest$}  {summary}")?;
-    }
-    Ok(())
-}
-
-fn list_scores(args: &ListArgs) -> Result<()> {
-    let all = known();
-    let mut out = terminal::stdout();
-    if args.json {
-        let cards: Vec<_> = all.iter().map(card).collect();
-        writeln!(out, "{}", serde_json::to_string_pretty(&cards)?)?;
-        return Ok(());
-    }
-    let widest = all.iter().map(|k| k.name.len()).max().unwrap_or(0);
-    let mut task = "";
-    for score in &all {
-        if score.task != task {
-            writeln!(out, "{}{}", if task.is_empty() { "" } else { "\n" }, score.task)?;
-            task = score.task;
-        }
-        let arrow = score.card.direction.arrow();
-        writeln!(out, "  {:<widest$} {arrow:<2} {}", score.name, score.card.summary)?;
-    }
-    writeln!(
-        out,
-        "\ncalibrated.NAME is any score of classification at its best temperature; with --groups,\n\
-         group.VALUE.NAME, worst_group.NAME and p10_group.NAME are any score over groups; of more than\n\
-         100 there are worst_group.NAME, p10_group.NAME and median_group.NAME.\n\
-         ↑ higher is better, ↓ lower, →0 closer to zero. `dubio explain NAME` says more."
-    )?;
-    Ok(())
-}
-
-fn card(score: &Known) -> serde_json::Value {
+/// All that a score says of itself.
+pub(crate) fn card(score: &Known) -> serde_json::Value {
     let bound = |x: f64| if x.is_finite() { json!(x) } else { json!(null) };
     json!({
         "name": score.name,
@@ -142,7 +49,7 @@ fn better(direction: Direction) -> &'static str {
     }
 }
 
-pub(crate) fn explain(args: &ExplainArgs) -> Result<()> {
+pub(crate) fn run(args: &Args) -> Result<()> {
     if let Some(card) = methods::CARDS.iter().find(|card| card.name == args.name) {
         return explain_method(args, card);
     }
@@ -187,7 +94,7 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<()> {
     Ok(())
 }
 
-fn explain_method(args: &ExplainArgs, card: &methods::Card) -> Result<()> {
+fn explain_method(args: &Args, card: &methods::Card) -> Result<()> {
     let recipe = Recipe::named(card.name)?;
     let mut settings = serde_json::to_value(&recipe.method)?;
     if let Some(table) = settings.as_object_mut() {

@@ -2,11 +2,12 @@
 
 use std::io::Write;
 
-use crate::terminal;
 use anyhow::Result;
 use dubio_api::run::Ran;
 use dubio_api::score::RunScore;
 use dubio_bench::plan::PlannedRun;
+
+use crate::terminal;
 
 /// Scores of a first look: of which split, and which.
 const FIRST: [(&str, &str); 7] = [

@@ -10,9 +10,9 @@
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::io::Write;
 
 use crate::spare_blocks;
-use std::io::Write;
 
 /// Blocks from this size on are mapped.
 const LARGE: usize = 1 << 23;

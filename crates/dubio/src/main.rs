@@ -11,6 +11,7 @@ mod first_look;
 #[cfg(target_os = "linux")]
 mod huge_pages;
 mod interrupt;
+mod list;
 mod on_slurm;
 mod places;
 mod plan;
@@ -74,8 +75,8 @@ enum Command {
     Check(check::Args),
     Compare(compare::Args),
     Dee(dee::Args),
-    List(explain::ListArgs),
-    Explain(explain::ExplainArgs),
+    List(list::Args),
+    Explain(explain::Args),
     Data(data::Args),
     Predict(predict::Args),
     Train(train::Args),
@@ -124,8 +125,8 @@ fn carry_out(command: &Command) -> Result<Outcome> {
         Command::Check(args) => check::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Dee(args) => dee::run(args),
-        Command::List(args) => explain::list(args).map(|()| Outcome::Done),
-        Command::Explain(args) => explain::explain(args).map(|()| Outcome::Done),
+        Command::List(args) => list::run(args).map(|()| Outcome::Done),
+        Command::Explain(args) => explain::run(args).map(|()| Outcome::Done),
         Command::Data(args) => data::run(args),
         Command::Predict(args) => predict::run(args).map(|()| Outcome::Done),
         Command::Train(args) => train::run(args).map(|()| Outcome::Done),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::builder::ValueParser;
+use dubio_api::destination;
 use dubio_data::dataset::{Answers, Dataset, Inputs, Pictures};
 use dubio_data::folder::data_folder;
 use dubio_data::sets::{self, Part};
@@ -21,7 +22,6 @@ use dubio_random::stream::Stream;
 
 use crate::progress::Bar;
 use crate::terminal;
-use dubio_api::destination;
 
 /// Predict a data set with a trained network.
 ///

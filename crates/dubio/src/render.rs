@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
-use crate::terminal::{self, one_line};
 use anyhow::Result;
 use dubio_api::scorecard::Score;
 use serde_json::{Map, Value, json};
+
+use crate::terminal::{self, one_line};
 
 /// One flat object, a score's name to its value, interval and number of examples.
 pub(crate) fn json(scores: &[Score]) -> Result<()> {

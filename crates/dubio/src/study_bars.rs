@@ -3,10 +3,11 @@
 use std::io::{self, IsTerminal};
 use std::sync::Mutex;
 
-use crate::terminal::{one_line, say, visible};
 use dubio_bench::executor::{Ended, Listener};
 use dubio_bench::plan::PlannedRun;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::terminal::{one_line, say, visible};
 
 /// A bar for all runs and one for each that is under way.
 pub(crate) struct Bars {

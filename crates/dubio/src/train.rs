@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
+use dubio_api::destination;
 use dubio_bench::memory;
 use dubio_data::dataset::{Answers, Dataset, Inputs};
 use dubio_data::folder::data_folder;
@@ -24,7 +25,6 @@ use serde_json::{Map, Value, json};
 use crate::interrupt::{no_more_stops, same_command, stopper};
 use crate::terminal;
 use crate::training_bar::TrainingBar;
-use dubio_api::destination;
 
 /// Train a network by approximate Bayesian inference and predict with it.
 ///

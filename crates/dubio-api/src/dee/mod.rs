@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use crate::error::{guard, refuse};
 use crate::names::{base, known};
+use crate::range::within;
 use crate::scorecard::number;
 use crate::{Error, Listener};
 
@@ -115,6 +116,7 @@ pub fn dee(settings: &Settings, listener: &dyn Listener) -> Result<Vec<Equivalen
 }
 
 fn worked_out(settings: &Settings, listener: &dyn Listener) -> Result<Vec<Equivalents>, Error> {
+    within("draws", settings.draws, 1..=usize::from(u16::MAX))?;
     let (curves, baseline) = match &settings.table {
         Some(table) => (table::curves(settings, table)?, settings.baseline.clone()),
         None if settings.methods.is_empty() => {

@@ -109,6 +109,9 @@ pub fn run(
     listener: &dyn Listener,
 ) -> Result<Ran, Error> {
     guard(|| {
+        if settings.jobs == Some(0) {
+            refuse!("jobs must be at least 1, got 0");
+        }
         let suite = suite(&settings.suite, settings.count)?;
         if let Some(path) = &settings.report {
             destination::check(path)?;

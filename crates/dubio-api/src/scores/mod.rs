@@ -1,24 +1,21 @@
 //! The scores of a finished run, worked out once and kept beside it.
 
+mod form;
 mod work_out;
 
 use std::path::{Path, PathBuf};
 
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
 use dubio_bench::evaluation::Evaluation;
 use dubio_bench::plan::PlannedRun;
 use dubio_bench::search::Search;
 use dubio_bench::store::{Cause, Record, Store};
 use dubio_bench::study::Study;
-use dubio_metrics::card::Card;
-use dubio_metrics::score::Undefined;
 use dubio_metrics::scorecard::Entry;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::kept::{self, Identity, Key};
-use crate::names::known;
+use form::Kept;
 
 /// Name of the file in a run's folder.
 const FILE: &str = "scores.json";
@@ -146,117 +143,4 @@ pub(crate) fn badness(store: &Store, run: &PlannedRun, search: &Search) -> Optio
     };
     let first = rows.iter().find(|row| row.entry.name == search.score);
     Some(first.and_then(badness).unwrap_or(f64::INFINITY))
-}
-
-/// What the file holds.
-#[derive(Serialize, Deserialize)]
-struct Kept {
-    extent: Extent,
-    resamples: usize,
-    rows: Vec<KeptRow>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct KeptRow {
-    split: String,
-    name: String,
-    /// Which of [`known`] has its card: names alone do not tell classification from regression.
-    card: usize,
-    n: usize,
-    value: Result<Number, String>,
-    note: Option<String>,
-    interval: Option<(Number, Number)>,
-    /// Values of the resamples, eight bytes each: a thousand decimal numbers take longer to read than to work out.
-    replicates: String,
-}
-
-/// A number, or its name where JSON has none for it.
-#[derive(Clone, Copy, Serialize, Deserialize)]
-#[serde(untagged)]
-enum Number {
-    Finite(f64),
-    Other(Other),
-}
-
-#[derive(Clone, Copy, Serialize, Deserialize)]
-enum Other {
-    #[serde(rename = "inf")]
-    Infinity,
-    #[serde(rename = "-inf")]
-    MinusInfinity,
-    #[serde(rename = "nan")]
-    NaN,
-}
-
-impl From<f64> for Number {
-    fn from(value: f64) -> Self {
-        match value {
-            f64::INFINITY => Self::Other(Other::Infinity),
-            f64::NEG_INFINITY => Self::Other(Other::MinusInfinity),
-            value if value.is_nan() => Self::Other(Other::NaN),
-            value => Self::Finite(value),
-        }
-    }
-}
-
-impl From<Number> for f64 {
-    fn from(number: Number) -> Self {
-        match number {
-            Number::Finite(value) => value,
-            Number::Other(Other::Infinity) => Self::INFINITY,
-            Number::Other(Other::MinusInfinity) => Self::NEG_INFINITY,
-            Number::Other(Other::NaN) => Self::NAN,
-        }
-    }
-}
-
-impl Kept {
-    /// `None` where a score is none that there is.
-    fn of(rows: &[Row], extent: Extent, resamples: usize) -> Option<Self> {
-        let cards: Vec<&Card> = known().into_iter().map(|known| known.card).collect();
-        let row = |row: &Row| {
-            let entry = &row.entry;
-            let same =
-                |card: &&Card| (card.name, card.summary) == (entry.card.name, entry.card.summary);
-            let bytes: Vec<u8> = entry.replicates.iter().flat_map(|v| v.to_le_bytes()).collect();
-            Some(KeptRow {
-                split: row.split.clone(),
-                name: entry.name.clone(),
-                card: cards.iter().position(same)?,
-                n: entry.n,
-                value: entry.value.as_ref().map(|v| Number::from(*v)).map_err(|why| why.0.clone()),
-                note: entry.note.clone(),
-                interval: entry.interval.map(|(lo, hi)| (lo.into(), hi.into())),
-                replicates: BASE64_STANDARD.encode(bytes),
-            })
-        };
-        Some(Self { extent, resamples, rows: rows.iter().map(row).collect::<Option<_>>()? })
-    }
-
-    /// The scores of a run, where enough of them are there.
-    fn rows(self, run: &str, extent: Extent, resamples: usize) -> Option<Vec<Row>> {
-        if self.extent < extent || (self.resamples != resamples && resamples != 0) {
-            return None;
-        }
-        let cards: Vec<&'static Card> = known().into_iter().map(|known| known.card).collect();
-        let row = |row: KeptRow| {
-            let bytes = BASE64_STANDARD.decode(row.replicates).ok()?;
-            let (numbers, []) = bytes.as_chunks::<8>() else { return None };
-            let mut entry = Entry {
-                name: row.name,
-                card: cards.get(row.card)?,
-                n: row.n,
-                value: row.value.map(f64::from).map_err(Undefined),
-                note: row.note,
-                interval: row.interval.map(|(lo, hi)| (lo.into(), hi.into())),
-                replicates: numbers.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect(),
-            };
-            if resamples == 0 && !entry.replicates.is_empty() {
-                (entry.interval, entry.replicates) = (None, Vec::new());
-            }
-            Some(Row { run: run.to_string(), split: row.split, entry })
-        };
-        let rows: Vec<Row> = self.rows.into_iter().map(row).collect::<Option<_>>()?;
-        Some(rows.into_iter().filter(|row| extent.wants(&row.split, &row.entry.name)).collect())
-    }
 }
