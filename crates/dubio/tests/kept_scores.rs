@@ -71,8 +71,8 @@ fn flip_a_digit(_: &Study, path: &Path, bytes: &[u8]) {
 
 fn of_another_run(study: &Study, path: &Path, _: &[u8]) {
     let name = path.file_name().expect("a name");
-    let others = folders(study).into_iter().map(|run| run.join(name));
-    let other = others.filter(|other| other != path && other.exists()).next_back();
+    let mut others = folders(study).into_iter().map(|run| run.join(name));
+    let other = others.rfind(|other| other != path && other.exists());
     // The last of its kind has no other that is still its own; it is cut instead.
     let bytes = other.map_or(b"{}".to_vec(), |other| fs::read(other).expect("a file"));
     fs::write(path, bytes).expect("written");
