@@ -1,17 +1,16 @@
 //! Classified examples: what the scores know of predictions and labels, a row per example.
 
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use crate::columns::{Columns, Scale};
 use crate::costs::Costs;
 use crate::distributions::Kind;
-use crate::known::{OfLabels, OfPredictions};
+use crate::known::{Known, Of};
 use crate::pool::Pooled;
 use crate::ranking::{Ranking, entropy_tolerance, information_tolerance};
-use crate::remember::remember;
 use crate::softmax::{self, brier_from_square};
 
 /// Examples with their labels and everything that a score may ask of a row.
@@ -41,9 +40,25 @@ pub struct Examples {
     pub reference: Option<ReferenceGap>,
     /// Predictive probabilities, class by class.
     pub columns: Columns,
-    pub(crate) of_predictions: OfPredictions,
-    pub(crate) of_labels: OfLabels,
+    /// An order that is likely to be that of the confidences.
+    likely: Option<Arc<Vec<u32>>>,
+    pub(crate) known: Known,
 }
+
+/// From least to most confident.
+struct ByDoubt(Arc<Ranking>);
+
+/// From largest to smallest total uncertainty.
+struct ByTotal(Arc<Ranking>);
+
+/// From largest to smallest mutual information.
+struct ByKnowledge(Arc<Ranking>);
+
+/// See [`Examples::label_rank`].
+struct LabelRank(Arc<Vec<u32>>);
+
+/// See [`Examples::wrong`].
+struct Wrong(Arc<Vec<bool>>);
 
 /// The parts of the total uncertainty, a number per example.
 #[derive(Clone, Debug)]
@@ -52,19 +67,6 @@ pub struct MemberUncertainty {
     pub data: Vec<f64>,
     /// Entropy of the mean minus mean of the entropies.
     pub knowledge: Vec<f64>,
-    ranking: OnceLock<Arc<Ranking>>,
-}
-
-impl MemberUncertainty {
-    fn new(data: Vec<f64>, knowledge: Vec<f64>) -> Self {
-        Self { data, knowledge, ranking: OnceLock::new() }
-    }
-
-    /// The examples from largest to smallest mutual information.
-    pub fn ranking(&self) -> &Arc<Ranking> {
-        let rank = || Arc::new(Ranking::within(&self.knowledge, information_tolerance));
-        remember(&self.ranking, rank)
-    }
 }
 
 /// How the predictions compare with reference predictions, a number per example.
@@ -83,7 +85,7 @@ impl Examples {
         let members = pooled
             .knowledge()
             .zip(pooled.data)
-            .map(|(knowledge, data)| MemberUncertainty::new(data, knowledge));
+            .map(|(knowledge, data)| MemberUncertainty { data, knowledge });
         let columns = Columns::plain(pooled.distributions);
         let n = labels.len();
         let (mut log_likelihood, mut brier) = (Vec::with_capacity(n), Vec::with_capacity(n));
@@ -116,8 +118,8 @@ impl Examples {
             cost: None,
             reference: None,
             columns,
-            of_predictions: OfPredictions::default(),
-            of_labels: if classes > 5 { OfLabels::ranked(ranks) } else { OfLabels::default() },
+            likely: None,
+            known: ranked((classes > 5).then(|| Arc::new(ranks))),
         }
     }
 
@@ -145,10 +147,8 @@ impl Examples {
 
     /// Lets go of what the plain scores have worked out, but for what calibrated ones use again.
     pub fn forget(&mut self) {
-        let likely = self.of_predictions.by_doubt.get().map(|ranking| ranking.order.clone());
-        self.of_predictions = OfPredictions { likely, ..OfPredictions::default() };
-        let OfLabels { rank, fit, .. } = std::mem::take(&mut self.of_labels);
-        self.of_labels = OfLabels { rank, fit, ..OfLabels::default() };
+        self.likely = self.known.find::<ByDoubt>().map(|ranking| ranking.0.order.clone());
+        self.known = self.known.only(&[Of::Calibration]);
     }
 
     /// All examples, or those with these indices, at `T = 1/beta`. The order of the classes does not
@@ -178,11 +178,11 @@ impl Examples {
             .costs
             .as_ref()
             .map(|costs| columns.map_rows(|i, p| costs.paid(p, labels[i] as usize)));
-        let ranks = self.of_labels.rank.get().map(|ranks| OfLabels::ranked(chosen(ranks)));
+        let ranks = self.known.find::<LabelRank>().map(|ranks| Arc::new(chosen(&ranks.0)));
         Self {
             classes: self.classes,
-            of_predictions: self.likely_order(rows),
-            of_labels: ranks.unwrap_or_default(),
+            likely: self.likely_order(rows),
+            known: ranked(ranks),
             labels,
             predicted,
             confidence,
@@ -199,22 +199,14 @@ impl Examples {
 
     /// What the order of the confidences is likely to be at another temperature: with two classes the
     /// same.
-    fn likely_order(&self, rows: Option<&[u32]>) -> OfPredictions {
-        let OfPredictions { likely, by_doubt, .. } = &self.of_predictions;
-        let known = by_doubt.get().map(|ranking| &ranking.order).or(likely.as_ref());
-        let Some(order) = known.filter(|_| self.classes == 2) else {
-            return OfPredictions::default();
-        };
-        let likely = match rows {
-            None => order.clone(),
-            Some(rows) => {
-                let mut index = vec![u32::MAX; self.len()];
-                rows.iter().enumerate().for_each(|(i, &row)| index[row as usize] = i as u32);
-                let chosen = order.iter().map(|&row| index[row as usize]);
-                Arc::new(chosen.filter(|&index| index != u32::MAX).collect())
-            }
-        };
-        OfPredictions { likely: Some(likely), ..OfPredictions::default() }
+    fn likely_order(&self, rows: Option<&[u32]>) -> Option<Arc<Vec<u32>>> {
+        let known = self.known.find::<ByDoubt>().map(|ranking| ranking.0.order.clone());
+        let order = known.or_else(|| self.likely.clone()).filter(|_| self.classes == 2)?;
+        let Some(rows) = rows else { return Some(order) };
+        let mut index = vec![u32::MAX; self.len()];
+        rows.iter().enumerate().for_each(|(i, &row)| index[row as usize] = i as u32);
+        let chosen = order.iter().map(|&row| index[row as usize]);
+        Some(Arc::new(chosen.filter(|&index| index != u32::MAX).collect()))
     }
 
     /// Number of examples.
@@ -229,8 +221,8 @@ impl Examples {
 
     /// Number of classes that come before the true one when sorted by probability; among equal
     /// probabilities the lower index comes first.
-    pub fn label_rank(&self) -> &[u32] {
-        remember::<Vec<u32>>(&self.of_labels.rank, || {
+    pub fn label_rank(&self) -> Arc<Vec<u32>> {
+        let ranks = || {
             self.columns.map_stretches(|examples, out| {
                 let p = self.columns.rows(Kind::P, examples.clone());
                 let log_p = self.columns.rows(Kind::LogP, examples.clone());
@@ -238,7 +230,8 @@ impl Examples {
                     *out = rank(p.get(i), log_p.get(i), self.labels[i] as usize);
                 }
             })
-        })
+        };
+        self.known.get(Of::Calibration, || LabelRank(Arc::new(ranks()))).0.clone()
     }
 
     /// Whether the example's predicted class is its label: 1 or 0.
@@ -247,11 +240,10 @@ impl Examples {
     }
 
     /// Which predictions are wrong.
-    pub(crate) fn wrong(&self) -> &Arc<Vec<bool>> {
+    pub(crate) fn wrong(&self) -> Arc<Vec<bool>> {
         let wrong = |(predicted, label): (&u32, &u32)| predicted != label;
-        remember(&self.of_labels.wrong_rows, || {
-            Arc::new(self.predicted.iter().zip(&self.labels).map(wrong).collect())
-        })
+        let rows = || self.predicted.iter().zip(&self.labels).map(wrong).collect();
+        self.known.get(Of::Labels, || Wrong(Arc::new(rows()))).0.clone()
     }
 
     /// Number of examples whose true class has probability 0.
@@ -275,10 +267,10 @@ impl Examples {
             log_likelihood: floats(&self.log_likelihood),
             brier: floats(&self.brier),
             total: floats(&self.total),
-            members: self
-                .members
-                .as_ref()
-                .map(|m| MemberUncertainty::new(floats(&m.data), floats(&m.knowledge))),
+            members: self.members.as_ref().map(|m| MemberUncertainty {
+                data: floats(&m.data),
+                knowledge: floats(&m.knowledge),
+            }),
             costs: self.costs.clone(),
             cost: self.cost.as_deref().map(floats),
             reference: self.reference.as_ref().map(|r| ReferenceGap {
@@ -286,33 +278,48 @@ impl Examples {
                 total_variation: floats(&r.total_variation),
             }),
             columns: self.columns.subset(rows),
-            of_predictions: OfPredictions::default(),
-            of_labels: match self.of_labels.rank.get() {
-                Some(ranks) => OfLabels::ranked(take(ranks, rows)),
-                None => OfLabels::default(),
-            },
+            likely: None,
+            known: ranked(
+                self.known.find().map(|ranks: Arc<LabelRank>| take(&ranks.0, rows).into()),
+            ),
         }
     }
 
     /// The examples from least to most confident.
-    pub fn by_doubt(&self) -> &Arc<Ranking> {
-        let OfPredictions { by_doubt, likely, .. } = &self.of_predictions;
-        remember(by_doubt, || {
+    pub fn by_doubt(&self) -> Arc<Ranking> {
+        let rank = || {
             // Minus the confidence orders as 1 minus it does, and rounds nothing away.
             let doubt: Vec<f64> = self.confidence.par_iter().map(|c| -c).collect();
-            Arc::new(Ranking::likely(likely.as_ref(), &doubt, |_| 0.0))
-        })
+            Ranking::likely(self.likely.as_ref(), &doubt, |_| 0.0)
+        };
+        self.known.get(Of::Predictions, || ByDoubt(Arc::new(rank()))).0.clone()
     }
 
     /// The examples from largest to smallest total uncertainty. Of two classes the entropy falls as
     /// the confidence rises, so that is the order from least to most confident.
-    pub fn by_total(&self) -> &Arc<Ranking> {
+    pub fn by_total(&self) -> Arc<Ranking> {
         if self.classes == 2 {
             return self.by_doubt();
         }
-        let rank = || Arc::new(Ranking::within(&self.total, entropy_tolerance));
-        remember(&self.of_predictions.by_total, rank)
+        let rank = || Ranking::within(&self.total, entropy_tolerance);
+        self.known.get(Of::Predictions, || ByTotal(Arc::new(rank()))).0.clone()
     }
+
+    /// The examples from largest to smallest mutual information; `None` without several members.
+    pub fn by_knowledge(&self) -> Option<Arc<Ranking>> {
+        let members = self.members.as_ref()?;
+        let rank = || Ranking::within(&members.knowledge, information_tolerance);
+        Some(self.known.get(Of::Predictions, || ByKnowledge(Arc::new(rank()))).0.clone())
+    }
+}
+
+/// What is known where at most the labels' ranks are.
+fn ranked(ranks: Option<Arc<Vec<u32>>>) -> Known {
+    let known = Known::default();
+    if let Some(ranks) = ranks {
+        known.get(Of::Calibration, || LabelRank(ranks));
+    }
+    known
 }
 
 fn take<T: Copy + Send + Sync>(values: &[T], rows: &[u32]) -> Vec<T> {

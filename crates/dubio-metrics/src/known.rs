@@ -1,48 +1,100 @@
-//! What several scores need of the same examples, made for the first of them.
+//! What several scores need of the same examples, worked out for the first of them.
 
-use std::sync::{Arc, OnceLock};
+use std::any::Any;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::binning::ranked::Gaps;
-use crate::calibrate::temperature::Fit;
-use crate::classification::ece::ConfidenceGaps;
-use crate::classification::mmce::KernelSweep;
-use crate::classification::uce::EntropyGaps;
-use crate::classwise::{LabelGaps, Sweep};
-use crate::curves::risk_coverage::RiskCoverage;
-use crate::detection::{Detection, Signal};
-use crate::ranking::Ranking;
-use crate::score::Undefined;
-
-/// What is known of the predictions, whatever the labels.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct OfPredictions {
-    /// An order that is likely to be that of the confidences.
-    pub likely: Option<Arc<Vec<u32>>>,
-    pub by_doubt: OnceLock<Arc<Ranking>>,
-    pub by_total: OnceLock<Arc<Ranking>>,
-    pub sweep: OnceLock<Arc<Sweep>>,
+/// What something that is known of examples hangs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Of {
+    /// The predictions, whatever the labels.
+    Predictions,
+    /// The predictions and these labels.
+    Labels,
+    /// The same, and calibrated scores ask for it when the plain ones are done.
+    Calibration,
 }
 
-/// What is known of the predictions and these labels.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct OfLabels {
-    pub rank: OnceLock<Vec<u32>>,
-    /// Which predictions are wrong.
-    pub wrong_rows: OnceLock<Arc<Vec<bool>>>,
-    pub gaps: OnceLock<Arc<Gaps>>,
-    pub fit: OnceLock<Result<Fit, Undefined>>,
-    /// The wrong predictions, ranked by each signal.
-    pub wrong: [OnceLock<Arc<Detection>>; Signal::ALL.len()],
-    pub risk_coverage: OnceLock<Arc<RiskCoverage>>,
-    pub kernel: OnceLock<Arc<KernelSweep>>,
-    pub confidence_gaps: OnceLock<Arc<ConfidenceGaps>>,
-    pub entropy_gaps: OnceLock<Arc<EntropyGaps>>,
-    pub label_gaps: OnceLock<Arc<LabelGaps>>,
+/// One value of each type. Who wants something kept gives it a type of its own, so that nothing is
+/// known here of who that is.
+#[derive(Default)]
+pub(crate) struct Known(Mutex<Vec<Entry>>);
+
+type Entry = (Of, Arc<dyn Any + Send + Sync>);
+
+impl Known {
+    /// The value of this type, worked out first if need be. As in [`remember`](crate::remember), nobody
+    /// waits for anybody, and of two that do the same work the first result is kept.
+    pub(crate) fn get<T: Any + Send + Sync>(&self, of: Of, work: impl FnOnce() -> T) -> Arc<T> {
+        self.find().unwrap_or_else(|| {
+            let made = Arc::new(work());
+            let mut entries = self.entries();
+            let first = found(&entries);
+            first.unwrap_or_else(|| {
+                entries.push((of, made.clone()));
+                made
+            })
+        })
+    }
+
+    /// The value of this type, if it is known.
+    pub(crate) fn find<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
+        found(&self.entries())
+    }
+
+    /// What hangs on no more than `kept`.
+    pub(crate) fn only(&self, kept: &[Of]) -> Self {
+        let entries = self.entries().iter().filter(|(of, _)| kept.contains(of)).cloned().collect();
+        Self(Mutex::new(entries))
+    }
+
+    fn entries(&self) -> MutexGuard<'_, Vec<Entry>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
-impl OfLabels {
-    /// Nothing but the labels' ranks.
-    pub(crate) fn ranked(ranks: Vec<u32>) -> Self {
-        Self { rank: ranks.into(), ..Self::default() }
+fn found<T: Any + Send + Sync>(entries: &[Entry]) -> Option<Arc<T>> {
+    entries.iter().find_map(|(_, value)| value.clone().downcast().ok())
+}
+
+/// Clones share what is known so far.
+impl Clone for Known {
+    fn clone(&self) -> Self {
+        Self(Mutex::new(self.entries().clone()))
+    }
+}
+
+impl fmt::Debug for Known {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Known({} values)", self.entries().len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_worked_out_once_and_told_apart_by_its_type() {
+        let known = Known::default();
+        assert_eq!(*known.get(Of::Labels, || 1_u32), 1);
+        assert_eq!(*known.get(Of::Labels, || 2_u32), 1);
+        assert_eq!(*known.get(Of::Predictions, || "another type"), "another type");
+        assert_eq!(known.find::<u8>(), None);
+        // Work that asks for the same is not waited for: its result was first.
+        assert_eq!(*known.get(Of::Labels, || *known.get(Of::Labels, || 3_u64) + 1), 3);
+    }
+
+    #[test]
+    fn clones_share_what_is_known_and_other_labels_keep_what_hangs_on_none() {
+        let known = Known::default();
+        known.get(Of::Predictions, || 1_u32);
+        known.get(Of::Labels, || 2_u64);
+        let cloned = known.clone();
+        known.get(Of::Calibration, || 3_u8);
+        assert_eq!((cloned.find::<u64>().as_deref(), cloned.find::<u8>()), (Some(&2), None));
+        let relabelled = known.only(&[Of::Predictions]);
+        assert_eq!(relabelled.find::<u32>().as_deref(), Some(&1));
+        assert_eq!((relabelled.find::<u64>(), relabelled.find::<u8>()), (None, None));
     }
 }

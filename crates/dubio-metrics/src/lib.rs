@@ -13,6 +13,7 @@ pub mod classification;
 mod classwise;
 pub mod columns;
 pub mod compare;
+mod confidence;
 pub mod costs;
 pub mod curves;
 pub mod dee;

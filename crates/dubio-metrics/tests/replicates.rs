@@ -260,7 +260,7 @@ fn a_calibrated_replicate_is_that_of_both_halves_moved_to_the_mean_of_all_splits
     let (entries, witness) = resampled(&examples, classification::scores(), scorecard::calibrated);
     let splits = scoring(&defaults(), 0).splits;
     let fit = temperature::fit(&examples).unwrap();
-    let split = Split::new(&examples, fit, &splits, 0).unwrap();
+    let split = Split::new(&examples, &fit, &splits, 0).unwrap();
     let halves = [0, 1].map(|half| split.half(&examples, half));
     // The blocks of the first half, then those of the second.
     let drawn = [witness.drawn(0), witness.drawn(RESAMPLES.div_ceil(LANES))];

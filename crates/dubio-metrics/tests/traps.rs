@@ -585,7 +585,7 @@ mod temperature {
         for beta in [1e-12, 1e-3, 1.0, 1e3, 1e12] {
             let at = examples.tempered(None, beta);
             assert_eq!(at.predicted, [1, 0, 2]);
-            assert_eq!(at.label_rank(), [0, 0, 0]);
+            assert_eq!(*at.label_rank(), [0, 0, 0]);
             assert!(at.confidence.iter().all(|c| (1.0 / 3.0..=1.0).contains(c)));
         }
         let data = three_in_four(40, 1000.0);

@@ -35,12 +35,14 @@ pub mod mnist;
 mod name;
 pub mod notmnist;
 pub mod parabola;
+mod part;
 pub mod stl10;
 pub mod svhn;
 pub mod uci;
 
 pub use card::{Archive, Counts, File, Files, Measured, Origin, Set, Shape, Size, Task};
-pub use name::{Halves, Kind, Name, Part, find, halves, parse};
+pub use name::{Halves, Name, find, halves, parse};
+pub use part::{Kind, Part};
 
 use std::path::Path;
 

@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use super::histogram::Histogram;
-use super::ranked::partition_point;
+use super::partition_point;
 
 /// Where the cuts lie. Cells `0..bins` are the insides of the bins; each further cell is an atom,
 /// a value that one or more cuts go through.

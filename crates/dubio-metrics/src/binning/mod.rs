@@ -4,7 +4,6 @@ pub(crate) mod dense;
 pub mod edges;
 pub mod equal_mass;
 pub(crate) mod histogram;
-pub(crate) mod ranked;
 
 use multiversion::multiversion;
 
@@ -22,9 +21,9 @@ pub(crate) struct Binned {
 
 /// Neighbours in one cell.
 #[derive(Clone, Copy, Debug)]
-struct Stretch {
-    cell: u32,
-    end: u32,
+pub(crate) struct Stretch {
+    pub cell: u32,
+    pub end: u32,
 }
 
 impl Binned {
@@ -51,6 +50,20 @@ fn stretches(cells: impl Iterator<Item = u32>) -> Vec<Stretch> {
         }
     }
     stretches
+}
+
+/// The first of `0..count` for which `holds` is false, where it is so from there on.
+pub(crate) fn partition_point(count: usize, holds: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, count);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if holds(middle) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
 }
 
 #[multiversion(targets = "simd")]

@@ -5,10 +5,11 @@
 //! under `softmax(beta log p_i)`: Newton steps, kept inside a bracket.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::distributions::Kind;
 use crate::examples::Examples;
-use crate::remember::remember;
+use crate::known::Of;
 use crate::score::{Statistic, Undefined};
 use crate::softmax;
 use crate::weights::Weights;
@@ -33,8 +34,11 @@ const MOST_STEPS: usize = 200;
 const REACH: std::ops::Range<f64> = 1e-6..1e9;
 
 /// Fits the temperature to ten digits or so; the examples remember it.
-pub fn fit(examples: &Examples) -> Result<&Fit, Undefined> {
-    remember(&examples.of_labels.fit, || refine(examples, 1.0, 1e-6)).as_ref().map_err(Clone::clone)
+pub fn fit(examples: &Examples) -> Result<Arc<Fit>, Undefined> {
+    /// So that no other attempt is taken for it.
+    struct Fitted(Result<Arc<Fit>, Undefined>);
+    let fitted = || Fitted(refine(examples, 1.0, 1e-6).map(Arc::new));
+    examples.known.get(Of::Calibration, fitted).0.clone()
 }
 
 /// Fits the temperature, starting at `T = 1/start`. A Newton step that is relatively smaller than
@@ -142,7 +146,7 @@ impl Fit {
 }
 
 /// A resample's temperature is one Newton step away: the error of that step is of order `1/n`.
-impl Statistic for &Fit {
+impl Statistic for Arc<Fit> {
     fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
         let (slope, curvature) = (weights.sum(&self.slope), weights.sum(&self.curvature));
         std::array::from_fn(|l| {

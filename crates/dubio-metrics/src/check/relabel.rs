@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::distributions::Kind;
 use crate::examples::Examples;
-use crate::known::OfLabels;
+use crate::known::Of;
 use crate::softmax::{self, brier_from_square};
 
 /// Examples whose labels can be exchanged. Clones share what is known of the predictions.
@@ -51,6 +51,6 @@ impl Relabelled {
                 *cost = costs.cost(decisions[i], labels[i] as usize);
             }
         }
-        own.of_labels = OfLabels::default();
+        own.known = own.known.only(&[Of::Predictions]);
     }
 }

@@ -28,7 +28,7 @@ impl Score<Examples> for Accuracy {
         Needs::Hits
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
-        Ok(Box::new(Right(examples.wrong().clone())))
+        Ok(Box::new(Right(examples.wrong())))
     }
 }
 

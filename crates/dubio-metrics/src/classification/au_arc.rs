@@ -30,6 +30,6 @@ impl Score<Examples> for AuArc {
         RiskCoverage::of(examples);
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
-        Ok(Box::new(Mapped(Area(RiskCoverage::of(examples).clone()), |area: f64| 1.0 - area)))
+        Ok(Box::new(Mapped(Area(RiskCoverage::of(examples)), |area: f64| 1.0 - area)))
     }
 }

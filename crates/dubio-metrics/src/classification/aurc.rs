@@ -34,7 +34,7 @@ impl Score<Examples> for Aurc {
         RiskCoverage::of(examples);
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
-        Ok(Box::new(Area(RiskCoverage::of(examples).clone())))
+        Ok(Box::new(Area(RiskCoverage::of(examples))))
     }
 }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::binning::equal_mass::Cuts;
-use crate::binning::ranked::{Bin, Bins, Gaps};
 use crate::card::{Card, Direction, Facts};
+use crate::confidence::{Bin, Bins, Gaps};
 use crate::examples::Examples;
 use crate::passes::AnyPass;
 use crate::score::{Options, Preparation, Score, Statistic};

@@ -33,7 +33,7 @@ impl Score<Examples> for EAurc {
         RiskCoverage::of(examples);
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
-        Ok(Box::new(Excess(RiskCoverage::of(examples).clone())))
+        Ok(Box::new(Excess(RiskCoverage::of(examples))))
     }
 }
 

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::binning::Edges;
-use crate::binning::ranked::{Bin, BinSums, Bins, Gaps};
 use crate::card::{Card, Direction, Facts};
+use crate::confidence::{Bin, BinSums, Bins, Gaps};
 use crate::examples::Examples;
+use crate::known::Of;
 use crate::passes::AnyPass;
-use crate::remember::remember;
 use crate::score::{Needs, Options, Preparation, Score, Statistic};
 use crate::weights::Weights;
 
@@ -64,10 +64,10 @@ pub(crate) struct ConfidenceGaps {
 impl ConfidenceGaps {
     /// Those of these examples, which remember the first.
     pub(crate) fn of(examples: &Examples, options: &Options) -> Arc<Self> {
-        let new = || Arc::new(Self::new(examples, options));
-        let known = remember(&examples.of_labels.confidence_gaps, new);
+        let new = || Self::new(examples, options);
+        let known = examples.known.get(Of::Labels, new);
         let same = known.count == options.bins && known.edges == options.edges;
-        if same { known.clone() } else { new() }
+        if same { known } else { Arc::new(new()) }
     }
 
     fn new(examples: &Examples, options: &Options) -> Self {

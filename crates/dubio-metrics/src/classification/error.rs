@@ -25,6 +25,6 @@ impl Score<Examples> for Error {
         Needs::Hits
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
-        Ok(Box::new(Fraction(examples.wrong().clone())))
+        Ok(Box::new(Fraction(examples.wrong())))
     }
 }

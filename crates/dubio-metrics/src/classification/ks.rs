@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use multiversion::multiversion;
 
-use crate::binning::ranked::Gaps;
 use crate::card::{Card, Direction, Facts};
+use crate::confidence::Gaps;
 use crate::examples::Examples;
 use crate::passes::{AnyPass, Pass};
 use crate::score::{Needs, Options, Preparation, Score, Statistic};
@@ -36,7 +36,7 @@ impl Score<Examples> for Ks {
         Gaps::of(examples);
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
-        Ok(Box::new(Largest(Arc::new(Cumulative(Gaps::of(examples).clone())))))
+        Ok(Box::new(Largest(Arc::new(Cumulative(Gaps::of(examples))))))
     }
 }
 

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use multiversion::multiversion;
 use rayon::prelude::*;
 
-use crate::binning::ranked::Gaps;
 use crate::card::{Card, Direction, Facts};
+use crate::confidence::Gaps;
 use crate::examples::Examples;
+use crate::known::Of;
 use crate::numeric::transcendental::exp;
 use crate::passes::{AnyPass, Pass};
-use crate::remember::remember;
 use crate::score::{Needs, Options, Preparation, Score, Statistic};
 use crate::weights::{Count, Weights, wide};
 
@@ -39,7 +39,7 @@ impl Score<Examples> for Mmce {
         KernelSweep::of(examples);
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
-        Ok(Box::new(Unweighted(KernelSweep::of(examples).clone())))
+        Ok(Box::new(Unweighted(KernelSweep::of(examples))))
     }
 }
 
@@ -80,13 +80,13 @@ pub(crate) struct Forms<const L: usize> {
 
 impl KernelSweep {
     /// That of these examples, which remember it.
-    pub(crate) fn of(examples: &Examples) -> &Arc<Self> {
-        remember(&examples.of_labels.kernel, || Arc::new(Self::new(examples)))
+    pub(crate) fn of(examples: &Examples) -> Arc<Self> {
+        examples.known.get(Of::Labels, || Self::new(examples))
     }
 
     fn new(examples: &Examples) -> Self {
         const WIDTH: f64 = 0.4;
-        let gaps = Gaps::of(examples).clone();
+        let gaps = Gaps::of(examples);
         let order = &gaps.wrong.ranking.order;
         let confidence = |place: usize| examples.confidence[order[place] as usize];
         let step = |place: usize| {

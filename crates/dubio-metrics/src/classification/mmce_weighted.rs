@@ -33,7 +33,7 @@ impl Score<Examples> for MmceWeighted {
         KernelSweep::of(examples);
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
-        Ok(Box::new(Balanced(KernelSweep::of(examples).clone())))
+        Ok(Box::new(Balanced(KernelSweep::of(examples))))
     }
 }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::ece::ConfidenceGaps;
-use crate::binning::ranked::Gaps;
 use crate::card::{Card, Direction, Facts};
+use crate::confidence::Gaps;
 use crate::examples::Examples;
 use crate::passes::AnyPass;
 use crate::score::{Needs, Options, Preparation, Score, Statistic};

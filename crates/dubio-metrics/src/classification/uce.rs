@@ -9,7 +9,7 @@ use crate::binning::dense::dense;
 use crate::binning::edges::right_closed;
 use crate::card::{Card, Direction, Facts};
 use crate::examples::Examples;
-use crate::remember::remember;
+use crate::known::Of;
 use crate::score::{Needs, Options, Preparation, Score, Statistic};
 use crate::weights::{Count, Weights, wide};
 
@@ -80,9 +80,9 @@ pub(crate) struct EntropyBin<const L: usize> {
 impl EntropyGaps {
     /// Those of these examples, which remember the first.
     pub(crate) fn of(examples: &Examples, bins: usize) -> Arc<Self> {
-        let new = || Arc::new(Self::new(examples, bins));
-        let known = remember(&examples.of_labels.entropy_gaps, new);
-        if known.bins == bins { known.clone() } else { new() }
+        let new = || Self::new(examples, bins);
+        let known = examples.known.get(Of::Labels, new);
+        if known.bins == bins { known } else { Arc::new(new()) }
     }
 
     fn new(examples: &Examples, bins: usize) -> Self {
@@ -93,7 +93,7 @@ impl EntropyGaps {
         };
         let numbers: Vec<u64> = (0..examples.len()).into_par_iter().map(place).collect();
         let (cells, cell) = dense(&numbers);
-        Self { bins, cells, cell, wrong: examples.wrong().clone(), largest }
+        Self { bins, cells, cell, wrong: examples.wrong(), largest }
     }
 
     /// The sums of the cells, from the examples' entropies.

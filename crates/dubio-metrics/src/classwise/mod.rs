@@ -7,7 +7,7 @@ mod sweep;
 use std::sync::{Arc, OnceLock};
 
 use crate::examples::Examples;
-use crate::remember::remember;
+use crate::known::Of;
 use crate::score::{Options, Prepared};
 use crate::weights::{Count, LANES, Weights};
 use resampled::{Gaps, Team, resampled_gaps};
@@ -42,12 +42,10 @@ impl LabelGaps {
     /// That of these examples, which remember the first.
     pub(crate) fn of(examples: &Examples, options: &Options) -> Arc<Self> {
         let sweep = Sweep::of(examples, options);
-        let new = || {
-            let gaps = sweep.gaps(examples);
-            Arc::new(Self { sweep: sweep.clone(), gaps, teams: OnceLock::new() })
-        };
-        let known = remember(&examples.of_labels.label_gaps, new);
-        if Arc::ptr_eq(&known.sweep, &sweep) { known.clone() } else { new() }
+        let new =
+            || Self { gaps: sweep.gaps(examples), sweep: sweep.clone(), teams: OnceLock::new() };
+        let known = examples.known.get(Of::Labels, new);
+        if Arc::ptr_eq(&known.sweep, &sweep) { known } else { Arc::new(new()) }
     }
 }
 

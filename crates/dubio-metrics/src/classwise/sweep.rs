@@ -10,7 +10,7 @@ use crate::binning::edges::{edge, right_closed};
 use crate::binning::equal_mass::Cuts;
 use crate::binning::histogram::Histogram;
 use crate::examples::Examples;
-use crate::remember::remember;
+use crate::known::Of;
 use crate::score::Options;
 use crate::turned::Turned;
 
@@ -59,10 +59,10 @@ impl Sums {
 impl Sweep {
     /// That of these examples, which remember the first.
     pub(crate) fn of(examples: &Examples, options: &Options) -> Arc<Self> {
-        let new = || Arc::new(Self::new(examples, options));
-        let known = remember(&examples.of_predictions.sweep, new);
+        let new = || Self::new(examples, options);
+        let known = examples.known.get(Of::Predictions, new);
         let same = known.bins == options.bins && known.threshold == options.threshold;
-        if same { known.clone() } else { new() }
+        if same { known } else { Arc::new(new()) }
     }
 
     fn new(examples: &Examples, options: &Options) -> Self {

@@ -3,11 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::binning::ranked::Gaps;
+use crate::confidence::Gaps;
 use crate::detection::{Detection, Step, Visitor, Walk};
 use crate::examples::Examples;
+use crate::known::Of;
 use crate::passes::Pass;
-use crate::remember::remember;
 use crate::weights::{Count, Weights};
 
 /// The risk-coverage curve.
@@ -28,10 +28,10 @@ pub(crate) struct Areas<const L: usize> {
 
 impl RiskCoverage {
     /// The curve of these examples, which remember it.
-    pub fn of(examples: &Examples) -> &Arc<Self> {
-        remember(&examples.of_labels.risk_coverage, || {
+    pub fn of(examples: &Examples) -> Arc<Self> {
+        examples.known.get(Of::Labels, || {
             let wrong = Gaps::of(examples).wrong.clone();
-            Arc::new(Self { wrong, harmonic: Harmonic::new(examples.len()) })
+            Self { wrong, harmonic: Harmonic::new(examples.len()) }
         })
     }
 

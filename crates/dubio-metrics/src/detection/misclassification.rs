@@ -1,11 +1,12 @@
 //! `misclassification.{auroc,aupr,fpr95}.{confidence,total,model}`: detecting wrong predictions.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::{Detection, Measure, ONE_MEMBER, Signal};
 use super::{aupr, auroc, fpr95};
 use crate::card::{Card, Facts, Ranked};
 use crate::examples::Examples;
+use crate::known::Of;
 use crate::remember::remember;
 use crate::score::{Needs, Options, Preparation, Score, Undefined};
 
@@ -55,25 +56,25 @@ impl Score<Examples> for Misclassification {
                 "every prediction is wrong: there is nothing to tell apart",
             ));
         }
-        self.0.prepare(detection.clone())
+        self.0.prepare(detection)
     }
 }
 
+/// The wrong predictions, ranked by each signal that was asked for.
+#[derive(Default)]
+struct BySignal([OnceLock<Arc<Detection>>; Signal::ALL.len()]);
+
 /// The wrong predictions among the examples ranked by a signal.
-pub(crate) fn wrong_by(signal: Signal, examples: &Examples) -> Result<&Arc<Detection>, Undefined> {
+pub(crate) fn wrong_by(signal: Signal, examples: &Examples) -> Result<Arc<Detection>, Undefined> {
     let by_doubt = examples.by_doubt();
     let ranking = match signal {
-        Signal::Confidence => by_doubt,
+        Signal::Confidence => by_doubt.clone(),
         Signal::Total => examples.by_total(),
-        Signal::Model => {
-            let members = examples.members.as_ref();
-            members.ok_or_else(|| Undefined::because(ONE_MEMBER))?.ranking()
-        }
+        Signal::Model => examples.by_knowledge().ok_or_else(|| Undefined::because(ONE_MEMBER))?,
     };
-    if signal != Signal::Confidence && Arc::ptr_eq(ranking, by_doubt) {
-        return wrong_by(Signal::Confidence, examples);
-    }
-    Ok(remember(&examples.of_labels.wrong[signal as usize], || {
-        Arc::new(Detection::new(ranking.clone(), examples.wrong().clone()))
-    }))
+    let same = Arc::ptr_eq(&ranking, &by_doubt);
+    let signal = if same { Signal::Confidence } else { signal };
+    let known = examples.known.get(Of::Labels, BySignal::default);
+    let new = || Arc::new(Detection::new(ranking, examples.wrong()));
+    Ok(remember(&known.0[signal as usize], new).clone())
 }

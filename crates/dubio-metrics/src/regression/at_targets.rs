@@ -4,9 +4,8 @@
 use rayon::prelude::*;
 
 use super::Outcomes;
-use super::crps::{absolute_moment, empirical_spread, mixture_spread, to_target};
-use crate::numeric::normal;
-use crate::numeric::transcendental::logsumexp;
+use super::predictive::{Row, empirical_spread, mixture_log_density, mixture_row};
+use super::predictive::{mixture_spread, sample_row};
 use crate::score::{Needs, Undefined};
 
 /// Predictive distributions of some examples.
@@ -19,19 +18,10 @@ pub(crate) struct AtTargets<'a> {
 }
 
 enum Kind<'a> {
-    /// Means and deviations, `[examples, members]`.
+    /// Means and standard deviations, `[examples, members]`.
     Gaussians(&'a [f64], &'a [f64]),
     /// Draws, `[examples, draws]`, ascending for each example.
     Samples(Vec<f64>),
-}
-
-/// What one target gives.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Row {
-    pub(super) log_density: f64,
-    pub(super) cdf: f64,
-    pub(super) centrality: f64,
-    pub(super) crps: f64,
 }
 
 impl<'a> AtTargets<'a> {
@@ -113,52 +103,5 @@ impl<'a> AtTargets<'a> {
             }
             Kind::Samples(_) => Row::default(),
         }
-    }
-}
-
-/// The log density of a mixture at `y`, and those of its members.
-pub(super) fn mixture_log_density(
-    means: &[f64],
-    stds: &[f64],
-    y: f64,
-    densities: &mut [f64],
-) -> f64 {
-    for ((density, &mean), &std) in densities.iter_mut().zip(means).zip(stds) {
-        *density = normal::log_density(y, mean, std);
-    }
-    logsumexp(densities) - (means.len() as f64).ln()
-}
-
-/// The distribution function of a mixture at `y`, and its score where the spread is known.
-pub(super) fn mixture_row(
-    means: &[f64],
-    stds: &[f64],
-    y: f64,
-    spread: Option<f64>,
-    log_density: f64,
-) -> Row {
-    let count = means.len() as f64;
-    let (mut cdf, mut moment) = (0.0, 0.0);
-    for (&mean, &std) in means.iter().zip(stds) {
-        let share = normal::cdf((y - mean) / std);
-        cdf += share;
-        if spread.is_some() {
-            moment += absolute_moment(y - mean, std, share);
-        }
-    }
-    let cdf = cdf / count;
-    let crps = spread.map_or(f64::NAN, |spread| moment / count - spread);
-    Row { log_density, cdf, centrality: (2.0 * cdf - 1.0).abs(), crps }
-}
-
-/// The same of sorted draws, which have no density.
-pub(super) fn sample_row(draws: &[f64], y: f64, spread: Option<f64>) -> Row {
-    let count = draws.len();
-    let below = draws.partition_point(|&x| x <= y);
-    Row {
-        log_density: f64::NAN,
-        cdf: below as f64 / count as f64,
-        centrality: (2 * below).abs_diff(count) as f64 / count as f64,
-        crps: spread.map_or(f64::NAN, |spread| (to_target(draws, y) - spread).max(0.0)),
     }
 }

@@ -12,6 +12,7 @@ mod outcomes;
 pub mod pearson;
 pub mod picp;
 pub mod pinball;
+mod predictive;
 pub mod pslml;
 pub mod qce;
 pub mod quantile_calibration;

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::at_targets::{Row, mixture_log_density, mixture_row, sample_row};
-use super::crps::{empirical_spread, mixture_spread};
+use super::predictive::{Row, empirical_spread, mixture_log_density, mixture_row};
+use super::predictive::{mixture_spread, sample_row};
 use crate::members::Members;
 use crate::numeric::normal;
 use crate::score::Undefined;

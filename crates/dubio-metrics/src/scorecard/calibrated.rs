@@ -75,7 +75,7 @@ fn cross_validated(
     let mut sums: Vec<Result<f64, Undefined>> = vec![Ok(0.0); wanted.len()];
     let mut resampled = Vec::new();
     for repeat in 0..REPEATS {
-        let split = Split::new(examples, whole, &scoring.splits, repeat)?;
+        let split = Split::new(examples, &whole, &scoring.splits, repeat)?;
         for half in 0..2 {
             let examples = split.half(examples, half);
             let prepared = prepare_half(&examples, wanted, scoring);

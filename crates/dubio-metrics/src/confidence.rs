@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use multiversion::multiversion;
 
-use super::Stretch;
+use crate::binning::{Stretch, partition_point};
 use crate::detection::{Detection, Signal, misclassification::wrong_by};
 use crate::examples::Examples;
+use crate::known::Of;
 use crate::passes::Pass;
-use crate::remember::remember;
 use crate::weights::{Count, Weights, wide};
 
 /// The examples from least to most confident, and by how much each is more right than confident.
@@ -22,14 +22,13 @@ pub(crate) struct Gaps {
 
 impl Gaps {
     /// Those of these examples, which remember them.
-    pub(crate) fn of(examples: &Examples) -> &Arc<Self> {
-        remember(&examples.of_labels.gaps, || {
-            let wrong = match wrong_by(Signal::Confidence, examples) {
-                Ok(wrong) => wrong.clone(),
-                Err(_) => unreachable!("every prediction has a confidence"),
+    pub(crate) fn of(examples: &Examples) -> Arc<Self> {
+        examples.known.get(Of::Labels, || {
+            let Ok(wrong) = wrong_by(Signal::Confidence, examples) else {
+                unreachable!("every prediction has a confidence")
             };
             let gap = |i: usize| examples.correct(i) - examples.confidence[i];
-            Arc::new(Self { gap: wrong.ranking.collect(gap), wrong })
+            Self { gap: wrong.ranking.collect(gap), wrong }
         })
     }
 }
@@ -56,7 +55,7 @@ impl Bins {
     /// From the bin of each confidence (`cells` itself if no bin takes it). The confidences of a bin
     /// lie between those of its neighbours; those that no bin takes may lie anywhere.
     pub(crate) fn new(examples: &Examples, cells: usize, cell: impl Fn(f64) -> u32) -> Self {
-        let gaps = Gaps::of(examples).clone();
+        let gaps = Gaps::of(examples);
         let order = &gaps.wrong.ranking.order;
         let at = |place: usize| cell(examples.confidence[order[place] as usize]);
         let mut stretches: Vec<Stretch> = Vec::new();
@@ -81,20 +80,6 @@ impl Bins {
     pub(crate) fn cells(&self) -> usize {
         self.cells
     }
-}
-
-/// The first of `0..count` for which `holds` is false, where it is so from there on.
-pub(crate) fn partition_point(count: usize, holds: impl Fn(usize) -> bool) -> usize {
-    let (mut low, mut high) = (0, count);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if holds(middle) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    low
 }
 
 /// The bins so far; the last entry belongs to the examples that no bin takes.

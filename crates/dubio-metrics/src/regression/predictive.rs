@@ -1,0 +1,92 @@
+//! A predictive distribution, a mixture of Gaussians or sorted draws, asked about one target.
+
+use crate::numeric::normal;
+use crate::numeric::transcendental::logsumexp;
+
+/// What one target gives.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Row {
+    pub(super) log_density: f64,
+    pub(super) cdf: f64,
+    pub(super) centrality: f64,
+    pub(super) crps: f64,
+}
+
+/// The log density of a mixture at `y`, and those of its members.
+pub(super) fn mixture_log_density(
+    means: &[f64],
+    stds: &[f64],
+    y: f64,
+    densities: &mut [f64],
+) -> f64 {
+    for ((density, &mean), &std) in densities.iter_mut().zip(means).zip(stds) {
+        *density = normal::log_density(y, mean, std);
+    }
+    logsumexp(densities) - (means.len() as f64).ln()
+}
+
+/// The distribution function of a mixture at `y`, and its score where the spread is known.
+pub(super) fn mixture_row(
+    means: &[f64],
+    stds: &[f64],
+    y: f64,
+    spread: Option<f64>,
+    log_density: f64,
+) -> Row {
+    let count = means.len() as f64;
+    let (mut cdf, mut moment) = (0.0, 0.0);
+    for (&mean, &std) in means.iter().zip(stds) {
+        let share = normal::cdf((y - mean) / std);
+        cdf += share;
+        if spread.is_some() {
+            moment += absolute_moment(y - mean, std, share);
+        }
+    }
+    let cdf = cdf / count;
+    let crps = spread.map_or(f64::NAN, |spread| moment / count - spread);
+    Row { log_density, cdf, centrality: (2.0 * cdf - 1.0).abs(), crps }
+}
+
+/// The same of sorted draws, which have no density.
+pub(super) fn sample_row(draws: &[f64], y: f64, spread: Option<f64>) -> Row {
+    let count = draws.len();
+    let below = draws.partition_point(|&x| x <= y);
+    Row {
+        log_density: f64::NAN,
+        cdf: below as f64 / count as f64,
+        centrality: (2 * below).abs_diff(count) as f64 / count as f64,
+        crps: spread.map_or(f64::NAN, |spread| (to_target(draws, y) - spread).max(0.0)),
+    }
+}
+
+/// `E|N(d, s^2)|`, from `cdf = P(N(d, s^2) > 0)`.
+fn absolute_moment(d: f64, s: f64, cdf: f64) -> f64 {
+    2.0 * s * normal::pdf(d / s) + d * (2.0 * cdf - 1.0)
+}
+
+/// `1/2 E|X - X'|` of an equal mixture of Gaussians.
+pub(super) fn mixture_spread(means: &[f64], stds: &[f64]) -> f64 {
+    let mut between = 0.0;
+    for (a, (&mean, &std)) in means.iter().zip(stds).enumerate() {
+        between += 0.5 * absolute_moment(0.0, std * std::f64::consts::SQRT_2, 0.5);
+        for b in 0..a {
+            let (d, s) = (mean - means[b], std.hypot(stds[b]));
+            between += absolute_moment(d, s, normal::cdf(d / s));
+        }
+    }
+    between / (means.len() as f64).powi(2)
+}
+
+/// `E|X - y|` of the empirical distribution of draws.
+fn to_target(draws: &[f64], y: f64) -> f64 {
+    draws.iter().map(|x| (x - y).abs()).sum::<f64>() / draws.len() as f64
+}
+
+/// `1/2 E|X - X'|` of the empirical distribution of sorted draws.
+pub(super) fn empirical_spread(draws: &[f64]) -> f64 {
+    let count = draws.len() as f64;
+    // sum_{i<j} (x_j - x_i): draw k is the greater of a pair k times, the lesser n - 1 - k times.
+    let spread: f64 =
+        draws.iter().enumerate().map(|(k, x)| (2.0 * k as f64 + 1.0 - count) * x).sum();
+    spread / (count * count)
+}
