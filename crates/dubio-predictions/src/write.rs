@@ -21,6 +21,19 @@ pub struct Floats<'a> {
     pub shape: Vec<usize>,
 }
 
+impl Floats<'_> {
+    /// That the numbers fill the shape.
+    fn check(&self, path: &Path) -> Result<(), Error> {
+        let (count, shape) = (self.values.len(), &self.shape);
+        if shape.iter().try_fold(1_usize, |product, &axis| product.checked_mul(axis)) == Some(count)
+        {
+            return Ok(());
+        }
+        let what = format!("{count} numbers for shape {shape:?}");
+        Err(Error::array(path, self.name, what, "give as many numbers as the shape holds"))
+    }
+}
+
 /// Predictions to be written.
 pub struct Output<'a> {
     /// What is predicted.
@@ -32,6 +45,7 @@ pub struct Output<'a> {
 /// Writes predictions to `.npz`, `.safetensors`, or else to a folder of `.npy`. A file is written
 /// beside its place and then renamed, so that it is there whole or not at all.
 pub fn write(path: &Path, output: &Output<'_>) -> Result<(), Error> {
+    output.floats.iter().try_for_each(|array| array.check(path))?;
     let written = match path.extension().and_then(|e| e.to_str()) {
         Some("npz") => write_whole(path, |file| npz(file, output)),
         Some("safetensors") => write_whole(path, |file| safetensors(file, output)),
