@@ -10,22 +10,29 @@ mod array;
 mod aside;
 mod bytes;
 mod checksum;
+mod dtype;
 mod error;
 mod folder;
+mod groups;
 mod guard;
 pub mod input;
 mod npy;
 mod npz;
 mod predictions;
 mod safetensors;
+mod source;
+mod taker;
 mod write;
 
-pub use array::{Array, Dtype, Float, Integer};
+pub use array::Array;
 #[cfg(unix)]
 pub use aside::TempFile;
+pub use dtype::{Dtype, Float, Integer};
 pub use error::Error;
+pub use groups::Groups;
 pub use guard::guarded;
-pub use predictions::{Classification, Groups, Predictions, Regression, RegressionKind, Source};
+pub use predictions::{Classification, Predictions, Regression, RegressionKind};
+pub use source::Source;
 pub use write::{Floats, Output, write, write_whole};
 
 use std::collections::BTreeMap;

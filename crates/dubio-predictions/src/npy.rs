@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use crate::array::{Array, Dtype, Endian, Float, Integer, Order, byte_len};
+use crate::array::{Array, Order, byte_len};
 use crate::bytes::Bytes;
+use crate::dtype::{Dtype, Endian, Float, Integer};
 use crate::error::Fault;
 
 const DAMAGED: &str = "the file is damaged or no .npy array: write it again with numpy.save";

@@ -1,15 +1,14 @@
 //! What the arrays of a file mean.
 
-use std::collections::BTreeMap;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use dubio_metrics::members::{Form, Members};
 
 use crate::Arrays;
-use crate::array::Array;
 use crate::error::{Error, Fault};
-use crate::guard::give_up;
+use crate::groups::Groups;
+use crate::source::Source;
+use crate::taker::Taker;
 
 /// A predictions file whose arrays fit together.
 pub enum Predictions {
@@ -59,65 +58,6 @@ pub enum RegressionKind {
     Quantiles(Vec<f64>, Source),
 }
 
-/// Named groupings of the examples; the unnamed one is called "".
-#[derive(Clone, Debug, Default)]
-pub struct Groups(Vec<(String, Vec<i64>)>);
-
-impl Groups {
-    /// The grouping with this name.
-    pub fn get(&self, name: &str) -> Option<&[i64]> {
-        self.0.iter().find(|(own, _)| own == name).map(|(_, groups)| &groups[..])
-    }
-
-    /// All names.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|(name, _)| &name[..])
-    }
-
-    /// All groupings under the names that their arrays have in a file.
-    pub fn arrays(&self) -> impl Iterator<Item = (String, &[i64])> {
-        self.0.iter().map(|(name, groups)| {
-            let array = if name.is_empty() { "groups".into() } else { format!("groups.{name}") };
-            (array, &groups[..])
-        })
-    }
-}
-
-/// An array of a file, read a block of rows at a time.
-#[derive(Clone, Debug)]
-pub struct Source {
-    /// Name of the array.
-    pub name: String,
-    path: PathBuf,
-    array: Array,
-}
-
-impl Source {
-    /// Reads what nobody has read, so that damage anywhere in the array is seen: for those who look
-    /// at some members only.
-    pub fn read_rest(&self) -> Result<(), Error> {
-        self.array.read_rest().map_err(|e| Fault::unread(&e).at(&self.path, &self.name))
-    }
-}
-
-impl Members for Source {
-    fn members(&self) -> usize {
-        self.array.shape()[0]
-    }
-    fn examples(&self) -> usize {
-        self.array.shape()[1]
-    }
-    fn width(&self) -> usize {
-        self.array.shape()[2]
-    }
-    /// Gives up the work that [`crate::guarded`] began when the file fails.
-    fn read(&self, member: usize, rows: Range<usize>, out: &mut [f64]) {
-        if let Err(error) = self.array.read_rows(member, rows, out) {
-            give_up(Fault::unread(&error).at(&self.path, &self.name));
-        }
-    }
-}
-
 const CLASSIFICATION: [(&str, Form); 3] =
     [("logits", Form::Logits), ("log_probs", Form::LogProbs), ("probs", Form::Probs)];
 const REGRESSION: [&str; 5] = ["mean", "std", "samples", "quantiles", "levels"];
@@ -130,107 +70,10 @@ pub(crate) fn means_something(name: &str) -> bool {
         || name.starts_with("groups.")
 }
 
-/// Takes a file's arrays one by one, and names the file when one is not as it must be.
-struct Taker<'a> {
-    path: &'a Path,
-    arrays: BTreeMap<String, Array>,
-    /// Arrays that mean nothing.
-    unread: Vec<String>,
-}
-
-impl Taker<'_> {
-    fn has(&self, name: &str) -> bool {
-        self.arrays.contains_key(name)
-    }
-
-    fn take(&mut self, name: &str) -> Result<Array, Error> {
-        self.arrays.remove(name).ok_or_else(|| {
-            let advice = format!("the file holds: {}", self.names().join(", "));
-            Error::file(self.path, format!("there is no array `{name}`"), advice)
-        })
-    }
-
-    /// An array of `axes` axes, or of one less for a single member.
-    fn source(&mut self, name: &str, axes: usize) -> Result<Source, Error> {
-        let array = self.take(name)?;
-        array.need_floats().map_err(|fault| fault.at(self.path, name))?;
-        let array = match array.shape().len() {
-            n if n == axes => array,
-            n if n + 1 == axes => array.with_leading_axis(),
-            _ => {
-                let wanted = if axes == 3 {
-                    "[members, examples, classes], or [examples, classes] for one member"
-                } else {
-                    "[members, examples], or [examples] for one member"
-                };
-                let what = format!("shape {:?}", array.shape());
-                return Err(Error::array(self.path, name, what, format!("it must be {wanted}")));
-            }
-        };
-        if array.shape().contains(&0) {
-            let what = format!("shape {:?} is empty", array.shape());
-            return Err(Error::array(self.path, name, what, "there must be at least one example"));
-        }
-        let array = if axes == 2 { array.with_trailing_axis() } else { array };
-        Ok(Source { name: name.to_string(), path: self.path.to_path_buf(), array })
-    }
-
-    fn fit(&self, name: &str, found: usize, examples: usize) -> Result<(), Error> {
-        if found == examples {
-            return Ok(());
-        }
-        let what = format!("{found} entries for {examples} examples");
-        Err(Error::array(self.path, name, what, "give exactly one entry per example"))
-    }
-
-    /// Whole numbers, one per example, as `convert` has them; the first that it refuses is an error
-    /// with what `advice` says of it.
-    fn integers<T>(
-        &mut self,
-        name: &str,
-        examples: usize,
-        convert: impl FnMut(i128) -> Option<T>,
-        refused: impl FnOnce(usize, i128) -> (String, String),
-    ) -> Result<Vec<T>, Error> {
-        let array = self.take(name)?;
-        let entries = array.shape().first().copied().unwrap_or(0);
-        let values = array.integers(convert).map_err(|fault| fault.at(self.path, name))?;
-        self.fit(name, entries, examples)?;
-        values.map_err(|(example, value)| {
-            let (what, advice) = refused(example, value);
-            Error::array(self.path, name, what, advice)
-        })
-    }
-
-    fn groups(&mut self, examples: usize) -> Result<Groups, Error> {
-        let is_group = |name: &&String| *name == "groups" || name.starts_with("groups.");
-        let names: Vec<String> = self.arrays.keys().filter(is_group).cloned().collect();
-        let mut groups = Vec::new();
-        for name in names {
-            let narrow = |value: i128| i64::try_from(value).ok();
-            let values = self.integers(&name, examples, narrow, |_, _| {
-                ("a group number beyond 2^63".into(), "use smaller numbers".into())
-            })?;
-            let own = name.strip_prefix("groups").unwrap_or_default();
-            groups.push((own.trim_start_matches('.').to_string(), values));
-        }
-        Ok(Groups(groups))
-    }
-
-    /// All names, whether they mean something or not.
-    fn names(&self) -> Vec<&str> {
-        self.arrays.keys().chain(&self.unread).map(|name| &name[..]).collect()
-    }
-
-    fn rest(self) -> Vec<String> {
-        self.arrays.into_keys().chain(self.unread).collect()
-    }
-}
-
 impl Predictions {
     /// Finds out what the arrays of a file mean, and whether they fit together.
     pub fn new(path: &Path, arrays: Arrays) -> Result<Self, Error> {
-        let mut taker = Taker { path, arrays: arrays.read, unread: arrays.unread };
+        let mut taker = Taker::new(path, arrays);
         let classes: Vec<(&str, Form)> =
             CLASSIFICATION.into_iter().filter(|(name, _)| taker.has(name)).collect();
         let regression: Vec<&str> = REGRESSION.into_iter().filter(|name| taker.has(name)).collect();

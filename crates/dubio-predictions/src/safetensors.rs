@@ -5,8 +5,9 @@ use std::path::Path;
 use safetensors::tensor::{Dtype as Kind, Metadata};
 
 use crate::Arrays;
-use crate::array::{Array, Dtype, Endian, Float, Integer, Order};
+use crate::array::{Array, Order};
 use crate::bytes::Bytes;
+use crate::dtype::{Dtype, Endian, Float, Integer};
 use crate::error::{Error, Fault};
 
 /// The longest header: a few hundred bytes name the arrays of a predictions file.

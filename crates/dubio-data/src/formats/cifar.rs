@@ -5,8 +5,8 @@
 
 use std::path::Path;
 
-use super::{DAMAGED, labels};
-use crate::dataset::{Answers, Dataset, Inputs, Pictures};
+use super::{DAMAGED, colour_pictures, labels};
+use crate::dataset::Dataset;
 use crate::error::Error;
 
 const SIDE: usize = 32;
@@ -51,21 +51,12 @@ pub fn read(path: &Path, bytes: &[u8], layout: Layout) -> Result<Dataset, Error>
     let fine = records().map(|record| record[layout.label_bytes() - 1]);
     let labels = labels(path, fine, 0, layout.classes())?;
     let pixels = records().flat_map(|record| &record[layout.label_bytes()..]).copied().collect();
-    let mut groups = std::collections::BTreeMap::new();
+    let mut data = colour_pictures(SIDE, pixels, layout.classes(), labels);
     if layout == Layout::Hundred {
-        groups.insert("coarse".to_string(), coarse(path, records().map(|record| record[0]))?);
+        let coarse = coarse(path, records().map(|record| record[0]))?;
+        data.groups.insert("coarse".to_string(), coarse);
     }
-    Ok(Dataset {
-        inputs: Inputs::Pictures(Pictures {
-            channels: 3,
-            height: SIDE,
-            width: SIDE,
-            white: 255,
-            pixels,
-        }),
-        answers: Answers::Classes { classes: layout.classes(), labels },
-        groups,
-    })
+    Ok(data)
 }
 
 fn coarse(path: &Path, bytes: impl Iterator<Item = u8>) -> Result<Vec<i64>, Error> {

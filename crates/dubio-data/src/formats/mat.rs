@@ -12,8 +12,8 @@ use std::path::Path;
 
 use flate2::bufread::ZlibDecoder;
 
-use super::{DAMAGED, gzip, rows_from_columns};
-use crate::dataset::{Answers, Dataset, Inputs, Pictures};
+use super::{DAMAGED, colour_pictures, gzip, rows_from_columns};
+use crate::dataset::Dataset;
 use crate::error::Error;
 
 const HEADER: usize = 128;
@@ -53,17 +53,7 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<Dataset, Error> {
         return Err(file.fault(format!("{} labels `y` for {count} pictures `X`", labels.len())));
     }
     let pixels = rows_from_columns(&columns, SIDE, SIDE);
-    Ok(Dataset {
-        inputs: Inputs::Pictures(Pictures {
-            channels: 3,
-            height: SIDE,
-            width: SIDE,
-            white: 255,
-            pixels,
-        }),
-        answers: Answers::Classes { classes: 10, labels },
-        groups: Default::default(),
-    })
+    Ok(colour_pictures(SIDE, pixels, 10, labels))
 }
 
 #[derive(Clone, Copy)]

@@ -18,6 +18,7 @@ use std::path::Path;
 
 use dubio_predictions::input;
 
+use crate::dataset::{Answers, Dataset, Inputs, Pictures};
 use crate::error::Error;
 
 /// What to do about a file that is not what it should be.
@@ -61,4 +62,19 @@ pub(crate) fn labels(
         }
     };
     bytes.enumerate().map(label).collect()
+}
+
+/// Square pictures of three colours in classes.
+pub(crate) fn colour_pictures(
+    side: usize,
+    pixels: Vec<u8>,
+    classes: usize,
+    labels: Vec<u32>,
+) -> Dataset {
+    let pictures = Pictures { channels: 3, height: side, width: side, white: 255, pixels };
+    Dataset {
+        inputs: Inputs::Pictures(pictures),
+        answers: Answers::Classes { classes, labels },
+        groups: Default::default(),
+    }
 }

@@ -5,8 +5,8 @@
 
 use std::path::Path;
 
-use super::{labels, rows_from_columns};
-use crate::dataset::{Answers, Dataset, Inputs, Pictures};
+use super::{colour_pictures, labels, rows_from_columns};
+use crate::dataset::Dataset;
 use crate::error::Error;
 
 const SIDE: usize = 96;
@@ -28,15 +28,5 @@ pub fn read(pictures: (&Path, &[u8]), truth: (&Path, &[u8])) -> Result<Dataset, 
     }
     let labels = labels(truth.0, truth.1.iter().copied(), 1, 10)?;
     let pixels = rows_from_columns(bytes, SIDE, SIDE);
-    Ok(Dataset {
-        inputs: Inputs::Pictures(Pictures {
-            channels: 3,
-            height: SIDE,
-            width: SIDE,
-            white: 255,
-            pixels,
-        }),
-        answers: Answers::Classes { classes: 10, labels },
-        groups: Default::default(),
-    })
+    Ok(colour_pictures(SIDE, pixels, 10, labels))
 }

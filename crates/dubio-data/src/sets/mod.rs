@@ -30,6 +30,7 @@ pub mod cifar_100;
 pub mod digits;
 pub mod fashion8;
 pub mod fashion_mnist;
+mod file;
 pub mod kmnist;
 pub mod mnist;
 mod name;
@@ -40,7 +41,8 @@ pub mod stl10;
 pub mod svhn;
 pub mod uci;
 
-pub use card::{Archive, Counts, File, Files, Measured, Origin, Set, Shape, Size, Task};
+pub use card::{Counts, Files, Set, Shape, Task};
+pub use file::{Archive, File, Measured, Origin, Size};
 pub use name::{Halves, Name, find, halves, parse};
 pub use part::{Kind, Part};
 

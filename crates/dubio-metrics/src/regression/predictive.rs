@@ -12,6 +12,63 @@ pub(super) struct Row {
     pub(super) crps: f64,
 }
 
+/// What one example contributes: its target's part, and what does not depend on the target.
+pub(super) struct Whole {
+    pub mean: f64,
+    pub at: Row,
+    pub interval: (f64, f64),
+}
+
+/// Of a mixture of Gaussians, and the log densities of its members; `tail` is the standard normal quantile at
+/// the upper end of the interval.
+pub(super) fn gaussian_row(
+    means: &[f64],
+    stds: &[f64],
+    y: f64,
+    level: f64,
+    tail: f64,
+) -> (Whole, Vec<f64>) {
+    let members = means.len() as f64;
+    let pairs = || means.iter().zip(stds);
+    let cdf_at = |x: f64| pairs().map(|(m, s)| normal::cdf((x - m) / s)).sum::<f64>() / members;
+    let pdf_at = |x: f64| pairs().map(|(m, s)| normal::pdf((x - m) / s) / s).sum::<f64>() / members;
+    // A mixture's quantile lies between the least and the greatest of its members' quantiles.
+    let quantile = |p: f64, z: f64| {
+        let ends = pairs().map(|(m, s)| m + z * s);
+        let (lo, hi) =
+            ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), x| (lo.min(x), hi.max(x)));
+        let scale = stds.iter().copied().fold(f64::INFINITY, f64::min);
+        if lo == hi {
+            lo
+        } else {
+            normal::increasing_root(lo, hi, scale, |x| (cdf_at(x) - p, pdf_at(x)))
+        }
+    };
+    let mut densities = vec![0.0; means.len()];
+    let log_density = mixture_log_density(means, stds, y, &mut densities);
+    let whole = Whole {
+        mean: means.iter().sum::<f64>() / members,
+        at: mixture_row(means, stds, y, Some(mixture_spread(means, stds)), log_density),
+        interval: (quantile(0.5 - 0.5 * level, -tail), quantile(0.5 + 0.5 * level, tail)),
+    };
+    (whole, densities)
+}
+
+/// From sorted draws.
+pub(super) fn empirical_row(draws: &[f64], y: f64, level: f64) -> Whole {
+    let count = draws.len();
+    // Inverse of the empirical distribution function: the least draw with F(x) >= p.
+    let quantile = |p: f64| {
+        let place = (p * count as f64 - 1e-9).ceil().max(1.0) as usize;
+        draws[place.min(count) - 1]
+    };
+    Whole {
+        mean: draws.iter().sum::<f64>() / count as f64,
+        at: sample_row(draws, y, Some(empirical_spread(draws))),
+        interval: (quantile(0.5 - 0.5 * level), quantile(0.5 + 0.5 * level)),
+    }
+}
+
 /// The log density of a mixture at `y`, and those of its members.
 pub(super) fn mixture_log_density(
     means: &[f64],

@@ -1,5 +1,7 @@
 //! A picture being worked on: planes of numbers, 0 is black and 1 is full.
 
+use super::border::Border;
+
 /// One colour of a picture, row after row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plane {
@@ -44,6 +46,18 @@ impl Plane {
     /// The largest number.
     pub fn max(&self) -> f64 {
         self.values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// Each pixel the weighted sum of those that lie `(weight, rows, columns)` from it.
+    #[inline]
+    pub fn weighted(&self, taps: &[(f64, isize, isize)], border: Border) -> Self {
+        Self::from_fn(self.height, self.width, |row, column| {
+            let pixel = |dy: isize, dx: isize| {
+                let y = border.index(row as isize + dy, self.height);
+                self.at(y, border.index(column as isize + dx, self.width))
+            };
+            taps.iter().map(|&(weight, dy, dx)| weight * pixel(dy, dx)).sum()
+        })
     }
 
     /// The plane turned by half a turn.

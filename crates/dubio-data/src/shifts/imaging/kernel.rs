@@ -47,13 +47,7 @@ impl Kernel {
             .filter(|&k| values[k] != 0.0)
             .map(|k| (values[k], place(k / width, *height), place(k % width, *width)))
             .collect();
-        Plane::from_fn(plane.height, plane.width, |row, column| {
-            let pixel = |dy: isize, dx: isize| {
-                let y = Border::Mirror.index(row as isize + dy, plane.height);
-                plane.at(y, Border::Mirror.index(column as isize + dx, plane.width))
-            };
-            taps.iter().map(|&(weight, dy, dx)| weight * pixel(dy, dx)).sum()
-        })
+        plane.weighted(&taps, Border::Mirror)
     }
 }
 

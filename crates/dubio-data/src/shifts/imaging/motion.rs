@@ -18,13 +18,7 @@ pub fn taps(radius: f64, sigma: f64, angle_degrees: f64) -> Vec<(f64, isize, isi
 
 /// The plane blurred from each pixel along a line; edges are repeated.
 pub fn blur(plane: &Plane, taps: &[(f64, isize, isize)]) -> Plane {
-    Plane::from_fn(plane.height, plane.width, |row, column| {
-        let pixel = |dy: isize, dx: isize| {
-            let y = Border::Nearest.index(row as isize + dy, plane.height);
-            plane.at(y, Border::Nearest.index(column as isize + dx, plane.width))
-        };
-        taps.iter().map(|&(weight, dy, dx)| weight * pixel(dy, dx)).sum()
-    })
+    plane.weighted(taps, Border::Nearest)
 }
 
 #[cfg(test)]
