@@ -1,14 +1,14 @@
 //! One file over HTTPS: resumed, watched, compared, renamed.
 
 use std::fs;
-use std::io::{ErrorKind, Read, Write};
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
 use ureq::Agent;
 use ureq::http::{HeaderMap, Response};
 
-use super::part::{part_length, part_of, write_part};
+use super::part::{Copied, copy, part_length, part_of};
 use crate::check::verify;
 use crate::error::Error;
 use crate::sets::{File, Size};
@@ -104,7 +104,6 @@ impl Downloader {
         file: &File,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<(), End> {
-        let io = |error: std::io::Error| End::Never(Error::io(part, &error));
         let have = part_length(part);
         let mut response = self.request(url, have, file)?;
         let status = response.status().as_u16();
@@ -128,26 +127,17 @@ impl Downloader {
             let _ = fs::remove_file(part);
             return Err(End::Never(of_another_length(url, &format!("has {total} bytes"), size)));
         }
-        let mut out = write_part(part, start).map_err(io)?;
-        let mut done = start;
-        let mut reader = response.body_mut().as_reader();
-        let mut buffer = vec![0; 1 << 16];
-        loop {
-            progress(Progress { file: &file.path, done, total });
-            match reader.read(&mut buffer) {
-                Ok(0) => break,
-                Ok(read) => {
-                    out.write_all(&buffer[..read]).map_err(io)?;
-                    done += read as u64;
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.broken(url, done, total, &error)),
-            }
-            if done > size.most() {
+        let io = |error: std::io::Error| End::Never(Error::io(part, &error));
+        let mut told = |done| progress(Progress { file: &file.path, done, total });
+        let mut bytes = response.body_mut().as_reader();
+        let done = match copy(&mut bytes, part, start, size.most(), &mut told).map_err(io)? {
+            Copied::All(done) => done,
+            Copied::Broken(done, error) => return Err(self.broken(url, done, total, &error)),
+            Copied::TooMuch => {
                 let _ = fs::remove_file(part);
                 return Err(End::Never(of_another_length(url, "sends more", size)));
             }
-        }
+        };
         match total {
             Some(total) if done < total => Err(cut(url, done, total)),
             _ => Ok(()),

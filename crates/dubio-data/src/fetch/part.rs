@@ -1,7 +1,7 @@
 //! A file while it is being written: `NAME.part` beside its name.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// The name of a file while it is being written.
@@ -30,5 +30,40 @@ pub(super) fn write_part(part: &Path, from: u64) -> io::Result<File> {
     match fs::remove_file(part) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
         _ => OpenOptions::new().write(true).create_new(true).open(part),
+    }
+}
+
+/// How the bytes of an answer ended, and how many there are with those of before.
+pub(super) enum Copied {
+    All(u64),
+    Broken(u64, io::Error),
+    TooMuch,
+}
+
+/// Writes what arrives behind the first `start` bytes of a file, `most` of them in all.
+pub(super) fn copy(
+    from: &mut impl Read,
+    part: &Path,
+    start: u64,
+    most: u64,
+    told: &mut dyn FnMut(u64),
+) -> io::Result<Copied> {
+    let mut out = write_part(part, start)?;
+    let mut done = start;
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        told(done);
+        match from.read(&mut buffer) {
+            Ok(0) => return Ok(Copied::All(done)),
+            Ok(read) => {
+                out.write_all(&buffer[..read])?;
+                done += read as u64;
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Ok(Copied::Broken(done, error)),
+        }
+        if done > most {
+            return Ok(Copied::TooMuch);
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! Classified examples: what the scores know of predictions and labels, a row per example.
 
+mod orders;
+
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -8,10 +10,10 @@ use rayon::prelude::*;
 use crate::columns::{Columns, Scale};
 use crate::costs::Costs;
 use crate::distributions::Kind;
-use crate::known::{Known, Of};
+use crate::known::Known;
 use crate::pool::Pooled;
-use crate::ranking::{Ranking, entropy_tolerance, information_tolerance};
 use crate::softmax::{self, brier_from_square};
+use orders::{rank, ranked};
 
 /// Examples with their labels and everything that a score may ask of a row.
 #[derive(Clone, Debug)]
@@ -44,21 +46,6 @@ pub struct Examples {
     likely: Option<Arc<Vec<u32>>>,
     pub(crate) known: Known,
 }
-
-/// From least to most confident.
-struct ByDoubt(Arc<Ranking>);
-
-/// From largest to smallest total uncertainty.
-struct ByTotal(Arc<Ranking>);
-
-/// From largest to smallest mutual information.
-struct ByKnowledge(Arc<Ranking>);
-
-/// See [`Examples::label_rank`].
-struct LabelRank(Arc<Vec<u32>>);
-
-/// See [`Examples::wrong`].
-struct Wrong(Arc<Vec<bool>>);
 
 /// The parts of the total uncertainty, a number per example.
 #[derive(Clone, Debug)]
@@ -145,12 +132,6 @@ impl Examples {
         self
     }
 
-    /// Lets go of what the plain scores have worked out, but for what calibrated ones use again.
-    pub fn forget(&mut self) {
-        self.likely = self.known.find::<ByDoubt>().map(|ranking| ranking.0.order.clone());
-        self.known = self.known.only(&[Of::Calibration]);
-    }
-
     /// All examples, or those with these indices, at `T = 1/beta`. The order of the classes does not
     /// change with the temperature, so predictions and ranks are kept and cannot change by rounding.
     /// Nothing is known of members: the temperature belongs to their mean.
@@ -178,7 +159,7 @@ impl Examples {
             .costs
             .as_ref()
             .map(|costs| columns.map_rows(|i, p| costs.paid(p, labels[i] as usize)));
-        let ranks = self.known.find::<LabelRank>().map(|ranks| Arc::new(chosen(&ranks.0)));
+        let ranks = self.known_ranks().map(|ranks| Arc::new(chosen(&ranks)));
         Self {
             classes: self.classes,
             likely: self.likely_order(rows),
@@ -197,18 +178,6 @@ impl Examples {
         }
     }
 
-    /// What the order of the confidences is likely to be at another temperature: with two classes the
-    /// same.
-    fn likely_order(&self, rows: Option<&[u32]>) -> Option<Arc<Vec<u32>>> {
-        let known = self.known.find::<ByDoubt>().map(|ranking| ranking.0.order.clone());
-        let order = known.or_else(|| self.likely.clone()).filter(|_| self.classes == 2)?;
-        let Some(rows) = rows else { return Some(order) };
-        let mut index = vec![u32::MAX; self.len()];
-        rows.iter().enumerate().for_each(|(i, &row)| index[row as usize] = i as u32);
-        let chosen = order.iter().map(|&row| index[row as usize]);
-        Some(Arc::new(chosen.filter(|&index| index != u32::MAX).collect()))
-    }
-
     /// Number of examples.
     pub fn len(&self) -> usize {
         self.labels.len()
@@ -219,31 +188,9 @@ impl Examples {
         self.labels.is_empty()
     }
 
-    /// Number of classes that come before the true one when sorted by probability; among equal
-    /// probabilities the lower index comes first.
-    pub fn label_rank(&self) -> Arc<Vec<u32>> {
-        let ranks = || {
-            self.columns.map_stretches(|examples, out| {
-                let p = self.columns.rows(Kind::P, examples.clone());
-                let log_p = self.columns.rows(Kind::LogP, examples.clone());
-                for (i, out) in examples.zip(out) {
-                    *out = rank(p.get(i), log_p.get(i), self.labels[i] as usize);
-                }
-            })
-        };
-        self.known.get(Of::Calibration, || LabelRank(Arc::new(ranks()))).0.clone()
-    }
-
     /// Whether the example's predicted class is its label: 1 or 0.
     pub fn correct(&self, example: usize) -> f64 {
         f64::from(u8::from(self.predicted[example] == self.labels[example]))
-    }
-
-    /// Which predictions are wrong.
-    pub(crate) fn wrong(&self) -> Arc<Vec<bool>> {
-        let wrong = |(predicted, label): (&u32, &u32)| predicted != label;
-        let rows = || self.predicted.iter().zip(&self.labels).map(wrong).collect();
-        self.known.get(Of::Labels, || Wrong(Arc::new(rows()))).0.clone()
     }
 
     /// Number of examples whose true class has probability 0.
@@ -279,70 +226,11 @@ impl Examples {
             }),
             columns: self.columns.subset(rows),
             likely: None,
-            known: ranked(
-                self.known.find().map(|ranks: Arc<LabelRank>| take(&ranks.0, rows).into()),
-            ),
+            known: ranked(self.known_ranks().map(|ranks| take(&ranks, rows).into())),
         }
     }
-
-    /// The examples from least to most confident.
-    pub fn by_doubt(&self) -> Arc<Ranking> {
-        let rank = || {
-            // Minus the confidence orders as 1 minus it does, and rounds nothing away.
-            let doubt: Vec<f64> = self.confidence.par_iter().map(|c| -c).collect();
-            Ranking::likely(self.likely.as_ref(), &doubt, |_| 0.0)
-        };
-        self.known.get(Of::Predictions, || ByDoubt(Arc::new(rank()))).0.clone()
-    }
-
-    /// The examples from largest to smallest total uncertainty. Of two classes the entropy falls as
-    /// the confidence rises, so that is the order from least to most confident.
-    pub fn by_total(&self) -> Arc<Ranking> {
-        if self.classes == 2 {
-            return self.by_doubt();
-        }
-        let rank = || Ranking::within(&self.total, entropy_tolerance);
-        self.known.get(Of::Predictions, || ByTotal(Arc::new(rank()))).0.clone()
-    }
-
-    /// The examples from largest to smallest mutual information; `None` without several members.
-    pub fn by_knowledge(&self) -> Option<Arc<Ranking>> {
-        let members = self.members.as_ref()?;
-        let rank = || Ranking::within(&members.knowledge, information_tolerance);
-        Some(self.known.get(Of::Predictions, || ByKnowledge(Arc::new(rank()))).0.clone())
-    }
-}
-
-/// What is known where at most the labels' ranks are.
-fn ranked(ranks: Option<Arc<Vec<u32>>>) -> Known {
-    let known = Known::default();
-    if let Some(ranks) = ranks {
-        known.get(Of::Calibration, || LabelRank(ranks));
-    }
-    known
 }
 
 fn take<T: Copy + Send + Sync>(values: &[T], rows: &[u32]) -> Vec<T> {
     rows.par_iter().map(|&row| values[row as usize]).collect()
-}
-
-/// Where the label's probability underflows its logarithm tells.
-fn rank(p: &[f64], log_p: &[f64], label: usize) -> u32 {
-    let values = if p[label] > 0.0 { p } else { log_p };
-    let own = values[label];
-    let before = values[..label].iter().filter(|&&v| v >= own).count();
-    let after = values[label + 1..].iter().filter(|&&v| v > own).count();
-    (before + after) as u32
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ranks_put_the_lower_index_first_among_equals() {
-        assert_eq!(rank(&[0.3, 0.1, 0.3, 0.3], &[], 2), 1);
-        assert_eq!(rank(&[0.3, 0.1, 0.3, 0.3], &[], 1), 3);
-        assert_eq!(rank(&[1.0, 0.0, 0.0], &[0.0, -800.0, -900.0], 2), 2);
-    }
 }
