@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use dubio_metrics::members::{Fault, FaultKind, Members};
-use dubio_metrics::pool::{Failure, Pooled, pool, pool_aside};
+use dubio_metrics::pool::{Failure, Pooled, pool, pool_spilled};
 use dubio_metrics::regression::{BadNumber, Outcomes};
 use dubio_metrics::scorecard::Progress;
 #[cfg(unix)]
-use dubio_predictions::TempFile;
+use dubio_predictions::SpillFile;
 use dubio_predictions::{Classification, Error as FileError, Regression, RegressionKind};
 
 use crate::{Error, Listener};
@@ -24,14 +24,14 @@ pub(crate) fn pooled(file: &Classification, progress: &dyn Progress) -> Result<P
     let pooled = match size {
         // Elsewhere than on Unix files cannot be read at a place by several threads.
         #[cfg(unix)]
-        IN_MEMORY.. => TempFile::new()
-            .map_err(Failure::Aside)
-            .and_then(|aside| pool_aside(&file.source, file.form, Box::new(aside), &advance)),
+        IN_MEMORY.. => SpillFile::new()
+            .map_err(Failure::Spill)
+            .and_then(|spill| pool_spilled(&file.source, file.form, Box::new(spill), &advance)),
         _ => pool(&file.source, file.form, &advance).map_err(Failure::Fault),
     };
     pooled.map_err(|failure| match failure {
         Failure::Fault(fault) => at_fault(file, &fault),
-        Failure::Aside(_) => {
+        Failure::Spill(_) => {
             let megabytes = size.div_ceil(1_000_000);
             let advice =
                 format!("set TMPDIR to a folder with room for {megabytes} MB while scoring");

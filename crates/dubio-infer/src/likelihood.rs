@@ -79,7 +79,7 @@ impl Likelihood for Gaussian {
         let scale = scaling.targets().expect("measured on targets");
         for pair in values.chunks_exact_mut(2) {
             pair[0] = scale.mean_back(f64::from(pair[0])) as f32;
-            pair[1] = scale.deviation_back(log_std(f64::from(pair[1])).exp()) as f32;
+            pair[1] = scale.std_back(log_std(f64::from(pair[1])).exp()) as f32;
         }
     }
     fn arrays<'a>(&self, values: &'a [f32], [samples, examples, _]: [usize; 3]) -> Vec<Array<'a>> {

@@ -67,7 +67,7 @@ impl Scaling {
     /// A pixel from 0 to 1 of a colour as the network reads it; `None` for tables.
     pub fn pixel(&self, channel: usize, value: f64) -> Option<f64> {
         let InputScaling::Pictures { standardise, .. } = &self.inputs else { return None };
-        let (mean, deviation) = (standardise.mean()[channel], standardise.deviation()[channel]);
+        let (mean, deviation) = (standardise.mean()[channel], standardise.std()[channel]);
         Some(if deviation > 0.0 { (value - mean) / deviation } else { 0.0 })
     }
 

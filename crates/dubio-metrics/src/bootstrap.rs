@@ -102,12 +102,12 @@ pub fn paired_interval(a: &[f64], b: &[f64]) -> Option<(f64, f64)> {
 /// Quantile of ascending values, linear between neighbours.
 pub fn percentile(sorted: &[f64], q: f64) -> f64 {
     let place = q * (sorted.len() - 1) as f64;
-    let (below, share) = (place.floor() as usize, place.fract());
+    let (below, fraction) = (place.floor() as usize, place.fract());
     let above = (below + 1).min(sorted.len() - 1);
     // Where both are infinite, or the lower one is, a difference would make NaN.
     let endless = sorted[below] == f64::NEG_INFINITY;
-    if share == 0.0 || sorted[below] == sorted[above] || endless {
+    if fraction == 0.0 || sorted[below] == sorted[above] || endless {
         return sorted[below];
     }
-    sorted[below] + share * (sorted[above] - sorted[below])
+    sorted[below] + fraction * (sorted[above] - sorted[below])
 }

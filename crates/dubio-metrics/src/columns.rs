@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::distributions::{Distributions, Kind};
 use crate::softmax::raise;
-use crate::turned::Turned;
+use crate::transposed::Transposed;
 
 /// The predictive distributions of some examples. Clones share the matrices.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub struct Columns {
     /// Inverse temperature and each row's scale; `None` for the probabilities as given.
     tempered: Option<(f64, Arc<Vec<Scale>>)>,
     /// All columns, where they came up in any case.
-    turned: Option<Arc<Turned>>,
+    transposed: Option<Arc<Transposed>>,
 }
 
 /// `p^beta` is normalised as `exp(beta (log p - top)) * one_by_z`.
@@ -48,7 +48,7 @@ const TOGETHER: usize = 1 << 22;
 
 impl Columns {
     pub(crate) fn plain(all: Distributions) -> Self {
-        Self { all: Arc::new(all), rows: None, tempered: None, turned: None }
+        Self { all: Arc::new(all), rows: None, tempered: None, transposed: None }
     }
 
     /// Number of classes.
@@ -75,7 +75,7 @@ impl Columns {
         let tempered = self.tempered.as_ref().map(|(beta, scales)| {
             (*beta, Arc::new(keep.iter().map(|&row| scales[row as usize]).collect()))
         });
-        Self { rows: Some(Arc::new(rows)), tempered, turned: None, ..self.clone() }
+        Self { rows: Some(Arc::new(rows)), tempered, transposed: None, ..self.clone() }
     }
 
     /// The same in memory, for few examples that are asked for often: rows that lie far apart in a
@@ -92,7 +92,7 @@ impl Columns {
         let tempered = self.tempered.as_ref().map(|(beta, scales)| {
             (*beta, Arc::new(keep.iter().map(|&row| scales[row as usize]).collect()))
         });
-        Self { all: Arc::new(all), rows: None, tempered, turned: None }
+        Self { all: Arc::new(all), rows: None, tempered, transposed: None }
     }
 
     /// The same examples at inverse temperature `beta`. `row(example, log p, row)` puts an example's
@@ -115,11 +115,11 @@ impl Columns {
                 numbers.extend(rows.iter().map(|row| row.numbers[k]));
             }
         };
-        let turned = if self.in_memory() && classes * self.len() <= TOGETHER {
+        let transposed = if self.in_memory() && classes * self.len() <= TOGETHER {
             let mut rows = vec![Tempered::default(); self.len()];
-            let turned = Turned::new(&self.all, classes, &mut rows, prepare, read);
+            let transposed = Transposed::new(&self.all, classes, &mut rows, prepare, read);
             keep(&rows);
-            Some(Arc::new(turned))
+            Some(Arc::new(transposed))
         } else {
             let fill = |examples: Range<usize>, out: &mut [Tempered<K>]| {
                 let rows = prepare(examples.clone());
@@ -129,7 +129,7 @@ impl Columns {
             self.each_part(fill, keep);
             None
         };
-        (Self { tempered: Some((beta, Arc::new(scales))), turned, ..self.clone() }, numbers)
+        (Self { tempered: Some((beta, Arc::new(scales))), transposed, ..self.clone() }, numbers)
     }
 
     fn in_memory(&self) -> bool {
@@ -177,7 +177,7 @@ impl Columns {
         self.part(Kind::LogP, example..example + 1, class..class + 1).get(example)[0]
     }
 
-    /// Each example's probability of one class, to the bit as [`Columns::turned`] has it.
+    /// Each example's probability of one class, to the bit as [`Columns::transposed`] has it.
     pub(crate) fn of_classes(&self, classes: &[u32]) -> Vec<f64> {
         let kind = if self.tempered.is_some() { Kind::LogP } else { Kind::P };
         self.map_stretches(|examples, out| {
@@ -266,11 +266,11 @@ impl Columns {
     }
 
     /// The columns of a group of classes.
-    pub(crate) fn turned(&self, classes: Range<usize>) -> Arc<Turned> {
-        if let Some(turned) = &self.turned
+    pub(crate) fn transposed(&self, classes: Range<usize>) -> Arc<Transposed> {
+        if let Some(transposed) = &self.transposed
             && classes.len() == self.classes()
         {
-            return turned.clone();
+            return transposed.clone();
         }
         let kind = if self.tempered.is_some() { Kind::LogP } else { Kind::P };
         let prepare = |examples| self.part(kind, examples, classes.clone());
@@ -281,7 +281,7 @@ impl Columns {
             }
         };
         let mut nothing = vec![(); self.len()];
-        Arc::new(Turned::new(&self.all, classes.len(), &mut nothing, prepare, read))
+        Arc::new(Transposed::new(&self.all, classes.len(), &mut nothing, prepare, read))
     }
 }
 

@@ -1,8 +1,8 @@
-//! The predictive distributions of all examples, in memory or set aside.
+//! The predictive distributions of all examples, in memory or in a spill file.
 //!
 //! Probabilities and their logarithms are the only numbers here that grow with examples times
 //! classes. When they are too many for memory they are written, once, to where the caller says
-//! ([`Aside`]), and read back a block at a time. They lie there in tiles, a few classes of all
+//! ([`Spill`]), and read back a block at a time. They lie there in tiles, a few classes of all
 //! examples after one another, because the class-wise scores read columns.
 
 use std::borrow::Cow;
@@ -13,7 +13,7 @@ use std::sync::Mutex;
 
 /// A place for numbers that are not to stay in memory: a temporary file, made by whoever may touch
 /// files.
-pub trait Aside: Debug + Send + Sync {
+pub trait Spill: Debug + Send + Sync {
     /// Keeps numbers, the first of them at this place. Each place is written once.
     fn write(&self, at: usize, values: &[f64]) -> io::Result<()>;
     /// Reads back what was written. There is no result without it: a failure may panic.
@@ -43,7 +43,7 @@ pub struct Distributions {
 #[derive(Debug)]
 enum Held {
     Memory { p: Vec<f64>, log_p: Vec<f64> },
-    Aside(Box<dyn Aside>),
+    Spilled(Box<dyn Spill>),
 }
 
 impl Distributions {
@@ -53,8 +53,8 @@ impl Distributions {
     }
 
     /// To be written row by row.
-    pub(crate) fn aside(aside: Box<dyn Aside>, examples: usize, classes: usize) -> Self {
-        Self { examples, classes, held: Held::Aside(aside), spare: Mutex::default() }
+    pub(crate) fn spilled(spill: Box<dyn Spill>, examples: usize, classes: usize) -> Self {
+        Self { examples, classes, held: Held::Spilled(spill), spare: Mutex::default() }
     }
 
     /// Number of examples.
@@ -67,7 +67,7 @@ impl Distributions {
         self.classes
     }
 
-    /// Classes whose columns are worked on together, and lie together when set aside: so many that
+    /// Classes whose columns are worked on together, and lie together when spilled: so many that
     /// a number for each of them and each example takes 16 MiB, in whole cache lines.
     pub(crate) fn tile(&self) -> usize {
         ((1 << 21) / self.examples.max(1)).clamp(8, 128) / 8 * 8
@@ -98,7 +98,7 @@ impl Distributions {
         match (&self.held, kind) {
             (Held::Memory { p, .. }, Kind::P) => Some(p),
             (Held::Memory { log_p, .. }, Kind::LogP) => Some(log_p),
-            (Held::Aside(_), _) => None,
+            (Held::Spilled(_), _) => None,
         }
     }
 
@@ -124,8 +124,8 @@ impl Distributions {
     ) {
         let width = classes.len();
         out.resize(rows.len() * width, 0.0);
-        let aside = match &self.held {
-            Held::Aside(aside) => aside,
+        let spill = match &self.held {
+            Held::Spilled(spill) => spill,
             Held::Memory { .. } => {
                 let from = self.rows(kind, rows);
                 for (to, from) in out.chunks_exact_mut(width).zip(from.chunks_exact(self.classes)) {
@@ -138,11 +138,11 @@ impl Distributions {
         for tile in self.tiles().filter(|t| t.start < classes.end && classes.start < t.end) {
             let at = self.place(kind, rows.start, &tile);
             if tile == classes {
-                aside.read(at, out);
+                spill.read(at, out);
                 return;
             }
             part.resize(rows.len() * tile.len(), 0.0);
-            aside.read(at, &mut part);
+            spill.read(at, &mut part);
             let shared = tile.start.max(classes.start)..tile.end.min(classes.end);
             let from = shared.start - tile.start..shared.end - tile.start;
             let to = shared.start - classes.start..shared.end - classes.start;
@@ -152,15 +152,15 @@ impl Distributions {
         }
     }
 
-    /// Sets whole rows aside, the first of them at `row`.
+    /// Writes whole rows to the spill file, the first of them at `row`.
     pub(crate) fn write(&self, kind: Kind, row: usize, rows: &[f64]) -> io::Result<()> {
-        let Held::Aside(aside) = &self.held else { return Ok(()) };
+        let Held::Spilled(spill) = &self.held else { return Ok(()) };
         let mut part = Vec::new();
         for tile in self.tiles() {
             part.clear();
             rows.chunks_exact(self.classes)
                 .for_each(|row| part.extend_from_slice(&row[tile.clone()]));
-            aside.write(self.place(kind, row, &tile), &part)?;
+            spill.write(self.place(kind, row, &tile), &part)?;
         }
         Ok(())
     }

@@ -33,6 +33,6 @@ mod resample;
 pub mod score;
 pub mod scorecard;
 mod softmax;
-mod turned;
+mod transposed;
 pub mod views;
 pub mod weights;

@@ -1,7 +1,7 @@
 //! The predictive distribution of an ensemble: the mean of its members' probabilities.
 //!
 //! `log p = logsumexp_m(log p_m) - log M`, in f64. Members are read a block of rows at a time, so
-//! memory does not grow with the number of members; [`pool_aside`] keeps it from growing with
+//! memory does not grow with the number of members; [`pool_spilled`] keeps it from growing with
 //! examples times classes as well.
 
 use std::io;
@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::distributions::{Aside, Distributions, Kind};
+use crate::distributions::{Distributions, Kind, Spill};
 use crate::members::{Fault, Form, Members, first_fault};
 use crate::numeric::transcendental::{TINY, logsumexp};
 use crate::softmax;
@@ -57,9 +57,9 @@ pub enum Failure {
     /// A number that no prediction may hold.
     #[error(transparent)]
     Fault(#[from] Fault),
-    /// The distributions could not be set aside.
-    #[error("the predictive distributions could not be set aside: {0}")]
-    Aside(#[from] io::Error),
+    /// The distributions could not be written to a spill file.
+    #[error("the predictive distributions could not be written to a spill file: {0}")]
+    Spill(#[from] io::Error),
 }
 
 /// Averages the members. `progress` is told the number of rows done, from any thread.
@@ -87,15 +87,15 @@ pub fn pool(
     Ok(of_rows.pooled(source, Distributions::in_memory(p, log_p, classes)))
 }
 
-/// The same with the distributions set aside: a place for twice examples times classes numbers.
-pub fn pool_aside(
+/// The same with the distributions in a spill file: a place for twice examples times classes numbers.
+pub fn pool_spilled(
     source: &dyn Members,
     form: Form,
-    aside: Box<dyn Aside>,
+    spill: Box<dyn Spill>,
     progress: &(dyn Fn(usize) + Sync),
 ) -> Result<Pooled, Failure> {
     let (examples, classes) = (source.examples(), source.width());
-    let distributions = Distributions::aside(aside, examples, classes);
+    let distributions = Distributions::spilled(spill, examples, classes);
     let mut of_rows = OfRows::new(examples);
     let clean = of_rows
         .tasks(rows_per_task(source))
@@ -222,9 +222,9 @@ fn pool_rows(
             source.read(0, rows.clone(), log_p);
             softmax::log_of_single(form, log_p, classes, p, total);
         } else {
-            let share = 1.0 / members as f64;
-            data.iter_mut().for_each(|entropy| *entropy *= share);
-            if softmax::finish_mean(share, classes, p, log_p, total) {
+            let weight = 1.0 / members as f64;
+            data.iter_mut().for_each(|entropy| *entropy *= weight);
+            if softmax::finish_mean(weight, classes, p, log_p, total) {
                 redo_underflowed(source, form, rows, p, log_p);
             }
         }

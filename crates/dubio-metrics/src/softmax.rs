@@ -120,7 +120,7 @@ pub(crate) fn log_of_single(
 /// a probability is below [`TINY`], so that its logarithm has to be taken another way.
 #[multiversion(targets = "simd")]
 pub(crate) fn finish_mean(
-    share: f64,
+    weight: f64,
     classes: usize,
     p: &mut [f64],
     log_p: &mut [f64],
@@ -131,7 +131,7 @@ pub(crate) fn finish_mean(
         p.chunks_exact_mut(classes).zip(log_p.chunks_exact_mut(classes)).zip(entropy)
     {
         for (p, log_p) in p.iter_mut().zip(log_p.iter_mut()) {
-            *p *= share;
+            *p *= weight;
             *log_p = ln(*p);
         }
         let [h, tiny] = zip_sum(p, log_p, |p, log_p| {

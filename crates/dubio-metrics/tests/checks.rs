@@ -146,8 +146,8 @@ fn labels_of_the_model_itself_pass_about_nineteen_times_in_twenty() {
         }
     }
     for passed in passed {
-        let share = passed as f64 / TRIALS as f64;
-        assert!((0.906..0.99).contains(&share), "{share}");
+        let fraction = passed as f64 / TRIALS as f64;
+        assert!((0.906..0.99).contains(&fraction), "{fraction}");
     }
 }
 

@@ -71,7 +71,7 @@ proptest! {
             }
         }
         if let Some(ranking) = comparison.ranking {
-            prop_assert!(ranking.places.iter().all(|place| place.rank == 1));
+            prop_assert!(ranking.ranked.iter().all(|place| place.rank == 1));
             prop_assert!(ranking.groups.len() <= 1, "they cannot be told apart");
         }
     }
@@ -92,7 +92,7 @@ proptest! {
             prop_assert_eq!(x.told_apart, y.told_apart);
         }
         if let (Some(there), Some(back)) = (there.ranking, back.ranking) {
-            for (x, y) in there.places.iter().zip(&back.places) {
+            for (x, y) in there.ranked.iter().zip(&back.ranked) {
                 prop_assert_eq!((x.value, x.rank), (y.value, y.rank));
             }
         }
@@ -153,7 +153,7 @@ fn entry(value: f64, own: f64) -> Entry {
 fn methods_that_cannot_be_told_apart_are_grouped_and_a_method_may_be_in_two_groups() {
     let entries = [entry(0.30, 0.0), entry(0.10, 0.0), entry(0.14, 0.1), entry(0.18, -0.1)];
     let of = ranking(&entries.iter().collect::<Vec<_>>()).expect("a direction");
-    let order: Vec<usize> = of.places.iter().map(|place| place.method).collect();
+    let order: Vec<usize> = of.ranked.iter().map(|place| place.method).collect();
     assert_eq!(order, [1, 2, 3, 0], "lower is better");
     assert_eq!(of.groups, [vec![1, 2], vec![2, 3], vec![0]]);
     assert_eq!(of.differences.len(), 6);
@@ -206,7 +206,7 @@ fn regressions_are_ranked_by_their_likelihood() {
     let scoring = Scoring { wanted: &|name| name == "nll", ..scoring(&defaults(), 100) };
     let methods = [contestant("far", 1, of(2.0)), contestant("near", 1, of(0.1))];
     let ranking = regressions(&methods, "nll", &scoring).ranking.expect("a ranking");
-    assert_eq!(ranking.places[0].method, 1);
+    assert_eq!(ranking.ranked[0].method, 1);
     assert_eq!(ranking.groups, [vec![1], vec![0]]);
 }
 
@@ -217,7 +217,7 @@ fn scores(names: &[&str]) -> Vec<Box<dyn Score<Examples>>> {
 }
 
 /// The UCE paper 2021, fig. 3: sixty of a hundred examples are of class 1, and the model says so of
-/// every one. `uce` is `|0.4 - H(0.6, 0.4) / log 2| = 0.57095`; `ace` sees class 2's share too, and is 0.
+/// every one. `uce` is `|0.4 - H(0.6, 0.4) / log 2| = 0.57095`; `ace` sees class 2's fraction too, and is 0.
 #[test]
 fn a_constant_model_has_no_calibration_error_but_a_large_uncertainty_calibration_error() {
     let rows = vec![vec![0.6, 0.4]; 100];

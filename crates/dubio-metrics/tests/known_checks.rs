@@ -58,7 +58,7 @@ fn gaussian(generator: &mut impl Rng) -> f64 {
     normal::quantile(uniform(generator).max(f64::MIN_POSITIVE))
 }
 
-/// The largest gap between the share of p-values up to a number and that number.
+/// The largest gap between the fraction of p-values up to a number and that number.
 fn from_uniform(p_values: &mut [f64]) -> f64 {
     p_values.sort_unstable_by(f64::total_cmp);
     let n = p_values.len() as f64;

@@ -1,7 +1,7 @@
 //! Laws that every score of the tables obeys, whatever the data.
 //!
 //! A law is checked over whole tables: classification with costs and a reference, detection of
-//! foreign examples, the calibrated form, groups, and regression in its three forms. Where it
+//! OOD examples, the calibrated form, groups, and regression in its three forms. Where it
 //! cannot hold for a score, [`exception`] says why, and the test checks the weaker law that does
 //! hold; where it says nothing of a whole table, the reason stands beside the law.
 
@@ -198,7 +198,7 @@ proptest! {
         }
     }
 
-    /// Scores of detection of foreign examples are about other examples, and those of wrong
+    /// Scores of detection of OOD examples are about other examples, and those of wrong
     /// predictions find none: theirs is the law below.
     #[test]
     fn certain_and_right_is_best(
@@ -235,7 +235,7 @@ proptest! {
     fn uncertainty_that_separates_detects_perfectly(
         (mut data, beta) in shape(2, 20).prop_flat_map(|s| (smooth(s), 0.25..4.0_f64))
     ) {
-        (data.foreign[0], data.foreign[1]) = (false, true);
+        (data.ood[0], data.ood[1]) = (false, true);
         let data = separated(&data);
         let detects = |entry: &Entry| {
             let name = base(&entry.name);
@@ -354,7 +354,7 @@ fn separated(data: &Data) -> Data {
     let (n, classes) = (data.n(), data.classes);
     let logits = |i: usize, row: &[f64]| -> Vec<f64> {
         let (member, example) = (i / n, i % n);
-        let (favourite, lead) = match (data.foreign[example], data.members) {
+        let (favourite, lead) = match (data.ood[example], data.members) {
             (false, _) => (data.labels[example] as usize, 20.0),
             (true, 1) => (0, 0.0),
             (true, _) => (member % classes, 2.0),
@@ -364,7 +364,7 @@ fn separated(data: &Data) -> Data {
     };
     let mut data = data.each_row(Form::Logits, logits);
     let predicted = data.try_pool().expect("finite logits").predicted;
-    for i in (0..n).filter(|&i| data.foreign[i]) {
+    for i in (0..n).filter(|&i| data.ood[i]) {
         data.labels[i] = (predicted[i] + 1) % classes as u32;
     }
     data
@@ -595,7 +595,7 @@ proptest! {
     fn exchanging_own_and_foreign_turns_the_roc_curve_over(
         mut data in shape(2, 30).prop_flat_map(any_data)
     ) {
-        (data.foreign[0], data.foreign[1]) = (false, true);
+        (data.ood[0], data.ood[1]) = (false, true);
         let (own, foreign) = data.sides();
         for signal in Signal::ALL {
             let area = |a, b| {
@@ -618,7 +618,7 @@ fn assert_no_knowledge(entry: &Entry, single: &[Entry]) {
             let total = entry.name.replace(".data", ".total");
             assert_same(&entry.name, value_in(single, &total), value, ROUNDING);
         }
-        // Everything is tied: a coin, the share of positives, and every negative flagged.
+        // Everything is tied: a coin, the fraction of positives, and every negative flagged.
         name if name.contains("auroc") => assert_eq!(value, 0.5),
         name if name.contains("fpr95") => assert_eq!(value, 1.0),
         name => assert!(name.contains("aupr") && value > 0.0 && value < 1.0, "{name} is {value}"),
@@ -700,7 +700,7 @@ fn check_weights<E: Examined>(
 
 fn check_ood_weights(data: &Data, weights: &[[Count; LANES]], lanes: &[Vec<Entry>]) {
     let (own, foreign) = data.sides();
-    let side = |side: bool| (0..data.n()).filter(move |&i| data.foreign[i] == side);
+    let side = |side: bool| (0..data.n()).filter(move |&i| data.ood[i] == side);
     let weights: Vec<[Count; LANES]> = side(false).chain(side(true)).map(|i| weights[i]).collect();
     let weights = Weights::new(&weights);
     for (measure, signal) in Measure::ALL.into_iter().flat_map(|m| Signal::ALL.map(|s| (m, s))) {

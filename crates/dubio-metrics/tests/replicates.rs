@@ -150,20 +150,20 @@ fn probabilities(data: &Data, beta: Option<f64>) -> Vec<Vec<f64>> {
     rows(distributions::Kind::LogP).iter().map(raised).collect()
 }
 
-/// What share of each value lies in each bin of equal mass: a run of equals is spread over the
+/// What fraction of each value lies in each bin of equal mass: a run of equals is spread over the
 /// bins that its places are in.
-fn shares(values: &[f64], bins: usize) -> Vec<Vec<f64>> {
+fn weights(values: &[f64], bins: usize) -> Vec<Vec<f64>> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let size = values.len() / bins;
     let bin = |place: usize| place.checked_div(size).unwrap_or(bins).min(bins - 1);
-    let share = |&value: &f64| {
+    let weight = |&value: &f64| {
         let own: Vec<usize> = (0..sorted.len()).filter(|&place| sorted[place] == value).collect();
-        let mut shares = vec![0.0; bins];
-        own.iter().for_each(|&place| shares[bin(place)] += 1.0 / own.len() as f64);
-        shares
+        let mut weights = vec![0.0; bins];
+        own.iter().for_each(|&place| weights[bin(place)] += 1.0 / own.len() as f64);
+        weights
     };
-    values.iter().map(share).collect()
+    values.iter().map(weight).collect()
 }
 
 /// `sum_m |sum_i count_i share_im (p_i - hit_i)|` over the probabilities above a threshold.
@@ -171,9 +171,9 @@ fn mass_gap(p: &[f64], hits: &[f64], counts: &[Count], threshold: f64, bins: usi
     let above: Vec<usize> = (0..p.len()).filter(|&i| p[i] > threshold).collect();
     let values: Vec<f64> = above.iter().map(|&i| p[i]).collect();
     let mut gaps = vec![0.0; bins];
-    for (&i, shares) in above.iter().zip(shares(&values, bins)) {
-        for (gap, share) in gaps.iter_mut().zip(shares) {
-            *gap += f64::from(counts[i]) * share * (p[i] - hits[i]);
+    for (&i, weights) in above.iter().zip(weights(&values, bins)) {
+        for (gap, weight) in gaps.iter_mut().zip(weights) {
+            *gap += f64::from(counts[i]) * weight * (p[i] - hits[i]);
         }
     }
     gaps.iter().map(|gap| gap.abs()).sum()
@@ -194,10 +194,10 @@ fn class_gap(p: &[Vec<f64>], labels: &[u32], counts: &[Count], threshold: f64) -
 /// `debiased_ece` of a resample whose bins are those of the file.
 fn debiased(examples: &Examples, counts: &[Count]) -> f64 {
     let bins = defaults().bins;
-    let shares = shares(&examples.confidence, bins);
+    let weights = weights(&examples.confidence, bins);
     let bin = |m: usize| {
         let sum = |f: &dyn Fn(usize) -> f64| -> f64 {
-            (0..counts.len()).map(|i| f64::from(counts[i]) * shares[i][m] * f(i)).sum()
+            (0..counts.len()).map(|i| f64::from(counts[i]) * weights[i][m] * f(i)).sum()
         };
         let size = sum(&|_| 1.0);
         let (acc, conf) =
@@ -284,21 +284,21 @@ fn a_calibrated_replicate_is_that_of_both_halves_moved_to_the_mean_of_all_splits
 }
 
 #[test]
-fn detection_resamples_own_and_foreign_examples_apart() {
+fn detection_resamples_own_and_ood_examples_apart() {
     for data in &[drawn(500, 4, 3, 1.0), tied_data(500)] {
-        let ((own, foreign), bootstrap) =
+        let ((own, ood_side), bootstrap) =
             (data.sides(), Bootstrap { resamples: RESAMPLES, stream: Stream::root(3) });
         let witness = Witness::default();
         let all: Vec<(Measure, Signal)> =
             Signal::ALL.into_iter().flat_map(|s| Measure::ALL.map(|m| (m, s))).collect();
         let prepared: Vec<Box<dyn Prepared>> =
-            all.iter().map(|(m, s)| ood::prepare(*m, *s, &own, &foreign).unwrap()).collect();
+            all.iter().map(|(m, s)| ood::prepare(*m, *s, &own, &ood_side).unwrap()).collect();
         let mut statistics: Vec<&dyn Prepared> = prepared.iter().map(|p| &**p).collect();
         statistics.push(&witness);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        let strata = [own.len(), foreign.len()];
+        let strata = [own.len(), ood_side.len()];
         let replicates = pool.install(|| bootstrap.replicates(&strata, &statistics, &|_| {}));
-        let side = |foreign: bool| (0..data.n()).filter(move |&i| data.foreign[i] == foreign);
+        let side = |ood_side: bool| (0..data.n()).filter(move |&i| data.ood[i] == ood_side);
         let places: Vec<usize> = side(false).chain(side(true)).collect();
         for (resample, counts) in witness.drawn(0).iter().enumerate() {
             let drawn = places.iter().zip(counts);

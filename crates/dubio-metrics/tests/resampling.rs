@@ -7,9 +7,9 @@ use std::sync::Mutex;
 
 use dubio_metrics::bootstrap::{Bootstrap, interval, paired_interval};
 use dubio_metrics::classification;
-use dubio_metrics::distributions::{Aside, Kind};
+use dubio_metrics::distributions::{Kind, Spill};
 use dubio_metrics::members::Form;
-use dubio_metrics::pool::pool_aside;
+use dubio_metrics::pool::pool_spilled;
 use dubio_metrics::score::{Mean, Prepared};
 use dubio_metrics::scorecard::{self, Entry};
 use dubio_metrics::weights::{LANES, Weights};
@@ -78,11 +78,11 @@ fn replicates_depend_on_the_seed_and_not_on_the_number_of_threads() {
     }
 }
 
-/// Numbers set aside, kept in memory after all.
+/// Numbers spilled, kept in memory after all.
 #[derive(Debug)]
 struct Shelf(Mutex<Vec<f64>>);
 
-impl Aside for Shelf {
+impl Spill for Shelf {
     fn write(&self, at: usize, values: &[f64]) -> io::Result<()> {
         self.0.lock().unwrap()[at..at + values.len()].copy_from_slice(values);
         Ok(())
@@ -100,8 +100,8 @@ fn distributions_that_are_set_aside_give_the_same_bits() {
         let groups: Vec<i64> = (0..n as i64).map(|i| (i % 23).min(2)).collect();
         let source = source(&data.values, [2, n, classes], false);
         let shelf = Shelf(Mutex::new(vec![f64::NAN; 2 * n * classes]));
-        let aside = pool_aside(&*source, data.form, Box::new(shelf), &|_| {}).unwrap();
-        let scored = [data.examples(), data.labelled(aside)].map(|examples| {
+        let spilled = pool_spilled(&*source, data.form, Box::new(shelf), &|_| {}).unwrap();
+        let scored = [data.examples(), data.labelled(spilled)].map(|examples| {
             let (scores, scoring) = (classification::scores(), scoring(&defaults(), 40));
             let mut entries = scorecard::plain(&examples, &scores, &scoring);
             entries.extend(scorecard::calibrated(&examples, &scores, &scoring));
@@ -109,9 +109,9 @@ fn distributions_that_are_set_aside_give_the_same_bits() {
             entries
         });
         let bits = |values: &[f64]| values.iter().map(|v| v.to_bits()).collect::<Vec<u64>>();
-        for (held, aside) in scored[0].iter().zip(&scored[1]) {
-            assert_eq!(held.value, aside.value, "{}", held.name);
-            assert_eq!(bits(&held.replicates), bits(&aside.replicates), "{}", held.name);
+        for (held, spilled) in scored[0].iter().zip(&scored[1]) {
+            assert_eq!(held.value, spilled.value, "{}", held.name);
+            assert_eq!(bits(&held.replicates), bits(&spilled.replicates), "{}", held.name);
         }
     }
 }
@@ -144,8 +144,8 @@ fn the_interval_of_a_mean_covers_it_95_times_in_100() {
         let (low, high) = interval(&replicates[0]).unwrap();
         low <= 0.5 && 0.5 <= high
     });
-    let share = covers.count() as f64 / 400.0;
-    assert!((0.91..=0.98).contains(&share), "{share}");
+    let fraction = covers.count() as f64 / 400.0;
+    assert!((0.91..=0.98).contains(&fraction), "{fraction}");
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn predictions_do_not_change_with_the_temperature() {
     for members in [1, 3] {
         let data = drawn(200, 6, members, 1.3);
         let (plain, calibrated) = (data.scores(&defaults()), data.calibrated(&defaults()));
-        // Halves of equal size: the mean of their shares is the share of the whole.
+        // Halves of equal size: the mean of their fractions is the fraction of the whole.
         for name in ["accuracy", "error", "top5_accuracy"] {
             let (before, after) =
                 (value_in(&plain, name), value_in(&calibrated, &format!("calibrated.{name}")));

@@ -375,9 +375,9 @@ mod ranking {
     }
 
     #[test]
-    fn foreign_examples_are_the_positives() {
+    fn ood_examples_are_the_positives() {
         let mut data = Data::confident(&[0.99, 0.98, 0.97, 0.6], &[1, 1, 1, 1]);
-        data.foreign = vec![false, false, false, true];
+        data.ood = vec![false, false, false, true];
         assert_eq!(score(&data, "ood.other.auroc.confidence"), 1.0);
         assert_eq!(score(&data, "ood.other.aupr.total"), 1.0);
         assert_eq!(score(&data, "ood.other.fpr95.confidence"), 0.0);

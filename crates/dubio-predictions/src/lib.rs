@@ -6,8 +6,6 @@
 //! [`guarded`] began.
 
 mod array;
-#[cfg(unix)]
-mod aside;
 mod bytes;
 mod checksum;
 mod dtype;
@@ -21,18 +19,20 @@ mod npz;
 mod predictions;
 mod safetensors;
 mod source;
+#[cfg(unix)]
+mod spill;
 mod taker;
 mod write;
 
 pub use array::Array;
-#[cfg(unix)]
-pub use aside::TempFile;
 pub use dtype::{Dtype, Float, Integer};
 pub use error::Error;
 pub use groups::Groups;
 pub use guard::guarded;
 pub use predictions::{Classification, Predictions, Regression, RegressionKind};
 pub use source::Source;
+#[cfg(unix)]
+pub use spill::SpillFile;
 pub use write::{Floats, Output, write, write_whole};
 
 use std::collections::BTreeMap;

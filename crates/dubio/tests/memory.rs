@@ -58,7 +58,9 @@ fn large_predictions_are_scored_in_little_memory_or_refused() {
         let message = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{message}");
         assert!(output.stdout.is_empty());
-        for part in ["could not be set aside", "set TMPDIR to a folder with room for 160 MB"] {
+        for part in
+            ["could not be written to a spill file", "set TMPDIR to a folder with room for 160 MB"]
+        {
             assert!(message.contains(part), "{message}");
         }
     }

@@ -180,7 +180,7 @@ fn mixed(
             interval: Some(point.range),
             replicates: Vec::new(),
         };
-        (format!("mixing.{name}.{:.0}", 100.0 * point.share), entry)
+        (format!("mixing.{name}.{:.0}", 100.0 * point.fraction), entry)
     };
     curve.into_iter().flatten().map(entry).collect()
 }

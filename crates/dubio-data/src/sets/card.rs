@@ -74,7 +74,7 @@ pub enum Counts {
         rows: usize,
         /// Number of random 90/10 splits.
         standard: usize,
-        /// Number of gap splits, one a feature: the middle third of its values is the test part.
+        /// Number of gap splits, one a feature: the middle third of its values is the test set.
         gap: usize,
     },
 }

@@ -76,7 +76,7 @@ pub fn halves(name: &str) -> Result<Halves, Error> {
     let split = split.unwrap_or("standard/0");
     let half = |half: &str| {
         let part = part_of(&format!("{split}/{half}")).filter(|part| set.has(*part).is_ok());
-        let advice = "name what is to be learnt from, as in digits or yacht:standard/0; its test part is predicted";
+        let advice = "name what is to be learnt from, as in digits or yacht:standard/0; its test set is predicted";
         part.ok_or_else(|| Error::new(name, "no such split", advice))
     };
     Ok(Halves { name: whole, train: half("train")?, test: half("test")? })

@@ -79,7 +79,7 @@ fn relief(kind: &Ice, picture: &Canvas, draws: &mut Draws) -> Plane {
     clouds.zip(&grain, |cloud, grain| mean + kind.within * (slow * cloud + fast * grain))
 }
 
-/// The plane moved to mean 0 and deviation 1; one level alone becomes 0.
+/// The plane moved to mean 0 and standard deviation 1; one level alone becomes 0.
 fn standard(plane: &Plane) -> Plane {
     let count = plane.values.len() as f64;
     let mean = plane.values.iter().sum::<f64>() / count;
@@ -103,11 +103,11 @@ mod tests {
                 .map(|i| relief(kind, &black, &mut Stream::root(1).nth(i).generator()))
                 .map(|relief| moments(&relief.values))
                 .collect();
-            let (means, deviations): (Vec<f64>, Vec<f64>) = crops.into_iter().unzip();
+            let (means, stds): (Vec<f64>, Vec<f64>) = crops.into_iter().unzip();
             let (mean, between) = moments(&means);
             assert!(mean.abs() < 2.0, "{mean}");
             assert!((8.0..=17.9).contains(&between), "{between}");
-            assert!((moments(&deviations).0 / within - 1.0).abs() < 0.1, "{within}");
+            assert!((moments(&stds).0 / within - 1.0).abs() < 0.1, "{within}");
         }
     }
 

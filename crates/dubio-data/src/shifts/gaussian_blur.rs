@@ -5,16 +5,16 @@ use super::imaging::draws::Draws;
 use super::imaging::gaussian;
 use super::{Card, Family, HENDRYCKS, Severity, Shift};
 
-/// Each colour blurred by a Gaussian, cut off at four deviations, edges repeated.
+/// Each colour blurred by a Gaussian, cut off at four standard deviations, edges repeated.
 ///
-/// Deviation 0.4, 0.6, 0.7, 0.8, 1 pixel of 32.
+/// Standard deviation 0.4, 0.6, 0.7, 0.8, 1 pixel of 32.
 pub struct GaussianBlur;
 
 const CARD: Card = Card {
     name: "gaussian_blur",
     summary: "Blur by a Gaussian.",
     family: Family::Blur,
-    severities: "deviation 0.4, 0.6, 0.7, 0.8, 1 pixel of 32",
+    severities: "std 0.4, 0.6, 0.7, 0.8, 1 pixel of 32",
     citation: HENDRYCKS,
 };
 

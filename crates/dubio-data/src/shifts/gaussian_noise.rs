@@ -13,7 +13,7 @@ const CARD: Card = Card {
     name: "gaussian_noise",
     summary: "Gaussian noise in every pixel and colour.",
     family: Family::Noise,
-    severities: "deviation 0.04, 0.06, 0.08, 0.09, 0.10 of the full range",
+    severities: "std 0.04, 0.06, 0.08, 0.09, 0.10 of the full range",
     citation: HENDRYCKS,
 };
 
@@ -22,7 +22,7 @@ impl Shift for GaussianNoise {
         &CARD
     }
     fn corrupt(&self, picture: &Canvas, severity: Severity, draws: &mut Draws) -> Canvas {
-        let deviation = severity.pick([0.04, 0.06, 0.08, 0.09, 0.10]);
-        picture.map(|value| value + deviation * normal(draws))
+        let std = severity.pick([0.04, 0.06, 0.08, 0.09, 0.10]);
+        picture.map(|value| value + std * normal(draws))
     }
 }

@@ -10,7 +10,7 @@ use super::{Card, Family, HENDRYCKS, Severity, Shift};
 /// Blur by a Gaussian; then, from the last pixel to the first and some times over, each pixel takes
 /// the colour of one at most `d` pixels away; then blur again.
 ///
-/// `(deviation, d, times)` = (0.05, 1, 1), (0.25, 1, 1), (0.4, 1, 1), (0.25, 1, 2), (0.4, 1, 2) at
+/// `(std, d, times)` = (0.05, 1, 1), (0.25, 1, 1), (0.4, 1, 1), (0.25, 1, 2), (0.4, 1, 2) at
 /// 32.
 ///
 /// Two peculiarities of the published program are kept, because they are in the published pictures:
@@ -22,7 +22,7 @@ const CARD: Card = Card {
     name: "glass_blur",
     summary: "Pixels scattered among their neighbours, between two blurs.",
     family: Family::Blur,
-    severities: "(deviation, reach, rounds) = (0.05, 1, 1), (0.25, 1, 1), (0.4, 1, 1), (0.25, 1, 2), (0.4, 1, 2), lengths in pixels of 32",
+    severities: "(std, reach, rounds) = (0.05, 1, 1), (0.25, 1, 1), (0.4, 1, 1), (0.25, 1, 2), (0.4, 1, 2), lengths in pixels of 32",
     citation: HENDRYCKS,
 };
 

@@ -4,7 +4,7 @@ use super::imaging::canvas::Canvas;
 use super::imaging::draws::{Draws, uniform};
 use super::{Card, Family, HENDRYCKS, Severity, Shift};
 
-/// A share `c` of the values, each colour by itself, becomes 0 or 1 with equal chances (salt and
+/// A fraction `c` of the values, each colour by itself, becomes 0 or 1 with equal chances (salt and
 /// pepper).
 ///
 /// `c` = 0.01, 0.02, 0.03, 0.05, 0.07.
@@ -14,7 +14,7 @@ const CARD: Card = Card {
     name: "impulse_noise",
     summary: "Salt and pepper: some values become black or full.",
     family: Family::Noise,
-    severities: "share of values 0.01, 0.02, 0.03, 0.05, 0.07",
+    severities: "fraction of values 0.01, 0.02, 0.03, 0.05, 0.07",
     citation: HENDRYCKS,
 };
 
@@ -23,11 +23,11 @@ impl Shift for ImpulseNoise {
         &CARD
     }
     fn corrupt(&self, picture: &Canvas, severity: Severity, draws: &mut Draws) -> Canvas {
-        let share = severity.pick([0.01, 0.02, 0.03, 0.05, 0.07]);
+        let fraction = severity.pick([0.01, 0.02, 0.03, 0.05, 0.07]);
         picture.map(|value| {
             // Both are drawn for every value, so that a severity strikes what a lower one struck.
             let (strike, colour) = (uniform(draws, 0.0, 1.0), uniform(draws, 0.0, 1.0));
-            if strike < share { f64::from(colour < 0.5) } else { value }
+            if strike < fraction { f64::from(colour < 0.5) } else { value }
         })
     }
 }

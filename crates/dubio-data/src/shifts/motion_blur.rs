@@ -9,14 +9,14 @@ use super::{Card, Family, HENDRYCKS, Severity, Shift};
 /// whole image; weights fall as half a Gaussian; edges repeated. Bytes are cut off, as by the
 /// published program.
 ///
-/// `(radius, deviation)` = (6, 1), (6, 1.5), (6, 2), (8, 2), (9, 2.5) pixels of 32.
+/// `(radius, std)` = (6, 1), (6, 1.5), (6, 2), (8, 2), (9, 2.5) pixels of 32.
 pub struct MotionBlur;
 
 const CARD: Card = Card {
     name: "motion_blur",
     summary: "Blur along a line at a random angle.",
     family: Family::Blur,
-    severities: "(radius, deviation) = (6, 1), (6, 1.5), (6, 2), (8, 2), (9, 2.5) pixels of 32",
+    severities: "(radius, std) = (6, 1), (6, 1.5), (6, 2), (8, 2), (9, 2.5) pixels of 32",
     citation: HENDRYCKS,
 };
 

@@ -5,7 +5,7 @@ use super::imaging::draws::{Draws, normals, uniform};
 use super::imaging::{motion, sampling};
 use super::{Card, Family, HENDRYCKS, Severity, Shift};
 
-/// Flakes: Gaussian noise of mean `m` and deviation `s`, zoomed by `z`, kept where above `t`,
+/// Flakes: Gaussian noise of mean `m` and standard deviation `s`, zoomed by `z`, kept where above `t`,
 /// smeared along a steep line (`r`, `b` as in `motion_blur`), laid over twice, the second time
 /// upside down. Below them the picture turns pale: `w x + (1 - w) max(x, 1.5 luminance + 0.5)`.
 ///
@@ -19,7 +19,7 @@ const CARD: Card = Card {
     name: "snow",
     summary: "White flakes, smeared along the wind, over a paler picture.",
     family: Family::Weather,
-    severities: "(mean, deviation, zoom, threshold, radius, smear, weight) = (0.1, 0.2, 1, 0.6, 8, 3, 0.95), (0.1, 0.2, 1, 0.5, 10, 4, 0.9), (0.15, 0.3, 1.75, 0.55, 10, 4, 0.9), (0.25, 0.3, 2.25, 0.6, 12, 6, 0.85), (0.3, 0.3, 1.25, 0.65, 14, 12, 0.8)",
+    severities: "(mean, std, zoom, threshold, radius, smear, weight) = (0.1, 0.2, 1, 0.6, 8, 3, 0.95), (0.1, 0.2, 1, 0.5, 10, 4, 0.9), (0.15, 0.3, 1.75, 0.55, 10, 4, 0.9), (0.25, 0.3, 2.25, 0.6, 12, 6, 0.85), (0.3, 0.3, 1.25, 0.65, 14, 12, 0.8)",
     citation: HENDRYCKS,
 };
 
@@ -28,10 +28,10 @@ impl Shift for Snow {
         &CARD
     }
     fn corrupt(&self, picture: &Canvas, severity: Severity, draws: &mut Draws) -> Canvas {
-        let (mean, deviation, zoom, threshold, radius, sigma, weight) = severity.pick(CONSTANTS);
+        let (mean, std, zoom, threshold, radius, sigma, weight) = severity.pick(CONSTANTS);
         let scale = picture.scale();
         let noise = normals(picture.height(), picture.width(), draws);
-        let noise = noise.map(|value| mean + deviation * value);
+        let noise = noise.map(|value| mean + std * value);
         let flakes = sampling::zoomed(&noise, (zoom * scale).max(1.0));
         let flakes = flakes.map(|v| if v < threshold { 0.0 } else { whole_byte(v) });
         let taps = motion::taps(radius * scale, sigma * scale, uniform(draws, -135.0, -45.0));

@@ -6,7 +6,7 @@ use super::imaging::kernel::Kernel;
 use super::imaging::{canny, distance, gaussian, histogram};
 use super::{Card, Family, HENDRYCKS, Severity, Shift};
 
-/// A liquid stands where Gaussian noise (mean `m`, deviation `s`), blurred by `b`, exceeds `t`.
+/// A liquid stands where Gaussian noise (mean `m`, standard deviation `s`), blurred by `b`, exceeds `t`.
 ///
 /// Severities 1 to 3 are water: its brightness follows the distance from the edges of the drops,
 /// embossed from the upper left, up to `k` of pale turquoise, which is added. Severities 4 and 5
@@ -22,7 +22,7 @@ const CARD: Card = Card {
     name: "spatter",
     summary: "Drops of water, then of mud, on the lens.",
     family: Family::Weather,
-    severities: "(mean, deviation, blur, threshold, strength) = water (0.62, 0.1, 0.7, 0.7, 0.5), (0.65, 0.1, 0.8, 0.7, 0.5), (0.65, 0.3, 1, 0.69, 0.5), mud (0.65, 0.1, 0.7, 0.69, 0.6), (0.65, 0.1, 0.5, 0.68, 0.6)",
+    severities: "(mean, std, blur, threshold, strength) = water (0.62, 0.1, 0.7, 0.7, 0.5), (0.65, 0.1, 0.8, 0.7, 0.5), (0.65, 0.3, 1, 0.69, 0.5), mud (0.65, 0.1, 0.7, 0.69, 0.6), (0.65, 0.1, 0.5, 0.68, 0.6)",
     citation: HENDRYCKS,
 };
 
@@ -31,10 +31,10 @@ impl Shift for Spatter {
         &CARD
     }
     fn corrupt(&self, picture: &Canvas, severity: Severity, draws: &mut Draws) -> Canvas {
-        let (mean, deviation, blur, threshold, strength, liquid) = severity.pick(CONSTANTS);
+        let (mean, std, blur, threshold, strength, liquid) = severity.pick(CONSTANTS);
         let scale = picture.scale();
         let noise = normals(picture.height(), picture.width(), draws);
-        let gain = deviation * gaussian::noise_gain(blur, scale, 4.0);
+        let gain = std * gaussian::noise_gain(blur, scale, 4.0);
         let layer = gaussian::soft(&noise, blur * scale).map(|value| mean + gain * value);
         let layer = layer.map(|value| if value < threshold { 0.0 } else { value });
         match liquid {

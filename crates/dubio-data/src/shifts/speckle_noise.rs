@@ -13,7 +13,7 @@ const CARD: Card = Card {
     name: "speckle_noise",
     summary: "Gaussian noise in proportion to each value.",
     family: Family::Noise,
-    severities: "deviation 0.06, 0.10, 0.12, 0.16, 0.20 of the value",
+    severities: "std 0.06, 0.10, 0.12, 0.16, 0.20 of the value",
     citation: HENDRYCKS,
 };
 
@@ -22,7 +22,7 @@ impl Shift for SpeckleNoise {
         &CARD
     }
     fn corrupt(&self, picture: &Canvas, severity: Severity, draws: &mut Draws) -> Canvas {
-        let deviation = severity.pick([0.06, 0.10, 0.12, 0.16, 0.20]);
-        picture.map(|value| value + deviation * value * normal(draws))
+        let std = severity.pick([0.06, 0.10, 0.12, 0.16, 0.20]);
+        picture.map(|value| value + std * value * normal(draws))
     }
 }

@@ -49,16 +49,16 @@ pub trait Transform: Send + Sync {
     fn apply(&self, input: &[f32], shape: Shape, draws: &mut Draws, output: &mut [f32]);
 }
 
-/// Mean and deviation (divided by the count) of some numbers; `(0, 0)` of none.
-fn mean_and_deviation(numbers: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
+/// Mean and standard deviation (divided by the count) of some numbers; `(0, 0)` of none.
+fn mean_and_std(numbers: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     let count = numbers.clone().count().max(1) as f64;
     let mean = numbers.clone().sum::<f64>() / count;
     let square = numbers.map(|number| (number - mean).powi(2)).sum::<f64>() / count;
     (mean, square.sqrt())
 }
 
-/// What a deviation is divided by: one over it, or 0 where numbers differ by rounding only, so that
+/// What a standard deviation is divided by: one over it, or 0 where numbers differ by rounding only, so that
 /// a constant becomes 0.
-fn gain(mean: f64, deviation: f64) -> f64 {
-    if deviation > 1e-12 * mean.abs() { 1.0 / deviation } else { 0.0 }
+fn gain(mean: f64, std: f64) -> f64 {
+    if std > 1e-12 * mean.abs() { 1.0 / std } else { 0.0 }
 }

@@ -7,7 +7,7 @@ use super::{Draws, Shape, Transform};
 
 /// A rectangle of random area and form, at a random place, bilinear at the given size.
 ///
-/// Ten times an area (a share of the picture, uniform in `area`) and a form (width / height,
+/// Ten times an area (a fraction of the picture, uniform in `area`) and a form (width / height,
 /// uniform on a logarithmic scale in `form`) are drawn until the rectangle fits; then the largest
 /// one in the middle whose form is allowed is taken (Szegedy et al. 2015; torchvision's
 /// `RandomResizedCrop` without antialiasing).
@@ -17,7 +17,7 @@ pub struct RandomResizedCrop {
     pub height: usize,
     /// Pixels in a row of the result.
     pub width: usize,
-    /// Smallest and largest share of the picture's area.
+    /// Smallest and largest fraction of the picture's area.
     pub area: (f64, f64),
     /// Smallest and largest width / height.
     pub form: (f64, f64),

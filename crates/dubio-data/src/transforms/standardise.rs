@@ -1,32 +1,32 @@
-//! `standardise`: every colour to mean 0 and deviation 1.
+//! `standardise`: every colour to mean 0 and standard deviation 1.
 
 use super::{Draws, Shape, Transform, gain};
 use crate::dataset::Pictures;
 
-/// `(x - mean) / deviation` of each colour, for `x` from 0 to 1. A colour without deviation becomes
+/// `(x - mean) / std` of each colour, for `x` from 0 to 1. A colour without standard deviation becomes
 /// 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standardise {
     mean: Vec<f64>,
-    deviation: Vec<f64>,
+    std: Vec<f64>,
 }
 
 impl Standardise {
-    /// With the mean and the deviation of each colour, of values from 0 to 1.
+    /// With the mean and the standard deviation of each colour, of values from 0 to 1.
     ///
     /// # Panics
     ///
-    /// When there are not as many deviations as means.
-    pub fn new(mean: &[f64], deviation: &[f64]) -> Self {
-        let (means, deviations) = (mean.len(), deviation.len());
+    /// When there are not as many standard deviations as means.
+    pub fn new(mean: &[f64], std: &[f64]) -> Self {
+        let (means, stds) = (mean.len(), std.len());
         assert!(
-            means == deviations,
-            "standardise needs a deviation per mean, got {deviations} for {means}"
+            means == stds,
+            "standardise needs a standard deviation per mean, got {stds} for {means}"
         );
-        Self { mean: mean.to_vec(), deviation: deviation.to_vec() }
+        Self { mean: mean.to_vec(), std: std.to_vec() }
     }
 
-    /// With the mean and the deviation of each colour over all pixels of these pictures: those to
+    /// With the mean and the standard deviation of each colour over all pixels of these pictures: those to
     /// train on, never those to test on.
     pub fn measured(training: &Pictures) -> Self {
         let area = training.height * training.width;
@@ -39,8 +39,8 @@ impl Standardise {
             }
             moments(&counts)
         };
-        let (mean, deviation) = (0..training.channels).map(colour).unzip();
-        Self { mean, deviation }
+        let (mean, std) = (0..training.channels).map(colour).unzip();
+        Self { mean, std }
     }
 
     /// Mean of each colour.
@@ -48,9 +48,9 @@ impl Standardise {
         &self.mean
     }
 
-    /// Deviation of each colour.
-    pub fn deviation(&self) -> &[f64] {
-        &self.deviation
+    /// Standard deviation of each colour.
+    pub fn std(&self) -> &[f64] {
+        &self.std
     }
 }
 
@@ -74,8 +74,8 @@ impl Transform for Standardise {
             "standardise has {means} means for the picture's colours"
         );
         let planes = input.chunks_exact(area).zip(output.chunks_exact_mut(area));
-        for ((from, to), (&mean, &deviation)) in planes.zip(self.mean.iter().zip(&self.deviation)) {
-            let (mean, gain) = (mean as f32, gain(mean, deviation) as f32);
+        for ((from, to), (&mean, &std)) in planes.zip(self.mean.iter().zip(&self.std)) {
+            let (mean, gain) = (mean as f32, gain(mean, std) as f32);
             to.iter_mut().zip(from).for_each(|(new, &old)| *new = (old - mean) * gain);
         }
     }
@@ -87,7 +87,7 @@ mod tests {
     use dubio_random::stream::Stream;
 
     #[test]
-    fn the_pictures_measured_get_mean_0_and_deviation_1_in_every_colour() {
+    fn the_pictures_measured_get_mean_0_and_std_1_in_every_colour() {
         let pixels: Vec<u8> = (0..2 * 2 * 12_u32).map(|i| (i * i % 251) as u8).collect();
         let pictures = Pictures { channels: 2, height: 3, width: 4, white: 255, pixels };
         let standardise = Standardise::measured(&pictures);
@@ -102,8 +102,8 @@ mod tests {
             }
         }
         for colour in colours {
-            let (mean, deviation) = super::super::mean_and_deviation(colour.into_iter());
-            assert!(mean.abs() < 1e-6 && (deviation - 1.0).abs() < 1e-6, "{mean} {deviation}");
+            let (mean, std) = super::super::mean_and_std(colour.into_iter());
+            assert!(mean.abs() < 1e-6 && (std - 1.0).abs() < 1e-6, "{mean} {std}");
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Columns of a table to mean 0 and deviation 1.
+//! Columns of a table to mean 0 and standard deviation 1.
 
-use super::{gain, mean_and_deviation};
+use super::{gain, mean_and_std};
 
-/// `(x - mean) / deviation` of each column, measured on the rows to train on. A column that was
+/// `(x - mean) / std` of each column, measured on the rows to train on. A column that was
 /// constant there becomes 0 everywhere.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StandardiseFeatures {
@@ -23,9 +23,8 @@ impl StandardiseFeatures {
             "rows of {width} numbers, got {count} numbers"
         );
         let column = |first: usize| {
-            let (mean, deviation) =
-                mean_and_deviation(training.iter().skip(first).step_by(width).copied());
-            (mean, gain(mean, deviation))
+            let (mean, std) = mean_and_std(training.iter().skip(first).step_by(width).copied());
+            (mean, gain(mean, std))
         };
         let (mean, gain) = (0..width).map(column).unzip();
         Self { mean, gain }
@@ -46,14 +45,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_have_mean_0_and_deviation_1_and_constant_ones_are_0() {
+    fn columns_have_mean_0_and_std_1_and_constant_ones_are_0() {
         let mut values = vec![1.0, 0.1, 10.0, 2.0, 0.1, 30.0, 6.0, 0.1, 20.0];
         let standardise = StandardiseFeatures::measured(&values, 3);
         standardise.apply(&mut values);
         for column in [0, 2] {
-            let (mean, deviation) =
-                mean_and_deviation(values.iter().skip(column).step_by(3).copied());
-            assert!(mean.abs() < 1e-12 && (deviation - 1.0).abs() < 1e-12, "{mean} {deviation}");
+            let (mean, std) = mean_and_std(values.iter().skip(column).step_by(3).copied());
+            assert!(mean.abs() < 1e-12 && (std - 1.0).abs() < 1e-12, "{mean} {std}");
         }
         let mut unseen = vec![1.0, 7.0, 10.0];
         standardise.apply(&mut unseen);

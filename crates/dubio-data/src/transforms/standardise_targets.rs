@@ -1,38 +1,38 @@
-//! Targets of a regression to mean 0 and deviation 1, and predictions back to the target's unit.
+//! Targets of a regression to mean 0 and standard deviation 1, and predictions back to the target's unit.
 
-use super::{gain, mean_and_deviation};
+use super::{gain, mean_and_std};
 
-/// `(y - mean) / deviation`, measured on the targets to train on. Targets that were all alike are
+/// `(y - mean) / std`, measured on the targets to train on. Targets that were all alike are
 /// only moved to 0, so that there is a way back.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StandardiseTargets {
     /// Mean of the targets to train on.
     pub mean: f64,
-    /// Their deviation; 1 where they were all alike.
-    pub deviation: f64,
+    /// Their standard deviation; 1 where they were all alike.
+    pub std: f64,
 }
 
 impl StandardiseTargets {
     /// Measured on the targets to train on.
     pub fn measured(training: &[f64]) -> Self {
-        let (mean, deviation) = mean_and_deviation(training.iter().copied());
-        let deviation = if gain(mean, deviation) == 0.0 { 1.0 } else { deviation };
-        Self { mean, deviation }
+        let (mean, std) = mean_and_std(training.iter().copied());
+        let std = if gain(mean, std) == 0.0 { 1.0 } else { std };
+        Self { mean, std }
     }
 
     /// A target, standardised.
     pub fn apply(&self, target: f64) -> f64 {
-        (target - self.mean) / self.deviation
+        (target - self.mean) / self.std
     }
 
     /// A standardised target or predicted mean in the target's own unit.
     pub fn mean_back(&self, mean: f64) -> f64 {
-        mean * self.deviation + self.mean
+        mean * self.std + self.mean
     }
 
-    /// A predicted deviation in the target's own unit.
-    pub fn deviation_back(&self, deviation: f64) -> f64 {
-        deviation * self.deviation
+    /// A predicted standard deviation in the target's own unit.
+    pub fn std_back(&self, std: f64) -> f64 {
+        std * self.std
     }
 }
 
@@ -53,8 +53,8 @@ mod tests {
 
     #[test]
     fn a_standard_deviation_is_stretched_and_not_moved() {
-        let standardise = StandardiseTargets { mean: 2.0, deviation: 3.0 };
+        let standardise = StandardiseTargets { mean: 2.0, std: 3.0 };
         let (below, above) = (standardise.mean_back(0.1 - 0.5), standardise.mean_back(0.1 + 0.5));
-        assert!((standardise.deviation_back(0.5) - 0.5 * (above - below)).abs() < 1e-12);
+        assert!((standardise.std_back(0.5) - 0.5 * (above - below)).abs() < 1e-12);
     }
 }

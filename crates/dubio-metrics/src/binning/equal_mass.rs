@@ -2,7 +2,7 @@
 //!
 //! Sorted values are cut into `bins` runs of `n / bins`, the remainder in the last. Examples with
 //! equal values cannot be told apart, so a run of equals that a cut goes through is split in
-//! proportion: each bin it touches gets its share of the run's sums. That is the same as giving
+//! proportion: each bin it touches gets its part of the run's sums. That is the same as giving
 //! each of them the run's mean label.
 
 use std::ops::Range;
@@ -19,8 +19,8 @@ pub struct Cuts {
     starts: Box<[f64]>,
     /// Values that a cut goes through, ascending, without repeats.
     atoms: Box<[f64]>,
-    /// `(atom, bin, share of the atom's mass)`.
-    shares: Box<[(usize, usize, f64)]>,
+    /// `(atom, bin, weight: fraction of the atom's mass)`.
+    weights: Box<[(usize, usize, f64)]>,
 }
 
 impl Cuts {
@@ -64,12 +64,12 @@ impl Cuts {
     ) -> Self {
         let size = count / bins;
         if size == 0 || bins == 1 {
-            let (starts, atoms, shares) = Default::default();
-            return Self { bins, starts, atoms, shares };
+            let (starts, atoms, weights) = Default::default();
+            return Self { bins, starts, atoms, weights };
         }
         let place = |bin: usize| first + bin * size;
         let (mut starts, mut atoms): (Vec<f64>, Vec<f64>) = Default::default();
-        let mut shares = Vec::new();
+        let mut weights = Vec::new();
         for own in (1..bins).map(place) {
             let (start, run) = equals(own);
             starts.push(start);
@@ -81,11 +81,11 @@ impl Cuts {
             for bin in bin(run.start)..=bin(run.end - 1) {
                 let end = if bin + 1 == bins { run.end } else { place(bin + 1) };
                 let held = run.end.min(end) - run.start.max(place(bin));
-                shares.push((atoms.len(), bin, held as f64 / run.len() as f64));
+                weights.push((atoms.len(), bin, held as f64 / run.len() as f64));
             }
             atoms.push(start);
         }
-        Self { bins, starts: starts.into(), atoms: atoms.into(), shares: shares.into() }
+        Self { bins, starts: starts.into(), atoms: atoms.into(), weights: weights.into() }
     }
 
     /// Number of bins.
@@ -114,20 +114,20 @@ impl Cuts {
         self.starts.iter().copied().chain(sides)
     }
 
-    /// Each bin that a cell counts in, with its share; the shares sum to 1.
-    pub(crate) fn shares_of(&self, cell: usize) -> impl Iterator<Item = (usize, f64)> {
+    /// Each bin that a cell counts in, with its weight; the weights sum to 1.
+    pub(crate) fn weights_of(&self, cell: usize) -> impl Iterator<Item = (usize, f64)> {
         let whole = (cell < self.bins()).then_some((cell, 1.0));
         let atom = cell.checked_sub(self.bins());
-        let own = self.shares.iter().filter(move |(of, ..)| Some(*of) == atom);
-        whole.into_iter().chain(own.map(|&(_, bin, share)| (bin, share)))
+        let own = self.weights.iter().filter(move |(of, ..)| Some(*of) == atom);
+        whole.into_iter().chain(own.map(|&(_, bin, weight)| (bin, weight)))
     }
 
-    /// Hands each bin its share of the atoms: turns sums per cell into sums per bin.
+    /// Hands each bin its part of the atoms: turns sums per cell into sums per bin.
     pub fn spread<const L: usize>(&self, sums: &mut [[f64; L]]) {
-        for &(atom, bin, share) in &self.shares {
+        for &(atom, bin, weight) in &self.weights {
             let mass = sums[self.bins() + atom];
             for l in 0..L {
-                sums[bin][l] += share * mass[l];
+                sums[bin][l] += weight * mass[l];
             }
         }
     }

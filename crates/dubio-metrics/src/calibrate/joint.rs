@@ -85,9 +85,9 @@ impl Ensemble<'_> {
             let whole = logsumexp(&logs);
             sum += whole - (members as f64).ln();
             for ((gradient, log), of_member) in gradient.iter_mut().zip(&logs).zip(&of_members) {
-                let share = (log - whole).exp();
+                let weight = (log - whole).exp();
                 // A label that is impossible for a member stays so at every temperature.
-                *gradient += if share > 0.0 { share * of_member[i].1 } else { 0.0 };
+                *gradient += if weight > 0.0 { weight * of_member[i].1 } else { 0.0 };
             }
         }
         let scale = -1.0 / n as f64;

@@ -53,7 +53,7 @@ pub struct Checking<'a> {
 /// Why a score that looks at no truth cannot be checked.
 const BLIND: &str = "it looks at the predictions alone, so that every replicate gives the same";
 
-/// The leading share of the examples that temperatures are fitted on, and that is then left out of
+/// The leading fraction of the examples that temperatures are fitted on, and that is then left out of
 /// the check (Gopal 2021, app. G.1).
 pub const RECALIBRATION_SHARE: f64 = 0.2;
 

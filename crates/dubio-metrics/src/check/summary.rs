@@ -38,7 +38,7 @@ pub struct Summary {
     pub statistic: String,
     /// Value for the observed labels.
     pub observed: Option<f64>,
-    /// Share of the replicates strictly below it.
+    /// Fraction of the replicates strictly below it.
     pub p_value: Option<f64>,
     /// 95th minus 5th percentile of the replicates.
     pub sharpness: Option<f64>,
@@ -88,7 +88,7 @@ impl Checked {
         (!self.replicates.is_empty()).then(|| f(*observed, &self.replicates))
     }
 
-    /// Share of the replicates strictly below the observed value.
+    /// Fraction of the replicates strictly below the observed value.
     pub fn p_value(&self) -> Option<f64> {
         self.judged(|observed, replicates| {
             replicates.partition_point(|&r| r < observed) as f64 / replicates.len() as f64

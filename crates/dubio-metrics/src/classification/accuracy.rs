@@ -1,4 +1,4 @@
-//! `accuracy`: share of examples whose most probable class is the label.
+//! `accuracy`: fraction of examples whose most probable class is the label.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ pub struct Accuracy;
 
 const CARD: Card = Card {
     name: "accuracy",
-    summary: "Share of examples whose most probable class is the label.",
+    summary: "Fraction of examples whose most probable class is the label.",
     formula: "mean [yhat_i = y_i]; the lowest index wins a tie",
     range: (0.0, 1.0),
     direction: Direction::Higher,

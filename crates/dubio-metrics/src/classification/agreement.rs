@@ -1,4 +1,4 @@
-//! `agreement`: share of examples on which the reference predicts the same class.
+//! `agreement`: fraction of examples on which the reference predicts the same class.
 
 use crate::card::{Card, Direction, Facts, Requires};
 use crate::examples::Examples;
@@ -9,7 +9,7 @@ pub struct Agreement;
 
 const CARD: Card = Card {
     name: "agreement",
-    summary: "Share of examples on which the reference predicts the same class.",
+    summary: "Fraction of examples on which the reference predicts the same class.",
     formula: "mean [argmax p_i = argmax q_i]",
     range: (0.0, 1.0),
     direction: Direction::Higher,

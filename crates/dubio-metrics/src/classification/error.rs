@@ -1,4 +1,4 @@
-//! `error`: share of examples whose most probable class is not the label.
+//! `error`: fraction of examples whose most probable class is not the label.
 
 use crate::card::{Card, Direction, Facts};
 use crate::examples::Examples;
@@ -9,7 +9,7 @@ pub struct Error;
 
 const CARD: Card = Card {
     name: "error",
-    summary: "Share of examples whose most probable class is not the label.",
+    summary: "Fraction of examples whose most probable class is not the label.",
     formula: "1 - accuracy",
     range: (0.0, 1.0),
     direction: Direction::Lower,

@@ -1,4 +1,4 @@
-//! `top5_accuracy`: share of examples whose label is among the five most probable classes.
+//! `top5_accuracy`: fraction of examples whose label is among the five most probable classes.
 
 use std::sync::Arc;
 
@@ -6,13 +6,13 @@ use crate::card::{Card, Direction, Facts};
 use crate::examples::Examples;
 use crate::score::{Fraction, Options, Preparation, Score};
 
-/// Share of examples with fewer than five classes before the label; among equal probabilities the
+/// Fraction of examples with fewer than five classes before the label; among equal probabilities the
 /// lower index comes first. 1 with five classes or fewer.
 pub struct Top5Accuracy;
 
 const CARD: Card = Card {
     name: "top5_accuracy",
-    summary: "Share of examples whose label is among the five most probable classes.",
+    summary: "Fraction of examples whose label is among the five most probable classes.",
     formula: "mean [fewer than 5 classes come before y_i]; among equal probabilities the lower index comes first; 1 with five classes or fewer",
     range: (0.0, 1.0),
     direction: Direction::Higher,

@@ -46,11 +46,11 @@ impl Partition {
             let piece = piece as u32;
             let [width, mass, above] = self.cells[of_all as usize];
             if let Some(bin) = width {
-                parts[0].push(Part { bin, piece, share: 1.0 });
+                parts[0].push(Part { bin, piece, weight: 1.0 });
             }
             for ((cuts, cell), parts) in self.cuts.iter().zip([mass, above]).zip(&mut parts[1..]) {
-                let shares = cell.into_iter().flat_map(|cell| cuts.shares_of(cell));
-                parts.extend(shares.map(|(bin, share)| Part { bin, piece, share }));
+                let weights = cell.into_iter().flat_map(|cell| cuts.weights_of(cell));
+                parts.extend(weights.map(|(bin, weight)| Part { bin, piece, weight }));
             }
         }
         parts.iter_mut().for_each(|parts| parts.sort_by_key(|part| part.bin));
@@ -67,7 +67,7 @@ pub(super) struct Bins([Vec<Part>; 3]);
 struct Part {
     bin: usize,
     piece: u32,
-    share: f64,
+    weight: f64,
 }
 
 impl Bins {
@@ -80,9 +80,9 @@ impl Bins {
         let mut absolute = [0.0; L];
         for bin in self.0[binning as usize].chunk_by(|a, b| a.bin == b.bin) {
             let mut sum = [0.0; L];
-            for Part { piece, share, .. } in bin {
+            for Part { piece, weight, .. } in bin {
                 for l in 0..L {
-                    sum[l] += share * pieces[*piece as usize][l];
+                    sum[l] += weight * pieces[*piece as usize][l];
                 }
             }
             for l in 0..L {

@@ -10,7 +10,7 @@ use super::{Binning, LabelGaps, Sweep};
 use crate::binning::dense::dense;
 use crate::examples::Examples;
 use crate::remember::remember;
-use crate::turned::Turned;
+use crate::transposed::Transposed;
 use crate::weights::{Count, LANES};
 
 /// Numbers of classes that are resampled side by side.
@@ -49,7 +49,7 @@ pub(super) fn resampled_gaps(
 
 /// The classes of a group in teams.
 fn teams(examples: &Examples, sweep: &Sweep, group: Range<usize>) -> Vec<Team> {
-    let turned = examples.columns.turned(group.clone());
+    let transposed = examples.columns.transposed(group.clone());
     let mut next = group.start;
     let mut classes: Vec<Range<usize>> = Vec::new();
     while let Some(size) = SIZES.into_iter().find(|size| next + size <= group.end) {
@@ -58,7 +58,7 @@ fn teams(examples: &Examples, sweep: &Sweep, group: Range<usize>) -> Vec<Team> {
     }
     let new = |own: Range<usize>| {
         let column = own.start - group.start;
-        Team::new(sweep, &examples.labels, own, &turned, column)
+        Team::new(sweep, &examples.labels, own, &transposed, column)
     };
     classes.into_par_iter().map(new).collect()
 }
@@ -87,7 +87,7 @@ impl Team {
         sweep: &Sweep,
         labels: &[u32],
         classes: Range<usize>,
-        turned: &Turned,
+        transposed: &Transposed,
         column: usize,
     ) -> Self {
         let width = classes.len();
@@ -95,7 +95,7 @@ impl Team {
         let (mut pieces, mut bins) = (0, Vec::with_capacity(width));
         for (place, class) in classes.enumerate() {
             let partition = Partition::new(sweep, class);
-            let column = turned.column(column + place).flatten();
+            let column = transposed.column(column + place).flatten();
             let own = || (place..width * labels.len()).step_by(width);
             for ((entry, &p), &label) in own().zip(column).zip(labels) {
                 let hit = f64::from(u8::from(label as usize == class));

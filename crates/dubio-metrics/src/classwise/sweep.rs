@@ -12,7 +12,7 @@ use crate::binning::histogram::Histogram;
 use crate::examples::Examples;
 use crate::known::Of;
 use crate::score::Options;
-use crate::turned::Turned;
+use crate::transposed::Transposed;
 
 /// What the sweep gives: all that does not depend on the labels.
 #[derive(Debug)]
@@ -69,12 +69,12 @@ impl Sweep {
         let (bins, threshold) = (options.bins, options.threshold);
         let mut classes = Vec::with_capacity(examples.classes);
         for group in examples.columns.groups() {
-            let turned = examples.columns.turned(group.clone());
+            let transposed = examples.columns.transposed(group.clone());
             classes.par_extend(
                 (0..group.len())
                     .into_par_iter()
                     .map_init(Histogram::default, |histogram, class| {
-                        ClassSweep::new(&turned, class, options, histogram)
+                        ClassSweep::new(&transposed, class, options, histogram)
                     }),
             );
         }
@@ -123,8 +123,8 @@ impl Sweep {
         taken[right_closed(p, self.bins)] += 1.0;
         for (binning, cuts) in (1..).zip(&class.cuts) {
             if binning == 1 || p > self.threshold {
-                for (bin, share) in cuts.shares_of(cuts.cell(p)) {
-                    taken[binning * self.bins + bin] += share;
+                for (bin, weight) in cuts.weights_of(cuts.cell(p)) {
+                    taken[binning * self.bins + bin] += weight;
                 }
             }
         }
@@ -133,13 +133,13 @@ impl Sweep {
 
 impl ClassSweep {
     fn new<'a>(
-        turned: &'a Turned,
+        transposed: &'a Transposed,
         class: usize,
         options: &Options,
         histogram: &mut Histogram<'a>,
     ) -> Self {
         let bins = options.bins;
-        histogram.fill(turned.column(class));
+        histogram.fill(transposed.column(class));
         let above = histogram.up_to(options.threshold);
         let edges: Vec<f64> = (1..bins).map(|k| edge(k, bins)).collect();
         let places = |first: usize| {

@@ -41,7 +41,7 @@ pub fn incomparable(score: &str) -> Option<Caution> {
     (card(plain)?.facts.ranked == Ranked::Never).then(|| Caution {
         what: format!("`{score}` side by side"),
         why: "each model has its own errors to find, so that each solves another problem".into(),
-        instead: "compare `aurc`, or detection of the same foreign examples (`ood`)".into(),
+        instead: "compare `aurc`, or detection of the same OOD examples (`ood`)".into(),
         reference: "Ashukha et al. 2020, sec. 3.2",
     })
 }
@@ -71,7 +71,7 @@ pub(super) fn uncalibrated_order(
     let count = turned.count();
     let caution = forbidden("nll").filter(|_| count > 0)?;
     let pairs = if count == 1 { "1 pair" } else { &format!("{count} pairs") };
-    let why = format!("{}, and here {pairs} of methods change places", caution.why);
+    let why = format!("{}, and here {pairs} of methods change ranks", caution.why);
     Some(Caution { why, ..caution })
 }
 

@@ -9,7 +9,7 @@ mod stability;
 use caution::uncalibrated_order;
 pub use caution::{Caution, forbidden, incomparable, unequal_passes};
 pub use correlation::{Correlation, correlations};
-pub use ranking::{Difference, Place, Ranking, difference, ranking};
+pub use ranking::{Difference, RankedMethod, Ranking, difference, ranking};
 pub use stability::{
     BINS, ENOUGH, Flip, Stability, TEMPERATURES, calibrated_over_bins, over_bins, over_temperatures,
 };

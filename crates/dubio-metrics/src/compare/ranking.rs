@@ -10,9 +10,9 @@ use crate::scorecard::Entry;
 pub struct Difference {
     /// The score.
     pub score: String,
-    /// Place of the first method among those compared.
+    /// Index of the first method among those compared.
     pub a: usize,
-    /// Place of the second.
+    /// Index of the second.
     pub b: usize,
     /// The difference; `None` where one of the two has no value.
     pub value: Option<f64>,
@@ -45,10 +45,10 @@ pub fn difference((a, first): (usize, &Entry), (b, second): (usize, &Entry)) -> 
     }
 }
 
-/// One method's place in a ranking.
+/// One method in a ranking.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Place {
-    /// Place of the method among those compared.
+pub struct RankedMethod {
+    /// Index of the method among those compared.
     pub method: usize,
     /// 1 for the best; methods with equal values share a rank.
     pub rank: usize,
@@ -66,7 +66,8 @@ pub struct Ranking {
     /// The score.
     pub score: String,
     /// From best to worst; methods without a value are missing.
-    pub places: Vec<Place>,
+    #[serde(rename = "places")]
+    pub ranked: Vec<RankedMethod>,
     /// Largest runs of neighbours in the ranking no two of which can be told apart, best first; a
     /// method that can be told from all others is a run of its own. A method may be in two.
     pub groups: Vec<Vec<usize>>,
@@ -86,23 +87,23 @@ pub fn ranking(entries: &[&Entry]) -> Option<Ranking> {
         .filter_map(|(method, entry)| Some((method, *entry.value.as_ref().ok()?)))
         .collect();
     order.sort_by(|(_, a), (_, b)| badness(*a).total_cmp(&badness(*b)));
-    let places = order.iter().map(|&(method, value)| Place {
+    let ranked = order.iter().map(|&(method, value)| RankedMethod {
         method,
         rank: 1 + order.iter().filter(|(_, other)| badness(*other) < badness(value)).count(),
         value,
         lo: entries[method].interval.map(|(lo, _)| lo),
         hi: entries[method].interval.map(|(_, hi)| hi),
     });
-    let places: Vec<Place> = places.collect();
-    let ranked: Vec<usize> = places.iter().map(|place| place.method).collect();
+    let ranked: Vec<RankedMethod> = ranked.collect();
+    let order: Vec<usize> = ranked.iter().map(|own| own.method).collect();
     let mut differences = Vec::new();
-    for (i, &a) in ranked.iter().enumerate() {
-        for &b in &ranked[i + 1..] {
+    for (i, &a) in order.iter().enumerate() {
+        for &b in &order[i + 1..] {
             differences.push(difference((a, entries[a]), (b, entries[b])));
         }
     }
-    let groups = groups(&ranked, &differences);
-    Some(Ranking { score: first.name.clone(), places, groups, differences })
+    let groups = groups(&order, &differences);
+    Some(Ranking { score: first.name.clone(), ranked, groups, differences })
 }
 
 /// See [`Ranking::groups`]. What has no interval cannot be told apart.

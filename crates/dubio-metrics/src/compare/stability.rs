@@ -80,7 +80,7 @@ impl Stability {
         Self { score, settings, values, ranges, flips, thinned_to: None }
     }
 
-    /// Whether no pair of methods changes places.
+    /// Whether no pair of methods changes ranks.
     pub fn stable(&self) -> bool {
         self.flips.is_empty()
     }

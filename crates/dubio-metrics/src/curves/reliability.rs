@@ -11,7 +11,7 @@ pub struct ReliabilityBin {
     pub count: usize,
     /// Mean confidence; 0 for an empty bin.
     pub confidence: f64,
-    /// Share of correct predictions; 0 for an empty bin.
+    /// Fraction of correct predictions; 0 for an empty bin.
     pub accuracy: f64,
 }
 

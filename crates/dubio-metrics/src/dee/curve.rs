@@ -19,7 +19,7 @@ pub struct Subsets {
 /// Subsets without common members that are scored for a run and a size, unless more are asked for.
 const MOST: usize = 10;
 
-/// Mean and deviation of a score with each of `sizes` samples. `runs` are the numbers of members of
+/// Mean and standard deviation of a score with each of `sizes` samples. `runs` are the numbers of members of
 /// independent runs of the method; `score(run, members)` is asked for the score of some members of a
 /// run. Sizes that no run has are left out; a run with exactly so many has one subset and counts once.
 ///
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn means_and_deviations_are_over_runs_and_draws() {
+    fn means_and_stds_are_over_runs_and_draws() {
         let subsets = Subsets { draws: 400, stream: Stream::root(1) };
         // The score is the mean of the members' numbers, so its mean over subsets is that of all.
         let score = |run: usize, members: &[usize]| {
@@ -102,6 +102,6 @@ mod tests {
         let std = points[2].std.expect("two runs");
         assert!((std - 50_f64.sqrt()).abs() < 1e-12);
         let alone = curve(&[4], &[4], &subsets, score).expect("defined");
-        assert_eq!(alone[0].std, None, "one value has no deviation");
+        assert_eq!(alone[0].std, None, "one value has no standard deviation");
     }
 }

@@ -197,9 +197,9 @@ mod tests {
         assert_eq!(dee[..2], [Equivalent::Networks(1.0), Equivalent::Networks(2.0)]);
     }
 
-    /// All four networks together are one ensemble, which has no deviation.
+    /// All four networks together are one ensemble, which has no standard deviation.
     #[test]
-    fn bounds_that_lie_beyond_the_known_deviations_are_not_known() {
+    fn bounds_that_lie_beyond_the_known_stds_are_not_known() {
         let mut baseline = points(&[1.0, 2.0, 3.0, 4.0], Some(0.2));
         baseline[3].std = None;
         let rows = of(&baseline, &[2.5, 3.1, 4.0, 4.1], Direction::Higher);
@@ -217,7 +217,7 @@ mod tests {
         assert_eq!((rows[3].dee, bounds(&rows[3])), (Equivalent::MoreThan(4), (None, None)));
     }
 
-    /// Whatever deviations are known, a bound never lies on the wrong side.
+    /// Whatever standard deviations are known, a bound never lies on the wrong side.
     #[test]
     fn bounds_hold_the_equivalent_between_them() {
         let at_most = |a: Equivalent, b: Equivalent| {
@@ -276,6 +276,6 @@ mod tests {
         let baseline = points(&[1.0, 3.0, 2.0, 4.0], None);
         let rows = of(&baseline, &[2.5], Direction::Higher);
         assert_eq!(rows[0].dee, Equivalent::Networks(1.75));
-        assert_eq!((rows[0].lower, rows[0].upper), (None, None), "no deviation is known");
+        assert_eq!((rows[0].lower, rows[0].upper), (None, None), "no standard deviation is known");
     }
 }

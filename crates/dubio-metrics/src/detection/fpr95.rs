@@ -5,7 +5,7 @@ use crate::card::{Card, Direction, Facts};
 
 pub(super) const CARD: Card = Card {
     name: "fpr95",
-    summary: "Share of negatives flagged at the strictest threshold that finds 95 % of the positives.",
+    summary: "Fraction of negatives flagged at the strictest threshold that finds 95 % of the positives.",
     formula: "smallest FPR among thresholds with TPR >= 0.95; equal uncertainties fall together",
     range: (0.0, 1.0),
     direction: Direction::Lower,

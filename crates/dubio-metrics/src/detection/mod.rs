@@ -1,4 +1,4 @@
-//! Telling two kinds of examples apart by an uncertainty: wrong from right, foreign from own.
+//! Telling two kinds of examples apart by an uncertainty: wrong from right, OOD from own.
 
 mod aupr;
 mod auroc;

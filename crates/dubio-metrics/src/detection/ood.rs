@@ -54,13 +54,13 @@ pub(crate) fn detect(
     inside: &Uncertainties,
     outside: &Uncertainties,
 ) -> Result<Arc<Detection>, Undefined> {
-    let (Some(own), Some(foreign)) = (inside.signal(signal), outside.signal(signal)) else {
+    let (Some(own), Some(other)) = (inside.signal(signal), outside.signal(signal)) else {
         return Err(Undefined::because(ONE_MEMBER));
     };
-    if own.is_empty() || foreign.is_empty() {
+    if own.is_empty() || other.is_empty() {
         return Err(Undefined::because("one of the two sets has no examples"));
     }
-    let values: Vec<f64> = own.iter().chain(foreign).copied().collect();
+    let values: Vec<f64> = own.iter().chain(other).copied().collect();
     let ranking = match signal {
         Signal::Confidence => Ranking::descending(&values),
         Signal::Total => Ranking::within(&values, entropy_tolerance),

@@ -9,7 +9,7 @@ const MOST_STEPS: usize = 500;
 /// Halvings of a step, at most.
 const MOST_HALVINGS: usize = 60;
 
-/// A step must gain this share of what the slope promises.
+/// A step must gain this fraction of what the slope promises.
 const ARMIJO: f64 = 1e-4;
 
 /// The place where `f`, which gives value and gradient, is least near `start`: steps downhill until no
@@ -83,19 +83,19 @@ impl Pair {
 /// Minus the gradient, turned and stretched by what the pairs know of the curvature.
 fn downhill(pairs: &[Pair], gradient: &[f64]) -> Vec<f64> {
     let mut q: Vec<f64> = gradient.iter().map(|g| -g).collect();
-    let mut shares = Vec::with_capacity(pairs.len());
+    let mut coefficients = Vec::with_capacity(pairs.len());
     for pair in pairs.iter().rev() {
-        let share = dot(&pair.step, &q) / pair.curvature;
-        add(&mut q, -share, &pair.change);
-        shares.push(share);
+        let coefficient = dot(&pair.step, &q) / pair.curvature;
+        add(&mut q, -coefficient, &pair.change);
+        coefficients.push(coefficient);
     }
     if let Some(last) = pairs.last() {
         let scale = last.curvature / dot(&last.change, &last.change);
         q.iter_mut().for_each(|q| *q *= scale);
     }
-    for (pair, share) in pairs.iter().zip(shares.iter().rev()) {
+    for (pair, coefficient) in pairs.iter().zip(coefficients.iter().rev()) {
         let back = dot(&pair.change, &q) / pair.curvature;
-        add(&mut q, share - back, &pair.step);
+        add(&mut q, coefficient - back, &pair.step);
     }
     q
 }

@@ -1,4 +1,4 @@
-//! `picp`: share of targets inside the central interval (95 % unless set).
+//! `picp`: fraction of targets inside the central interval (95 % unless set).
 
 use crate::card::{Card, Direction, Facts};
 use crate::regression::Outcomes;
@@ -9,7 +9,7 @@ pub struct Picp;
 
 const CARD: Card = Card {
     name: "picp",
-    summary: "Share of targets inside the central interval (95 % unless set).",
+    summary: "Fraction of targets inside the central interval (95 % unless set).",
     formula: "mean_i [lower_i <= y_i <= upper_i]",
     range: (0.0, 1.0),
     direction: Direction::Neither,

@@ -93,10 +93,10 @@ pub(super) fn mixture_row(
     let count = means.len() as f64;
     let (mut cdf, mut moment) = (0.0, 0.0);
     for (&mean, &std) in means.iter().zip(stds) {
-        let share = normal::cdf((y - mean) / std);
-        cdf += share;
+        let below = normal::cdf((y - mean) / std);
+        cdf += below;
         if spread.is_some() {
-            moment += absolute_moment(y - mean, std, share);
+            moment += absolute_moment(y - mean, std, below);
         }
     }
     let cdf = cdf / count;

@@ -1,4 +1,4 @@
-//! `qce`: how far central intervals are from holding the share of targets that they promise.
+//! `qce`: how far central intervals are from holding the fraction of targets that they promise.
 
 use crate::binning::Binned;
 use crate::card::{Card, Direction, Facts};
@@ -6,14 +6,14 @@ use crate::regression::Outcomes;
 use crate::score::{Needs, Options, Preparation, Score, Statistic, Undefined};
 use crate::weights::Weights;
 
-/// `mean_j |observed(q_j) - q_j|`, levels `q_j = j/9`, `j = 0..9`; `observed(q)` is the share of
+/// `mean_j |observed(q_j) - q_j|`, levels `q_j = j/9`, `j = 0..9`; `observed(q)` is the fraction of
 /// targets with `|2 F(y) - 1| <= q`.
 pub struct Qce;
 
 const CARD: Card = Card {
     name: "qce",
-    summary: "Mean gap between the level of central intervals and the share of targets they hold.",
-    formula: "mean_j |observed(q_j) - q_j| over 10 levels q_j = j/9; observed(q) = share of targets with |2 F(y) - 1| <= q",
+    summary: "Mean gap between the level of central intervals and the fraction of targets they hold.",
+    formula: "mean_j |observed(q_j) - q_j| over 10 levels q_j = j/9; observed(q) = fraction of targets with |2 F(y) - 1| <= q",
     range: (0.0, 1.0),
     direction: Direction::Lower,
     citation: "Seligmann et al. 2023, sec. 4, from exact distribution functions",
@@ -28,7 +28,7 @@ impl Score<Outcomes> for Qce {
         Needs::Distribution
     }
     fn prepare<'a>(&self, outcomes: &'a Outcomes, _: &Options) -> Preparation<'a> {
-        Ok(Box::new(Levels { shares: LevelShares::central(outcomes)?, gap: f64::abs }))
+        Ok(Box::new(Levels { fractions: LevelFractions::central(outcomes)?, gap: f64::abs }))
     }
 }
 
@@ -39,12 +39,12 @@ const LEVELS: usize = 10;
 const EDGE: f64 = 1e-12;
 
 /// Which level first takes in each example.
-pub(super) struct LevelShares {
+pub(super) struct LevelFractions {
     levels: Vec<f64>,
     binned: Binned,
 }
 
-impl LevelShares {
+impl LevelFractions {
     /// Examples with `values[i]` come in at the first level for which `holds(value, level)`.
     pub(super) fn new(levels: Vec<f64>, values: &[f64], holds: fn(f64, f64) -> bool) -> Self {
         let first = |&v: &f64| levels.partition_point(|&level| !holds(v, level)) as u32;
@@ -79,12 +79,12 @@ impl LevelShares {
 
 /// The mean over levels of some function of the gap.
 pub(super) struct Levels {
-    pub shares: LevelShares,
+    pub fractions: LevelFractions,
     pub gap: fn(f64) -> f64,
 }
 
 impl Statistic for Levels {
     fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {
-        self.shares.sum(weights, self.gap).map(|sum| sum / LEVELS as f64)
+        self.fractions.sum(weights, self.gap).map(|sum| sum / LEVELS as f64)
     }
 }

@@ -1,19 +1,19 @@
 //! `quantile_calibration`: how far predicted quantiles are from their levels.
 
-use super::qce::LevelShares;
+use super::qce::LevelFractions;
 use crate::card::{Card, Direction, Facts, UNBOUNDED};
 use crate::regression::Outcomes;
 use crate::score::{Needs, Options, Preparation, Score, Statistic};
 use crate::weights::{Weights, wide};
 
-/// `sum_j (p_j - share of F(y) < p_j)^2` over `p_j = j/101`, `j = 1..100`; over the file's own
+/// `sum_j (p_j - fraction of F(y) < p_j)^2` over `p_j = j/101`, `j = 1..100`; over the file's own
 /// levels when it holds quantiles.
 pub struct QuantileCalibration;
 
 const CARD: Card = Card {
     name: "quantile_calibration",
-    summary: "Squared gap between quantile levels and the share of targets below, summed over levels.",
-    formula: "sum_j (p_j - share of F(y) < p_j)^2, p_j = j/101 for j = 1..100; for a file of quantiles, its own levels and the share of y < q_j",
+    summary: "Squared gap between quantile levels and the fraction of targets below, summed over levels.",
+    formula: "sum_j (p_j - fraction of F(y) < p_j)^2, p_j = j/101 for j = 1..100; for a file of quantiles, its own levels and the fraction of y < q_j",
     range: (0.0, UNBOUNDED),
     direction: Direction::Lower,
     citation: "Kuleshov, Fenner and Ermon 2018, eq. 9",
@@ -33,11 +33,11 @@ impl Score<Outcomes> for QuantileCalibration {
         }
         let cdf = outcomes.cdf.as_ref().map_err(Clone::clone)?;
         let levels = (1..=100).map(|j| f64::from(j) / 101.0).collect();
-        Ok(Box::new(Exact(LevelShares::new(levels, cdf, |value, level| value < level))))
+        Ok(Box::new(Exact(LevelFractions::new(levels, cdf, |value, level| value < level))))
     }
 }
 
-struct Exact(LevelShares);
+struct Exact(LevelFractions);
 
 impl Statistic for Exact {
     fn weighted<const L: usize>(&self, weights: &Weights<'_, L>) -> [f64; L] {

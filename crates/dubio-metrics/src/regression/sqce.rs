@@ -1,6 +1,6 @@
 //! `sqce`: `qce` with its sign.
 
-use super::qce::{LevelShares, Levels};
+use super::qce::{LevelFractions, Levels};
 use crate::card::{Card, Direction, Facts};
 use crate::regression::Outcomes;
 use crate::score::{Needs, Options, Preparation, Score};
@@ -10,8 +10,8 @@ pub struct Sqce;
 
 const CARD: Card = Card {
     name: "sqce",
-    summary: "Mean of share held minus level over central intervals; negative is overconfident.",
-    formula: "mean_j (observed(q_j) - q_j), levels and shares as in qce",
+    summary: "Mean of fraction held minus level over central intervals; negative is overconfident.",
+    formula: "mean_j (observed(q_j) - q_j), levels and fractions as in qce",
     range: (-1.0, 1.0),
     direction: Direction::Zero,
     citation: "Seligmann et al. 2023, sec. 4",
@@ -26,6 +26,6 @@ impl Score<Outcomes> for Sqce {
         Needs::Distribution
     }
     fn prepare<'a>(&self, outcomes: &'a Outcomes, _: &Options) -> Preparation<'a> {
-        Ok(Box::new(Levels { shares: LevelShares::central(outcomes)?, gap: |gap| gap }))
+        Ok(Box::new(Levels { fractions: LevelFractions::central(outcomes)?, gap: |gap| gap }))
     }
 }

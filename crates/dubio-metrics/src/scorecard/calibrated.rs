@@ -150,12 +150,12 @@ fn join(
         // A score that has a value has one on every half.
         let own: Vec<&(f64, Vec<f64>)> =
             halves.iter().filter_map(|half| half[s].as_ref()).collect();
-        let share = 1.0 / own.len() as f64;
-        let shift = value - share * own.iter().map(|half| half.0).sum::<f64>();
+        let weight = 1.0 / own.len() as f64;
+        let shift = value - weight * own.iter().map(|half| half.0).sum::<f64>();
         // Moving must not carry a replicate out of the values that the score can take.
         let (low, high) = wanted[s].card().range;
         let count = own.first().map_or(0, |half| half.1.len());
-        let mean = |r: usize| share * own.iter().map(|half| half.1[r]).sum::<f64>();
+        let mean = |r: usize| weight * own.iter().map(|half| half.1[r]).sum::<f64>();
         Some((0..count).map(|r| (mean(r) + shift).clamp(low, high)).collect())
     };
     values.iter().enumerate().filter_map(of_score).collect()

@@ -7,8 +7,8 @@ use crate::score::Undefined;
 /// The card of `composite.robustness`.
 pub static ROBUSTNESS: Card = Card {
     name: "composite.robustness",
-    summary: "How well uncertainty tells foreign sets from the test part, on average.",
-    formula: "mean of ood.NAME.auroc.total and ood.NAME.auroc.model over all foreign sets",
+    summary: "How well uncertainty tells out-of-distribution sets from the test set, on average.",
+    formula: "mean of ood.NAME.auroc.total and ood.NAME.auroc.model over all OOD sets",
     range: (0.0, 1.0),
     direction: Direction::Higher,
     citation: "Vadera et al. 2020, URSABench, app. C",
@@ -40,7 +40,7 @@ pub fn part_of(name: &str) -> Option<&'static Card> {
     name.starts_with("misclassification.auroc.").then_some(&UNCERTAINTY)
 }
 
-/// The composite scores of entries that hold what they are made of; none without foreign sets and
+/// The composite scores of entries that hold what they are made of; none without OOD sets and
 /// without detection of mistakes.
 pub fn composite(entries: &[Entry]) -> Vec<Entry> {
     CARDS.into_iter().filter_map(|card| mean(card, entries)).collect()
@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn the_published_composites_are_means_of_the_published_columns() {
         // Vadera et al. 2020, Tables 4 and 5: HMC; Table 1 says 0.9570 and 0.9734 (the second is
-        // 0.9728 from the rounded columns, within the deviation of 0.0012 that it gives).
+        // 0.9728 from the rounded columns, within the standard deviation of 0.0012 that it gives).
         let rows = [
             ("ood.fashion.auroc.model", 0.966),
             ("ood.fashion.auroc.total", 0.946),

@@ -32,7 +32,7 @@ pub struct Data {
     /// `K[decision, truth]`.
     pub costs: Vec<Vec<f64>>,
     /// Whether the example counts as one from elsewhere, for the detection scores.
-    pub foreign: Vec<bool>,
+    pub ood: Vec<bool>,
     /// The example's group.
     pub groups: Vec<i64>,
     /// Whether the predictions are handed over in single precision.
@@ -57,7 +57,7 @@ impl Data {
             labels: labels.to_vec(),
             reference: vec![0.0; n * classes],
             costs: (0..classes).map(|h| (0..classes).map(|c| cost(h, c)).collect()).collect(),
-            foreign: (0..n).map(|i| i % 2 == 1).collect(),
+            ood: (0..n).map(|i| i % 2 == 1).collect(),
             groups: (0..n).map(|i| i as i64 % 3).collect(),
             narrow: false,
         }
@@ -91,12 +91,12 @@ impl Data {
         Examples::new(pooled, self.labels.clone()).with_costs(costs).with_reference(&reference)
     }
 
-    /// Every score of classification, then every score of detection of the foreign examples.
+    /// Every score of classification, then every score of detection of the OOD examples.
     pub fn scores(&self, options: &Options) -> Vec<Entry> {
         let scoring = scoring(options, 0);
         let mut entries = scorecard::plain(&self.examples(), &classification::scores(), &scoring);
-        let (own, foreign) = self.sides();
-        entries.extend(scorecard::ood("other", &own, &foreign, &scoring));
+        let (own, ood) = self.sides();
+        entries.extend(scorecard::ood("other", &own, &ood, &scoring));
         entries
     }
 
@@ -120,10 +120,10 @@ impl Data {
         scorecard::calibrated(&self.examples(), &classification::scores(), &scoring)
     }
 
-    /// Uncertainties of the own and of the foreign examples.
+    /// Uncertainties of the own and of the OOD examples.
     pub fn sides(&self) -> (Uncertainties, Uncertainties) {
-        let side = |foreign: bool| {
-            let rows: Vec<usize> = (0..self.n()).filter(|&i| self.foreign[i] == foreign).collect();
+        let side = |ood: bool| {
+            let rows: Vec<usize> = (0..self.n()).filter(|&i| self.ood[i] == ood).collect();
             if rows.is_empty() {
                 return Uncertainties { confidence: vec![], total: vec![], model: None };
             }
@@ -139,7 +139,7 @@ impl Data {
             values: take_rows(&self.values, all, self.classes, rows),
             labels: rows.iter().map(|&i| self.labels[i]).collect(),
             reference: take_rows(&self.reference, all, self.classes, rows),
-            foreign: rows.iter().map(|&i| self.foreign[i]).collect(),
+            ood: rows.iter().map(|&i| self.ood[i]).collect(),
             groups: rows.iter().map(|&i| self.groups[i]).collect(),
             ..self.clone()
         }
@@ -378,7 +378,7 @@ fn around(
     let costs = vec(vec(-1.0..2.0_f64, classes), 1..4);
     let reference = vec(-3.0..3.0_f64, n * classes);
     let rest = (labels, reference, costs, vec(any::<bool>(), n), groups(n));
-    (values, rest).prop_map(move |(values, (labels, reference, costs, foreign, groups))| {
+    (values, rest).prop_map(move |(values, (labels, reference, costs, ood, groups))| {
         let predicted = |i: usize| {
             let row = &values[i * classes..(i + 1) * classes];
             (0..classes).fold(0, |best, c| if row[c] > row[best] { c } else { best }) as u32
@@ -388,7 +388,7 @@ fn around(
         };
         let labels = labels.iter().enumerate().map(label).collect();
         let narrow = false;
-        Data { form, members, classes, values, labels, reference, costs, foreign, groups, narrow }
+        Data { form, members, classes, values, labels, reference, costs, ood, groups, narrow }
     })
 }
 

@@ -73,7 +73,7 @@ fn finite(value: Option<f64>) -> Value {
 }
 
 fn ranking(ranking: &Ranking, names: &[&str]) -> Value {
-    let places = ranking.places.iter().map(|place| {
+    let places = ranking.ranked.iter().map(|place| {
         json!({
             "method": names[place.method], "rank": place.rank, "value": finite(Some(place.value)),
             "lo": place.lo, "hi": place.hi,
@@ -166,8 +166,8 @@ fn ranked(
         "rank  {:<widest$}  {:>7}  {:>14}  {:^24}  behind the best",
         "method", "members", ranking.score, "95 % interval"
     )?;
-    let best = ranking.places.first().map(|place| place.method);
-    for place in &ranking.places {
+    let best = ranking.ranked.first().map(|place| place.method);
+    for place in &ranking.ranked {
         let interval = place.lo.zip(place.hi);
         let behind = ranking
             .differences

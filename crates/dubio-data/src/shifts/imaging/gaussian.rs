@@ -15,26 +15,26 @@ pub fn weights(sigma: f64, half: usize) -> Vec<f64> {
     weights
 }
 
-/// Blur with deviation `sigma` pixels, cut off `truncate` deviations from the middle, rounded to a
+/// Blur with standard deviation `sigma` pixels, cut off `truncate` standard deviations from the middle, rounded to a
 /// pixel: `scipy.ndimage.gaussian_filter`. 0 changes nothing.
 pub fn blur(plane: &Plane, sigma: f64, truncate: f64, border: Border) -> Plane {
     let weights = weights(sigma, (truncate * sigma + 0.5) as usize);
     along_rows(&along_columns(plane, &weights, border), &weights, border)
 }
 
-/// The blur that scikit-image calls `gaussian`: four deviations, edges repeated.
+/// The blur that scikit-image calls `gaussian`: four standard deviations, edges repeated.
 pub fn soft(plane: &Plane, sigma: f64) -> Plane {
     blur(plane, sigma, 4.0, Border::Nearest)
 }
 
-/// What blurring at `scale` times the size makes white noise too weak by: the deviation of noise
+/// What blurring at `scale` times the size makes white noise too weak by: the standard deviation of noise
 /// blurred with `sigma` over that of noise blurred with `scale * sigma`.
 pub fn noise_gain(sigma: f64, scale: f64, truncate: f64) -> f64 {
-    // The two axes are alike, so the deviation is the sum of squares of one axis's weights.
-    let deviation = |sigma: f64| -> f64 {
+    // The two axes are alike, so the standard deviation is the sum of squares of one axis's weights.
+    let std = |sigma: f64| -> f64 {
         weights(sigma, (truncate * sigma + 0.5) as usize).iter().map(|w| w * w).sum()
     };
-    deviation(sigma) / deviation(scale * sigma)
+    std(sigma) / std(scale * sigma)
 }
 
 /// Correlates every row with `weights`.

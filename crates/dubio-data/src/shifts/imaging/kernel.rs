@@ -15,7 +15,7 @@ pub struct Kernel {
 
 impl Kernel {
     /// A disk of `radius` pixels of equal weights that sum to one, its edge softened by a Gaussian
-    /// of deviation `soften`, cut off `reach` pixels from the middle. A radius below 1 leaves the
+    /// of standard deviation `soften`, cut off `reach` pixels from the middle. A radius below 1 leaves the
     /// Gaussian alone.
     pub fn disk(radius: f64, soften: f64, reach: usize) -> Self {
         // Twice the reach, so that what the softening sees beyond the square is empty.

@@ -1,10 +1,10 @@
-//! Numbers in a temporary file.
+//! Numbers in a spill file: a temporary file for what is too large for memory.
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use dubio_metrics::distributions::Aside;
+use dubio_metrics::distributions::Spill;
 
 use crate::error::Error;
 use crate::guard::give_up;
@@ -13,9 +13,9 @@ use crate::guard::give_up;
 /// is. It is read and written by calls and not mapped: a full disk is then an error and no signal,
 /// and what was read does not stay in this process's memory.
 #[derive(Debug)]
-pub struct TempFile(File);
+pub struct SpillFile(File);
 
-impl TempFile {
+impl SpillFile {
     /// An empty one.
     pub fn new() -> io::Result<Self> {
         tempfile::tempfile().map(Self)
@@ -26,7 +26,7 @@ fn offset(at: usize) -> u64 {
     (at * size_of::<f64>()) as u64
 }
 
-impl Aside for TempFile {
+impl Spill for SpillFile {
     fn write(&self, at: usize, values: &[f64]) -> io::Result<()> {
         self.0.write_all_at(bytemuck::cast_slice(values), offset(at))
     }
@@ -35,7 +35,7 @@ impl Aside for TempFile {
     /// written whole.
     fn read(&self, at: usize, out: &mut [f64]) {
         if let Err(error) = self.0.read_exact_at(bytemuck::cast_slice_mut(out), offset(at)) {
-            let what = format!("a temporary file could not be read back: {error}");
+            let what = format!("a spill file could not be read back: {error}");
             give_up(Error::file(&std::env::temp_dir(), what, "set TMPDIR to another disk"));
         }
     }

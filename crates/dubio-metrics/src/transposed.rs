@@ -1,4 +1,4 @@
-//! Rows of probabilities turned into columns.
+//! Rows of probabilities transposed to columns.
 
 use std::mem::take;
 use std::ops::Range;
@@ -9,28 +9,28 @@ use rayon::prelude::*;
 
 use crate::distributions::Distributions;
 
-/// Examples that are turned together.
+/// Examples that are transposed together.
 const CHUNK: usize = 512;
 
-/// Rows that are turned at once: a cache line of each column.
+/// Rows that are transposed at once: a cache line of each column.
 const LINE: usize = 8;
 
 /// Columns of a group of classes: for each chunk of examples, one class after the other.
 #[derive(Debug)]
-pub(crate) struct Turned {
+pub(crate) struct Transposed {
     /// Whose spare memory this is.
     all: Arc<Distributions>,
     values: Vec<f64>,
     classes: usize,
 }
 
-impl Drop for Turned {
+impl Drop for Transposed {
     fn drop(&mut self) {
         self.all.give_spare(take(&mut self.values));
     }
 }
 
-impl Turned {
+impl Transposed {
     /// Turns the rows that `read(example, its number, row)` gives of each example, one for each of
     /// `numbers`. `prepare(chunk)` makes what reading a chunk of examples needs.
     pub(crate) fn new<T: Send, P>(
@@ -54,7 +54,7 @@ impl Turned {
                 {
                     read(&prepared, start + first + place, number, row);
                 }
-                turn(&lines, classes, out, count, first..first + numbers.len());
+                transpose(&lines, classes, out, count, first..first + numbers.len());
             }
         });
         Self { all: all.clone(), values, classes }
@@ -71,7 +71,13 @@ impl Turned {
 
 /// Writes rows of so many classes into their places in columns of `count` examples.
 #[multiversion(targets = "simd")]
-fn turn(rows: &[f64], classes: usize, columns: &mut [f64], count: usize, places: Range<usize>) {
+fn transpose(
+    rows: &[f64],
+    classes: usize,
+    columns: &mut [f64],
+    count: usize,
+    places: Range<usize>,
+) {
     let mut each = rows.chunks_exact(classes);
     let rows: [&[f64]; LINE] = std::array::from_fn(|_| each.next().unwrap_or_default());
     for (class, column) in columns.chunks_exact_mut(count).enumerate() {
