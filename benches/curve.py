@@ -46,12 +46,12 @@ class PreResNet20(nn.Module):
         return self.fc(F.relu(self.bn(x)).mean((2, 3)))
 
 
-def pictures(*names):
+def images(*names):
     raw = np.concatenate([np.fromfile(f"{folder}/cifar-10/{name}.bin", np.uint8).reshape(-1, 3073) for name in names])
     return raw[:, 1:].reshape(-1, 3, 32, 32).astype(np.float64) / 255, torch.tensor(raw[:, 0].astype(np.int64))
 
 
-x, y = pictures(*(f"data_batch_{i}" for i in range(1, 6)))
+x, y = images(*(f"data_batch_{i}" for i in range(1, 6)))
 mean, std = x.mean((0, 2, 3), keepdims=True), x.std((0, 2, 3), keepdims=True)
 standardised = lambda x: torch.tensor((x - mean) / std, dtype=torch.float32)
 x = standardised(x)
@@ -81,7 +81,7 @@ for first in range(0, len(both), epoch):
     given, torchs = both[first:first + epoch].mean(0)
     print(f"steps {first} to {min(first + epoch, len(both))}: mean loss given {given:.4f}  PyTorch {torchs:.4f}")
 model.eval()
-x, y = pictures("test_batch")
+x, y = images("test_batch")
 with torch.no_grad():
     right = sum((model(standardised(x[i:i + 1000])).argmax(1) == y[i:i + 1000]).sum().item() for i in range(0, len(y), 1000))
 print(f"test accuracy of PyTorch {right / len(y):.4f}")

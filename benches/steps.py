@@ -88,7 +88,7 @@ def mlp(*sizes):
 
 x, y = torch.randn(60_000, 784), torch.arange(60_000) % 10
 tiny_x, tiny_y = torch.randn(512, 13), torch.rand(512)
-pictures, classes = torch.randn(512, 3, 32, 32), torch.arange(512) % 10
+images, classes = torch.randn(512, 3, 32, 32), torch.arange(512) % 10
 members = 10
 def ensemble_loss(out, y):
     return F.cross_entropy(out.flatten(0, 1), y.repeat(members)) * members
@@ -97,7 +97,7 @@ rows = [
     ("mlp, members, s/epoch each", ours("mlp", 1, cores), torchs(Ensemble(members), x, y, 128, 469, ensemble_loss, 1.0 / members, cores)),
     ("50 units, us/step", ours("tiny", 1, 1), min(torchs(mlp(13, 50, 2), tiny_x, tiny_y, 32, 2000, gaussian, 1e6 / 2000, t) for t in {1, cores})),
     ("lenet-5, s/epoch", ours("lenet", cores, 1), torchs(lenet5(), x, y, 128, 469, F.cross_entropy, 1.0, cores)),
-    ("resnet-20, ms/step", ours("resnet", cores, 1), torchs(resnet20(), pictures, classes, 128, 4, F.cross_entropy, 250.0, cores)),
+    ("resnet-20, ms/step", ours("resnet", cores, 1), torchs(resnet20(), images, classes, 128, 4, F.cross_entropy, 250.0, cores)),
     ("resnet-20, members, ms/step each", ours("resnet", 1, cores), None),
 ]
 print(f"| work | dubio | PyTorch {torch.__version__} | ratio |\n| --- | ---: | ---: | ---: |")

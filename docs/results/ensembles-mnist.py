@@ -56,7 +56,7 @@ def augmented(runs, methods):
     command = ["dubio", "score", runs, "--scores", names]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     found = {(row["method"], row["split"], row["score"]): row for row in csv.DictReader(text.splitlines())}
-    print("\n### All samples, on pictures as they are and changed at random\n")
+    print("\n### All samples, on images as they are and changed at random\n")
     print("| method |" + "".join(f" {title} | augmented |" for _, title, *_ in SCORES))
     print("| --- |" + " ---: | ---: |" * len(SCORES))
     for method in methods:

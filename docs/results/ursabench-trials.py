@@ -21,7 +21,7 @@ import torch
 from safetensors.numpy import load_file, save_file
 from torch.nn.functional import cross_entropy, dropout, relu
 
-MNIST = "0.1306604762738429/0.30810780385646264"  # mean and deviation of the training pictures
+MNIST = "0.1306604762738429/0.30810780385646264"  # mean and deviation of the training images
 COLD = "temperature=1.6666666666666667e-5"  # 1 / 60000
 # Settings in the published code, searched for there; five trials of ten cycles, one after another.
 CYCLES = {
@@ -139,7 +139,7 @@ def counted(folder, path, seed):
     return trial(folder, name, slice(None))
 
 
-def pictures(data, part):
+def images(data, part):
     place = pathlib.Path(os.environ["DUBIO_DATA"]) / data
     with gzip.open(place / f"{part}-images-idx3-ubyte.gz") as file:
         x = np.frombuffer(file.read()[16:], np.uint8).reshape(-1, 784)
@@ -164,7 +164,7 @@ def one_cycle(folder, name, seed):
     """
     if not (folder / f"{name}-kmnist.npz").exists():
         torch.manual_seed(seed)
-        x, y = pictures("mnist", "train")
+        x, y = images("mnist", "train")
         layers = torch.nn.ModuleList(torch.nn.Linear(*size) for size in [(784, 200), (200, 200), (200, 10)])
         descent = torch.optim.SGD(layers.parameters(), lr=HIGHEST, momentum=0.95, weight_decay=DECAY)
         steps = EPOCHS * -(-len(x) // BATCH)
@@ -176,7 +176,7 @@ def one_cycle(folder, name, seed):
                 descent.step()
                 cycle.step()
         for data, suffix in [("mnist", ""), ("fashion-mnist", "-fashion-mnist"), ("kmnist", "-kmnist")]:
-            x, y = pictures(data, "t10k")
+            x, y = images(data, "t10k")
             with torch.no_grad():
                 passes = np.stack([dropped(layers, x).numpy() for _ in range(SAMPLES)])
             np.savez(folder / f"{name}{suffix}.npz", logits=passes, labels=y.numpy())

@@ -192,9 +192,7 @@ impl Samples {
 /// Numbers of an example, and bytes of each as it is stored.
 fn width(set: &Set) -> (f64, f64) {
     match set.shape {
-        Shape::Pictures { channels, height, width, .. } => {
-            ((channels * height * width) as f64, 1.0)
-        }
+        Shape::Images { channels, height, width, .. } => ((channels * height * width) as f64, 1.0),
         Shape::Features(width) => (width as f64, 8.0),
     }
 }
@@ -211,9 +209,7 @@ fn examples(set: &Set, part: Part) -> u64 {
 /// Numbers that a network keeps of an example: what every layer puts out, and its gradient.
 fn numbers_between(network: &str, set: &Set, outputs: usize) -> f64 {
     let shape = match set.shape {
-        Shape::Pictures { channels, height, width, .. } => {
-            InputShape::picture(channels, height, width)
-        }
+        Shape::Images { channels, height, width, .. } => InputShape::image(channels, height, width),
         Shape::Features(width) => InputShape::vector(width),
     };
     let Ok(network) = networks::build(network, shape, outputs) else { return 0.0 };

@@ -338,11 +338,11 @@ impl Settings {
 fn checksum(data: &Dataset) -> String {
     let mut hash = Sha256::new();
     match &data.inputs {
-        Inputs::Pictures(pictures) => {
-            hash.update(&pictures.pixels);
+        Inputs::Images(images) => {
+            hash.update(&images.pixels);
             // What is shifted depends on it. Most are 255, and keep the ids they always had.
-            if pictures.white != 255 {
-                hash.update([pictures.white]);
+            if images.white != 255 {
+                hash.update([images.white]);
             }
         }
         Inputs::Features { values, .. } => values.iter().for_each(|v| hash.update(v.to_le_bytes())),
@@ -368,7 +368,7 @@ fn evaluations(evaluate: &Evaluate, train: &Dataset, data: &str) -> Result<Vec<E
     }
     if let Inputs::Features { width, .. } = train.inputs {
         if all.len() > 1 {
-            let what = "shifts, attacks and augmentation are for pictures";
+            let what = "shifts, attacks and augmentation are for images";
             return Err(Error::Unfit(format!("{data}: {what}; leave them out of [evaluate]")));
         }
         for name in &evaluate.ood {
@@ -386,7 +386,7 @@ fn evaluations(evaluate: &Evaluate, train: &Dataset, data: &str) -> Result<Vec<E
 /// The network for such data.
 pub(crate) fn network_for(network: &str, train: &Dataset) -> Result<Network, String> {
     let shape = match &train.inputs {
-        Inputs::Pictures(p) => Shape::picture(p.channels, p.height, p.width),
+        Inputs::Images(p) => Shape::image(p.channels, p.height, p.width),
         Inputs::Features { width, .. } => Shape::vector(*width),
     };
     let outputs = match &train.answers {

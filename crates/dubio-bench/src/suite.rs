@@ -50,7 +50,7 @@ pub struct Suite {
 pub struct Evaluate {
     /// Out-of-domain sets.
     pub ood: Vec<String>,
-    /// Shifts of the test pictures.
+    /// Shifts of the test images.
     pub shifts: Vec<String>,
     /// Severities of the shifts, 1 to 5.
     pub severities: Vec<u8>,
@@ -58,9 +58,9 @@ pub struct Evaluate {
     pub attacks: Vec<Attack>,
     /// How many of the test examples are attacked.
     pub attack_examples: usize,
-    /// Random changes of the test pictures, each look a sample of its own.
+    /// Random changes of the test images, each look a sample of its own.
     pub augment: Vec<Augmentation>,
-    /// Looks at the test pictures for each sample.
+    /// Looks at the test images for each sample.
     pub looks: usize,
     /// A method's label or a file of predictions to compare with.
     pub reference: Option<String>,
@@ -119,7 +119,7 @@ impl Suite {
         let data = distinct::sets(data, mistakes);
         let networks = required("networks", top, mistakes, |name| {
             // Whether it takes these inputs is known when the data are; here only its name is.
-            let large = Shape::picture(1, 32, 32);
+            let large = Shape::image(1, 32, 32);
             networks::build(name, large, 2).map(|_| ())
         });
         let networks = distinct::values("network", networks, mistakes);

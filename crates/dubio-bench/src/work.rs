@@ -189,12 +189,12 @@ impl<'a> Sets<'a> {
             }
             Evaluation::Shift { shift, severity } => {
                 let found = shifts::find(shift).filter(|_| (1..=5).contains(severity));
-                let (Some(shift), Inputs::Pictures(pictures)) = (found, &self.test.inputs) else {
+                let (Some(shift), Inputs::Images(images)) = (found, &self.test.inputs) else {
                     return Err(unplanned("a shift that there is not"));
                 };
-                // The same shifted pictures for every method and seed: what is compared is the method.
-                let pictures = shift.apply(pictures, *severity, &Stream::root(0).child("shift"));
-                Ok(Dataset { inputs: Inputs::Pictures(pictures), ..self.test.clone() })
+                // The same shifted images for every method and seed: what is compared is the method.
+                let images = shift.apply(images, *severity, &Stream::root(0).child("shift"));
+                Ok(Dataset { inputs: Inputs::Images(images), ..self.test.clone() })
             }
         }
     }

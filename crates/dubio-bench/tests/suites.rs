@@ -311,12 +311,12 @@ fn what_does_not_go_together_is_found_before_anything_runs() {
         let error = plan(&suite, "".as_ref(), &|_, _| None).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     };
-    refused(&SOUND.replace("mlp-20", "resnet18"), "needs pictures of");
+    refused(&SOUND.replace("mlp-20", "resnet18"), "needs images of");
     refused(&format!("{SOUND}batch = 5000\n"), "`batch` is 5000, but there are only");
     refused(&SOUND.replace("digits", "mnist"), "mnist");
     refused(&format!("{SOUND}[decision]\ncritical = [10]\n"), "names class 10; the last is 9");
     let table = SOUND.replace("digits", "yacht");
     refused(&format!("{table}[decision]\ncritical = [1]\n"), "is for data sets of classes");
     refused(&format!("{table}[evaluate]\nood = [\"digits\"]\n"), "`digits` has not the");
-    refused(&format!("{table}[evaluate]\nshifts = [\"fog\"]\n"), "are for pictures");
+    refused(&format!("{table}[evaluate]\nshifts = [\"fog\"]\n"), "are for images");
 }

@@ -30,21 +30,21 @@ def read_idx(path):
     return np.frombuffer(data, np.uint8, offset=4 + 4 * data[3]).reshape(shape)
 
 
-def shrink(pictures, side):
-    """Mean over areas: a pixel of the small picture is the mean of the part it covers."""
-    n = pictures.shape[1]
+def shrink(images, side):
+    """Mean over areas: a pixel of the small image is the mean of the part it covers."""
+    n = images.shape[1]
     edges = np.arange(side + 1) * n / side
     cover = np.clip(np.minimum(edges[1:, None], np.arange(1, n + 1)) - np.maximum(edges[:-1, None], np.arange(n)), 0, 1)
     cover /= cover.sum(1, keepdims=True)
-    return np.einsum("ai,nij,bj->nab", cover, pictures.astype(float), cover)
+    return np.einsum("ai,nij,bj->nab", cover, images.astype(float), cover)
 
 
 def fashion8(data):
-    pictures = read_idx(data / "fashion-mnist/t10k-images-idx3-ubyte.gz")
+    images = read_idx(data / "fashion-mnist/t10k-images-idx3-ubyte.gz")
     labels = read_idx(data / "fashion-mnist/t10k-labels-idx1-ubyte.gz")
     # The first hundred of every class, in the order of the file.
     rows = np.sort(np.concatenate([np.flatnonzero(labels == c)[:100] for c in range(10)]))
-    small = np.floor(shrink(pictures[rows], 8) * 16 / 255 + 0.5).astype(np.uint8)
+    small = np.floor(shrink(images[rows], 8) * 16 / 255 + 0.5).astype(np.uint8)
     pack("fashion8-images.idx3.gz", idx(small))
     pack("fashion8-labels.idx1.gz", idx(labels[rows]))
 

@@ -1,28 +1,28 @@
-//! Draws every corruption of CIFAR-10-C at every severity, on two pictures, into one PNG.
+//! Draws every corruption of CIFAR-10-C at every severity, on two images, into one PNG.
 //!
 //! ```text
 //! cargo run --release -p dubio-data --example contact_sheet -- cifar-10/test_batch.bin shifts.png
 //! ```
 //!
 //! The first argument is a batch of CIFAR-10 in its binary format, the second the file to write;
-//! more arguments are the indices of the pictures to draw (10 and 17 if left out).
+//! more arguments are the indices of the images to draw (10 and 17 if left out).
 
 use std::error::Error;
 use std::fs::File;
 use std::io::BufWriter;
 
-use dubio_data::dataset::Pictures;
+use dubio_data::dataset::Images;
 use dubio_data::shifts;
 use dubio_random::stream::Stream;
 
-/// Pixels of the sheet per pixel of a picture.
+/// Pixels of the sheet per pixel of an image.
 const ZOOM: usize = 2;
 /// From one tile to the next.
 const STEP: usize = 32 * ZOOM + 3;
 /// Room for a name on the left, and for the severities above.
 const MARGIN: usize = 152;
 const HEAD: usize = 22;
-/// Between the tiles of one picture and those of the next.
+/// Between the tiles of one image and those of the next.
 const GAP: usize = 10;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         [] => vec![10, 17],
         chosen => chosen.iter().map(|index| index.parse()).collect::<Result<_, _>>()?,
     };
-    let pictures = read(batch, &chosen)?;
+    let images = read(batch, &chosen)?;
     let shifts: Vec<_> = shifts::cifar_10_c().collect();
     let width = MARGIN + chosen.len() * (6 * STEP + GAP);
     let mut sheet = Sheet::white(width, HEAD + shifts.len() * STEP);
@@ -48,9 +48,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         let top = HEAD + row * STEP;
         sheet.write(shift.card().name, 6, top + 27);
         for severity in 0..=5 {
-            let shifted = shift.apply(&pictures, severity as u8, &Stream::root(1));
+            let shifted = shift.apply(&images, severity as u8, &Stream::root(1));
             for place in 0..chosen.len() {
-                sheet.draw(shifted.picture(place), tile_left(place, severity), top);
+                sheet.draw(shifted.image(place), tile_left(place, severity), top);
             }
         }
     }
@@ -61,15 +61,15 @@ fn tile_left(place: usize, severity: usize) -> usize {
     MARGIN + place * (6 * STEP + GAP) + severity * STEP
 }
 
-/// The chosen pictures of a batch: rows of a label and 3072 bytes.
-fn read(batch: &str, chosen: &[usize]) -> Result<Pictures, Box<dyn Error>> {
+/// The chosen images of a batch: rows of a label and 3072 bytes.
+fn read(batch: &str, chosen: &[usize]) -> Result<Images, Box<dyn Error>> {
     let bytes = std::fs::read(batch)?;
     let mut pixels = vec![];
     for &index in chosen {
-        let row = bytes.chunks_exact(3073).nth(index).ok_or(format!("no picture {index}"))?;
+        let row = bytes.chunks_exact(3073).nth(index).ok_or(format!("no image {index}"))?;
         pixels.extend_from_slice(&row[1..]);
     }
-    Ok(Pictures { channels: 3, height: 32, width: 32, white: 255, pixels })
+    Ok(Images { channels: 3, height: 32, width: 32, white: 255, pixels })
 }
 
 struct Sheet {
@@ -90,9 +90,9 @@ impl Sheet {
         }
     }
 
-    fn draw(&mut self, picture: &[u8], left: usize, top: usize) {
+    fn draw(&mut self, image: &[u8], left: usize, top: usize) {
         for k in 0..1024 {
-            let colour = [0, 1, 2].map(|channel| picture[channel * 1024 + k]);
+            let colour = [0, 1, 2].map(|channel| image[channel * 1024 + k]);
             self.dot(left + k % 32 * ZOOM, top + k / 32 * ZOOM, colour);
         }
     }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-/// Pictures of one size, bytes as they lie in the published files.
+/// Images of one size, bytes as they lie in the published files.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pictures {
+pub struct Images {
     /// Colours; 1 for grey, 3 for red, green, blue.
     pub channels: usize,
     /// Rows of pixels.
@@ -13,17 +13,17 @@ pub struct Pictures {
     pub width: usize,
     /// The value of a pixel that is as bright as can be: 255, but 16 for the 8 x 8 ones.
     pub white: u8,
-    /// `[pictures, channels, height, width]`.
+    /// `[images, channels, height, width]`.
     pub pixels: Vec<u8>,
 }
 
-impl Pictures {
-    /// Bytes of one picture.
+impl Images {
+    /// Bytes of one image.
     pub fn size(&self) -> usize {
         self.channels * self.height * self.width
     }
 
-    /// Number of pictures.
+    /// Number of images.
     pub fn len(&self) -> usize {
         self.pixels.len() / self.size()
     }
@@ -33,8 +33,8 @@ impl Pictures {
         self.pixels.is_empty()
     }
 
-    /// One picture, `[channels, height, width]`.
-    pub fn picture(&self, index: usize) -> &[u8] {
+    /// One image, `[channels, height, width]`.
+    pub fn image(&self, index: usize) -> &[u8] {
         &self.pixels[index * self.size()..(index + 1) * self.size()]
     }
 }
@@ -42,8 +42,8 @@ impl Pictures {
 /// What a model is shown.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Inputs {
-    /// Pictures.
-    Pictures(Pictures),
+    /// Images.
+    Images(Images),
     /// Rows of numbers, `[examples, width]`.
     Features {
         /// Numbers per example.
@@ -95,7 +95,7 @@ impl Dataset {
     /// Puts the examples of another set behind these; both must be of one kind and one shape.
     pub(crate) fn append(&mut self, other: Self) {
         match (&mut self.inputs, other.inputs) {
-            (Inputs::Pictures(all), Inputs::Pictures(more)) => all.pixels.extend(more.pixels),
+            (Inputs::Images(all), Inputs::Images(more)) => all.pixels.extend(more.pixels),
             (Inputs::Features { values: all, .. }, Inputs::Features { values, .. }) => {
                 all.extend(values);
             }
@@ -120,9 +120,9 @@ impl Dataset {
             starts.flat_map(|start| values[start..start + width].iter().copied()).collect()
         }
         let inputs = match &self.inputs {
-            Inputs::Pictures(pictures) => Inputs::Pictures(Pictures {
-                pixels: take(&pictures.pixels, pictures.size(), rows),
-                ..*pictures
+            Inputs::Images(images) => Inputs::Images(Images {
+                pixels: take(&images.pixels, images.size(), rows),
+                ..*images
             }),
             Inputs::Features { width, values } => {
                 Inputs::Features { width: *width, values: take(values, *width, rows) }

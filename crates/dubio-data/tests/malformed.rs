@@ -78,15 +78,15 @@ fn a_packed_idx_cannot_claim_more_than_it_holds() {
 }
 
 #[test]
-fn pictures_and_labels_must_belong_together() {
-    let pictures = array(&[2, 2, 2], &[0; 8]);
-    let set = |labels: &[u8]| idx::dataset((path(), &pictures), (path(), labels), 10);
+fn images_and_labels_must_belong_together() {
+    let images = array(&[2, 2, 2], &[0; 8]);
+    let set = |labels: &[u8]| idx::dataset((path(), &images), (path(), labels), 10);
     assert_eq!(set(&array(&[2], &[9, 0])).expect("a set").len(), 2);
-    refused(set(&array(&[3], &[9, 0, 1])), "shape [3] for 2 pictures");
+    refused(set(&array(&[3], &[9, 0, 1])), "shape [3] for 2 images");
     refused(set(&array(&[2], &[9, 10])), "label 10 in row 1, not 0 to 9");
-    refused(idx::dataset((path(), &array(&[2], &[0; 2])), (path(), &pictures), 10), "shape [2]");
+    refused(idx::dataset((path(), &array(&[2], &[0; 2])), (path(), &images), 10), "shape [2]");
     let empty = array(&[0, 28, 28], &[]);
-    refused(idx::dataset((path(), &empty), (path(), &array(&[0], &[])), 10), "0 pictures");
+    refused(idx::dataset((path(), &empty), (path(), &array(&[0], &[])), 10), "0 images");
 }
 
 #[test]
@@ -97,8 +97,8 @@ fn cifar_batches_are_whole_records_of_known_labels() {
         record
     };
     let ten = cifar::read(path(), &[record(&[9]), record(&[0])].concat(), Layout::Ten);
-    let Inputs::Pictures(pictures) = ten.expect("a batch").inputs else { panic!("pictures") };
-    assert_eq!((pictures.len(), pictures.picture(1)[1024]), (2, 100), "green comes second");
+    let Inputs::Images(images) = ten.expect("a batch").inputs else { panic!("images") };
+    assert_eq!((images.len(), images.image(1)[1024]), (2, 100), "green comes second");
     let hundred = cifar::read(path(), &record(&[19, 99]), Layout::Hundred).expect("a batch");
     assert_eq!(hundred.groups["coarse"], [19]);
     assert_eq!(hundred.answers, Answers::Classes { classes: 100, labels: vec![99] });
@@ -111,15 +111,15 @@ fn cifar_batches_are_whole_records_of_known_labels() {
 }
 
 #[test]
-fn stl10_pictures_are_turned_and_labels_count_from_one() {
+fn stl10_images_are_transposed_and_labels_count_from_one() {
     let mut bytes = vec![0; 3 * 96 * 96];
     bytes[96 + 2] = 7; // red, column 1, row 2
     let set = stl10::read((path(), &bytes), (path(), &[10])).expect("a set");
-    let Inputs::Pictures(pictures) = &set.inputs else { panic!("pictures") };
-    assert_eq!(pictures.picture(0)[2 * 96 + 1], 7);
+    let Inputs::Images(images) = &set.inputs else { panic!("images") };
+    assert_eq!(images.image(0)[2 * 96 + 1], 7);
     assert_eq!(set.answers, Answers::Classes { classes: 10, labels: vec![9] });
     refused(stl10::read((path(), &bytes), (path(), &[0])), "label 0 in row 0, not 1 to 10");
-    refused(stl10::read((path(), &bytes), (path(), &[1, 1])), "2 labels for the 1 pictures");
+    refused(stl10::read((path(), &bytes), (path(), &[1, 1])), "2 labels for the 1 images");
     refused(stl10::read((path(), &bytes[1..]), (path(), &[1])), "no whole number");
     refused(stl10::read((path(), &[]), (path(), &[])), "no whole number");
 }
@@ -168,9 +168,9 @@ impl Mat {
         bytes
     }
 
-    fn pictures(self) -> Vec<u8> {
+    fn images(self) -> Vec<u8> {
         let mut pixels = vec![0; 2 * 3072];
-        pixels[3072 + 1024 + 5 * 32 + 3] = 200; // second picture, green, column 5, row 3
+        pixels[3072 + 1024 + 5 * 32 + 3] = 200; // second image, green, column 5, row 3
         self.matrix(9, &[32, 32, 3, 2], "X", self.element(2, &pixels))
     }
 
@@ -180,8 +180,8 @@ impl Mat {
 }
 
 fn check_digits(set: &Dataset) {
-    let Inputs::Pictures(pictures) = &set.inputs else { panic!("pictures") };
-    assert_eq!(pictures.picture(1)[1024 + 3 * 32 + 5], 200);
+    let Inputs::Images(images) = &set.inputs else { panic!("images") };
+    assert_eq!(images.image(1)[1024 + 3 * 32 + 5], 200);
     assert_eq!(set.answers, Answers::Classes { classes: 10, labels: vec![0, 9] });
 }
 
@@ -190,18 +190,18 @@ fn mat_files_are_read_in_both_byte_orders_plain_and_packed() {
     for big in [false, true] {
         let mat = Mat { big };
         let other = mat.matrix(6, &[1, 1], "other", mat.element(9, &[0; 8]));
-        let plain = mat.file(&[other, mat.pictures(), mat.labels()]);
+        let plain = mat.file(&[other, mat.images(), mat.labels()]);
         check_digits(&mat::read(path(), &plain).expect("plain"));
-        let packed = mat.file(&[mat.pack(&mat.labels()), mat.pack(&mat.pictures())]);
+        let packed = mat.file(&[mat.pack(&mat.labels()), mat.pack(&mat.images())]);
         check_digits(&mat::read(path(), &packed).expect("packed"));
         // Labels as doubles, as MATLAB itself keeps them, and two bytes in the tag itself.
         let double = |x: f64| if big { x.to_be_bytes() } else { x.to_le_bytes() };
         let doubles = mat.element(9, &[double(10.0), double(9.0)].concat());
         let doubles = mat.matrix(6, &[2, 1], "y", doubles);
-        check_digits(&mat::read(path(), &mat.file(&[mat.pictures(), doubles])).expect("doubles"));
+        check_digits(&mat::read(path(), &mat.file(&[mat.images(), doubles])).expect("doubles"));
         let small = [mat.word(2 << 16 | 2), [10, 9, 0, 0]].concat();
         let small = mat.matrix(9, &[2, 1], "y", small);
-        check_digits(&mat::read(path(), &mat.file(&[mat.pictures(), small])).expect("small"));
+        check_digits(&mat::read(path(), &mat.file(&[mat.images(), small])).expect("small"));
     }
 }
 
@@ -213,9 +213,9 @@ fn a_forged_mat_file_is_refused() {
     let hdf5 = [&b"MATLAB 7.3 MAT-file"[..], &[0; 200]].concat();
     refused(mat::read(path(), &hdf5), "HDF5");
     refused(read(&[mat.labels()]), "no variable `X`");
-    refused(read(&[mat.pictures()]), "no variable `y`");
+    refused(read(&[mat.images()]), "no variable `y`");
     let three = mat.matrix(9, &[3, 1], "y", mat.element(2, &[1, 2, 3]));
-    refused(read(&[mat.pictures(), three]), "3 labels `y` for 2 pictures");
+    refused(read(&[mat.images(), three]), "3 labels `y` for 2 images");
     let zero = mat.matrix(9, &[2, 1], "y", mat.element(2, &[0, 3]));
     refused(read(&[zero]), "label 0 in row 0");
     let huge = mat.matrix(9, &[32, 32, 3, u32::MAX], "X", mat.element(2, &[0; 64]));
@@ -275,14 +275,14 @@ proptest! {
         let _ = table::read_indices(path(), &bytes, 7);
         let _ = cifar::read(path(), &bytes, Layout::Hundred);
         let _ = stl10::read((path(), &bytes), (path(), &bytes));
-        let _ = dubio_data::formats::pictures::decode(path(), &bytes);
+        let _ = dubio_data::formats::images::decode(path(), &bytes);
     }
 
     #[test]
     fn no_reader_panics_on_a_file_with_a_byte_changed(place in 0_usize..7000, byte: u8, big: bool) {
         let mat = Mat { big };
         for packed in [false, true] {
-            let elements = [mat.labels(), mat.pictures()];
+            let elements = [mat.labels(), mat.images()];
             let elements = if packed { elements.map(|e| mat.pack(&e)) } else { elements };
             let mut file = mat.file(&elements);
             let place = place % file.len();

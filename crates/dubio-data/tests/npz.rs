@@ -32,7 +32,7 @@ fn read(arrays: &[(&str, Vec<u8>)], classes: Option<usize>) -> Result<Dataset, E
 }
 
 #[test]
-fn pictures_and_labels_are_read_in_either_order_of_elements() {
+fn images_and_labels_are_read_in_either_order_of_elements() {
     let labels = npy(">i2", false, "(2,)", &[0, 2, 0, 0]);
     let row = npy("|u1", false, "(2, 1, 1, 2)", &[1, 2, 3, 4]);
     let column = npy("|u1", true, "(2, 1, 1, 2)", &[1, 3, 2, 4]);
@@ -40,8 +40,8 @@ fn pictures_and_labels_are_read_in_either_order_of_elements() {
         let groups = npy("<i8", false, "(2,)", &[[7; 1].as_slice(), &[0; 15]].concat());
         let arrays = [("inputs", inputs), ("labels", labels.clone()), ("groups.site", groups)];
         let data = read(&arrays, None).expect("a set");
-        let Inputs::Pictures(pictures) = &data.inputs else { panic!("pictures") };
-        assert_eq!((pictures.len(), &pictures.pixels[..]), (2, &[1, 2, 3, 4][..]));
+        let Inputs::Images(images) = &data.inputs else { panic!("images") };
+        assert_eq!((images.len(), &images.pixels[..]), (2, &[1, 2, 3, 4][..]));
         assert_eq!(data.answers, Answers::Classes { classes: 3, labels: vec![2, 0] });
         assert_eq!(data.groups["site"], [7, 0]);
     }
@@ -75,8 +75,8 @@ fn what_does_not_fit_is_refused_by_name() {
     refused(&[inputs(), float_labels], None, "no whole numbers");
     let gap = ("inputs", npy("<f4", false, "(2, 1)", &floats(&[1.0, f32::NAN])));
     refused(&[gap, labels(&[0, 1])], None, "array `inputs`: NaN at element 1");
-    let pictures = ("inputs", npy("<f4", false, "(1, 1, 2)", &floats(&[1.0, 2.0])));
-    refused(&[pictures, labels(&[0])], None, "pictures that are no bytes");
+    let images = ("inputs", npy("<f4", false, "(1, 1, 2)", &floats(&[1.0, 2.0])));
+    refused(&[images, labels(&[0])], None, "images that are no bytes");
     let empty = ("inputs", npy("<f4", false, "(0, 2)", &[]));
     refused(&[empty, labels(&[])], None, "is empty");
     let lying = ("inputs", npy("<f4", false, "(2, 4294967296)", &floats(&[1.0])));

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use dubio_data::Error;
 use dubio_data::check::{Status, check};
-use dubio_data::dataset::{Answers, Dataset, Inputs, Pictures};
+use dubio_data::dataset::{Answers, Dataset, Images, Inputs};
 use dubio_data::formats::uci::Half;
 use dubio_data::sets::{self, Counts, Files, Kind, Part};
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -58,9 +58,9 @@ fn load(root: &Path, name: &str) -> Result<Dataset, Error> {
     name.set.load(root, name.part.expect("a part"))
 }
 
-fn pictures(data: &Dataset) -> &Pictures {
-    let Inputs::Pictures(pictures) = &data.inputs else { panic!("no pictures") };
-    pictures
+fn images(data: &Dataset) -> &Images {
+    let Inputs::Images(images) = &data.inputs else { panic!("no images") };
+    images
 }
 
 fn labels(data: &Dataset) -> &[u32] {
@@ -75,11 +75,11 @@ fn histogram(data: &Dataset) -> Vec<usize> {
 
 /// Mean of a channel in [0, 1], to four digits, as it is quoted for normalising inputs.
 fn mean(data: &Dataset, channel: usize) -> String {
-    let pictures = pictures(data);
-    let plane = pictures.height * pictures.width;
-    let planes = pictures.pixels.chunks_exact(plane).skip(channel).step_by(pictures.channels);
+    let images = images(data);
+    let plane = images.height * images.width;
+    let planes = images.pixels.chunks_exact(plane).skip(channel).step_by(images.channels);
     let sum: u64 = planes.flatten().map(|&pixel| u64::from(pixel)).sum();
-    format!("{:.4}", sum as f64 / (pictures.len() * plane) as f64 / 255.0)
+    format!("{:.4}", sum as f64 / (images.len() * plane) as f64 / 255.0)
 }
 
 /// The statuses of a set's files, to compare with.
@@ -122,12 +122,12 @@ fn shrunken(test: &Dataset) -> Result<(), Failed> {
     let large = test.subset(&rows);
     assert_eq!(labels(&small), labels(&large));
     for row in 0..1000 {
-        let mean = |pictures: &Pictures, white: f64| {
-            let sum: u32 = pictures.picture(row).iter().map(|&pixel| u32::from(pixel)).sum();
-            f64::from(sum) / pictures.size() as f64 / white
+        let mean = |images: &Images, white: f64| {
+            let sum: u32 = images.image(row).iter().map(|&pixel| u32::from(pixel)).sum();
+            f64::from(sum) / images.size() as f64 / white
         };
-        let gap = mean(pictures(&small), 16.0) - mean(pictures(&large), 255.0);
-        assert!(gap.abs() < 0.5 / 16.0, "picture {row} is off by {gap}");
+        let gap = mean(images(&small), 16.0) - mean(images(&large), 255.0);
+        assert!(gap.abs() < 0.5 / 16.0, "image {row} is off by {gap}");
     }
     Ok(())
 }
@@ -165,12 +165,12 @@ fn svhn(root: &Path) -> Result<(), Failed> {
         return Ok(());
     }
     // scipy.io.loadmat: counts of y, with those of 10 first; X[3, 7, 1, 100]; sums of X and of
-    // its first picture.
+    // its first image.
     assert_eq!(histogram(&test), [342, 1000, 787, 528, 478, 455, 362, 408, 333, 307]);
-    let pictures = pictures(&test);
-    assert_eq!(pictures.picture(100)[1024 + 3 * 32 + 7], 145);
+    let images = images(&test);
+    assert_eq!(images.image(100)[1024 + 3 * 32 + 7], 145);
     let sum = |pixels: &[u8]| pixels.iter().map(|&pixel| u64::from(pixel)).sum::<u64>();
-    assert_eq!((sum(&pictures.pixels), sum(pictures.picture(0))), (1_803_698_449, 489_647));
+    assert_eq!((sum(&images.pixels), sum(images.image(0))), (1_803_698_449, 489_647));
     let expected = 64_275_384;
     let status = statuses(root, "svhn").swap_remove(1);
     assert_eq!(status, Status::Size { found: 12_581_021, expected }, "not the published file");

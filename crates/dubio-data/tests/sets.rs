@@ -87,15 +87,15 @@ fn embedded_sets_load_without_any_folder_and_are_what_their_cards_say() {
             }
             let data = set.load(Path::new(""), part).expect(set.name);
             assert_eq!(data.len(), count, "{}:{part}", set.name);
-            let Inputs::Pictures(pictures) = &data.inputs else {
+            let Inputs::Images(images) = &data.inputs else {
                 assert!(set.name.starts_with("parabola"), "{}", set.name);
                 continue;
             };
-            let Shape::Pictures { channels, height, width, white } = set.shape else { panic!() };
-            let found = (pictures.channels, pictures.height, pictures.width);
+            let Shape::Images { channels, height, width, white } = set.shape else { panic!() };
+            let found = (images.channels, images.height, images.width);
             assert_eq!(found, (channels, height, width), "{}", set.name);
-            assert_eq!(pictures.pixels.iter().max(), Some(&white), "{}", set.name);
-            assert_eq!(pictures.white, white, "{}", set.name);
+            assert_eq!(images.pixels.iter().max(), Some(&white), "{}", set.name);
+            assert_eq!(images.white, white, "{}", set.name);
             assert!(matches!(set.task, Task::Classification(names) if names.len() == 10));
         }
     }

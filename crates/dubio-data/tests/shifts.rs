@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dubio_data::dataset::{Answers, Dataset, Inputs, Pictures};
+use dubio_data::dataset::{Answers, Dataset, Images, Inputs};
 use dubio_data::shifts::drop_classes::{DropError, drop_classes};
 use dubio_data::shifts::imaging::canvas::Plane;
 use dubio_data::shifts::imaging::gaussian;
@@ -11,7 +11,7 @@ use dubio_random::stream::Stream;
 use rand::RngExt;
 
 /// Smooth random colours with a bright disk and a dark bar in front.
-fn scenes(count: usize, channels: usize, height: usize, width: usize) -> Pictures {
+fn scenes(count: usize, channels: usize, height: usize, width: usize) -> Images {
     let mut draws = Stream::root(5).child("scenes").generator();
     let scale = height.min(width) as f64 / 32.0;
     let mut pixels = vec![];
@@ -35,11 +35,11 @@ fn scenes(count: usize, channels: usize, height: usize, width: usize) -> Picture
             }
         }
     }
-    Pictures { channels, height, width, white: 255, pixels }
+    Images { channels, height, width, white: 255, pixels }
 }
 
-fn flat(byte: u8, count: usize) -> Pictures {
-    Pictures { channels: 3, height: 32, width: 32, white: 255, pixels: vec![byte; count * 3072] }
+fn flat(byte: u8, count: usize) -> Images {
+    Images { channels: 3, height: 32, width: 32, white: 255, pixels: vec![byte; count * 3072] }
 }
 
 fn named(name: &str) -> &'static dyn Shift {
@@ -54,11 +54,11 @@ fn mean_and_variance(bytes: &[u8]) -> (f64, f64) {
 }
 
 /// Mean squared change in bytes.
-fn change(shift: &dyn Shift, pictures: &Pictures, severity: u8) -> f64 {
-    let shifted = shift.apply(pictures, severity, &Stream::root(1));
-    let pairs = shifted.pixels.iter().zip(&pictures.pixels);
+fn change(shift: &dyn Shift, images: &Images, severity: u8) -> f64 {
+    let shifted = shift.apply(images, severity, &Stream::root(1));
+    let pairs = shifted.pixels.iter().zip(&images.pixels);
     let sum: f64 = pairs.map(|(&a, &b)| (f64::from(a) - f64::from(b)).powi(2)).sum();
-    sum / pictures.pixels.len() as f64
+    sum / images.pixels.len() as f64
 }
 
 #[test]
@@ -71,10 +71,10 @@ fn there_are_nineteen_of_cifar_10_c_and_every_name_is_found() {
 }
 
 #[test]
-fn severity_0_is_the_picture() {
-    let pictures = scenes(3, 3, 32, 32);
+fn severity_0_is_the_image() {
+    let images = scenes(3, 3, 32, 32);
     for shift in shifts::list() {
-        assert_eq!(shift.apply(&pictures, 0, &Stream::root(1)), pictures, "{}", shift.card().name);
+        assert_eq!(shift.apply(&images, 0, &Stream::root(1)), images, "{}", shift.card().name);
     }
 }
 
@@ -97,11 +97,11 @@ const NOT_GROWING: [(&str, [bool; 4]); 6] = [
 
 #[test]
 fn the_change_grows_with_severity_where_the_published_constants_do() {
-    let pictures = scenes(64, 3, 32, 32);
+    let images = scenes(64, 3, 32, 32);
     for shift in shifts::cifar_10_c() {
         let name = shift.card().name;
         let grows = NOT_GROWING.iter().find(|(other, _)| *other == name).map_or([true; 4], |n| n.1);
-        let changes = [1, 2, 3, 4, 5].map(|severity| change(shift, &pictures, severity));
+        let changes = [1, 2, 3, 4, 5].map(|severity| change(shift, &images, severity));
         assert!(changes.iter().all(|&change| change > 0.1), "{name} {changes:?}");
         for (step, pair) in changes.windows(2).enumerate() {
             assert!(!grows[step] || pair[0] < pair[1], "{name} {changes:?}");
@@ -111,11 +111,11 @@ fn the_change_grows_with_severity_where_the_published_constants_do() {
 
 #[test]
 fn one_thread_and_four_give_the_same_bytes_and_another_seed_gives_others() {
-    let pictures = scenes(9, 3, 32, 32);
+    let images = scenes(9, 3, 32, 32);
     for shift in shifts::list() {
         let run = |threads: usize, seed: u64| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| shift.apply(&pictures, 4, &Stream::root(seed)))
+            pool.install(|| shift.apply(&images, 4, &Stream::root(seed)))
         };
         let name = shift.card().name;
         assert_eq!(run(1, 1), run(4, 1), "{name}");
@@ -127,11 +127,11 @@ fn one_thread_and_four_give_the_same_bytes_and_another_seed_gives_others() {
 }
 
 #[test]
-fn a_picture_does_not_depend_on_the_others() {
-    let pictures = scenes(6, 3, 32, 32);
-    let first = Pictures { pixels: pictures.pixels[..2 * 3072].to_vec(), ..pictures };
+fn an_image_does_not_depend_on_the_others() {
+    let images = scenes(6, 3, 32, 32);
+    let first = Images { pixels: images.pixels[..2 * 3072].to_vec(), ..images };
     for shift in shifts::list() {
-        let all = shift.apply(&pictures, 3, &Stream::root(1));
+        let all = shift.apply(&images, 3, &Stream::root(1));
         let two = shift.apply(&first, 3, &Stream::root(1));
         assert_eq!(all.pixels[..2 * 3072], two.pixels, "{}", shift.card().name);
     }
@@ -141,20 +141,20 @@ fn a_picture_does_not_depend_on_the_others() {
 fn every_size_works() {
     let sizes = [(1, 1, 1), (3, 1, 1), (3, 2, 2), (1, 8, 8), (3, 8, 8), (1, 28, 28), (3, 32, 32)];
     for (channels, height, width) in [&sizes[..], &[(3, 96, 96), (1, 5, 40), (3, 40, 5)]].concat() {
-        let pictures = scenes(2, channels, height, width);
+        let images = scenes(2, channels, height, width);
         for shift in shifts::list() {
             for severity in 1..=5 {
-                let shifted = shift.apply(&pictures, severity, &Stream::root(1));
-                assert_eq!(shifted.pixels.len(), pictures.pixels.len());
+                let shifted = shift.apply(&images, severity, &Stream::root(1));
+                assert_eq!(shifted.pixels.len(), images.pixels.len());
             }
         }
     }
 }
 
-/// Lengths follow the size, so a picture of three times the side changes about as much. At severity
+/// Lengths follow the size, so an image of three times the side changes about as much. At severity
 /// 5, because a blur narrower than a pixel is weaker than its width says.
 #[test]
-fn a_larger_picture_changes_about_as_much() {
+fn a_larger_image_changes_about_as_much() {
     let (small, large) = (scenes(24, 3, 32, 32), scenes(24, 3, 96, 96));
     // Blocks of 8 x 8 and shares of the side see no size.
     let sizeless = ["pixelate", "jpeg_compression"];
@@ -171,9 +171,9 @@ fn a_larger_picture_changes_about_as_much() {
 fn a_set_of_sixteen_levels_changes_as_much_as_one_of_bytes() {
     let bytes = scenes(32, 1, 8, 8);
     let levels = |byte: &u8| (f64::from(*byte) * 16.0 / 255.0).round() as u8;
-    let few = Pictures { white: 16, pixels: bytes.pixels.iter().map(levels).collect(), ..bytes };
+    let few = Images { white: 16, pixels: bytes.pixels.iter().map(levels).collect(), ..bytes };
     let many = |level: &u8| (f64::from(*level) * 255.0 / 16.0).round() as u8;
-    let many = Pictures { white: 255, pixels: few.pixels.iter().map(many).collect(), ..few };
+    let many = Images { white: 255, pixels: few.pixels.iter().map(many).collect(), ..few };
     for shift in shifts::list() {
         for severity in 1..=5 {
             let coarse = change(*shift, &few, severity).sqrt() / 16.0;
@@ -189,59 +189,59 @@ fn a_set_of_sixteen_levels_changes_as_much_as_one_of_bytes() {
 /// Its published output is cut off, not rounded: half a byte less on the mean.
 #[test]
 fn motion_blur_takes_half_a_byte_away() {
-    let pictures = scenes(200, 3, 32, 32);
-    let before = mean_and_variance(&pictures.pixels).0;
+    let images = scenes(200, 3, 32, 32);
+    let before = mean_and_variance(&images.pixels).0;
     for severity in 1..=5 {
-        let shifted = named("motion_blur").apply(&pictures, severity, &Stream::root(1));
+        let shifted = named("motion_blur").apply(&images, severity, &Stream::root(1));
         let change = mean_and_variance(&shifted.pixels).0 - before;
         assert!((change + 0.5).abs() < 0.25, "{severity} {change}");
     }
 }
 
-fn permuted(pictures: &Pictures) -> Pictures {
-    let area = pictures.height * pictures.width;
-    let planes: Vec<&[u8]> = pictures.pixels.chunks(area).collect();
+fn permuted(images: &Images) -> Images {
+    let area = images.height * images.width;
+    let planes: Vec<&[u8]> = images.pixels.chunks(area).collect();
     let order = (0..planes.len()).map(|k| planes[k / 3 * 3 + [2, 0, 1][k % 3]]);
-    Pictures { pixels: order.flatten().copied().collect(), ..*pictures }
+    Images { pixels: order.flatten().copied().collect(), ..*images }
 }
 
-fn mirrored(pictures: &Pictures) -> Pictures {
-    let rows = pictures.pixels.chunks(pictures.width);
+fn mirrored(images: &Images) -> Images {
+    let rows = images.pixels.chunks(images.width);
     let pixels = rows.flat_map(|row| row.iter().rev().copied()).collect();
-    Pictures { pixels, ..*pictures }
+    Images { pixels, ..*images }
 }
 
 #[test]
 fn colours_are_treated_alike() {
-    let pictures = scenes(3, 3, 32, 32);
+    let images = scenes(3, 3, 32, 32);
     for name in ["defocus_blur", "zoom_blur", "gaussian_blur", "contrast", "pixelate", "brightness"]
     {
-        let apply = |pictures: &Pictures| named(name).apply(pictures, 3, &Stream::root(1));
-        assert_eq!(apply(&permuted(&pictures)), permuted(&apply(&pictures)), "{name}");
+        let apply = |images: &Images| named(name).apply(images, 3, &Stream::root(1));
+        assert_eq!(apply(&permuted(&images)), permuted(&apply(&images)), "{name}");
     }
 }
 
 #[test]
 fn places_are_treated_alike() {
-    let pictures = scenes(3, 3, 32, 32);
+    let images = scenes(3, 3, 32, 32);
     for name in ["brightness", "saturate"] {
-        let apply = |pictures: &Pictures| named(name).apply(pictures, 3, &Stream::root(1));
-        assert_eq!(apply(&mirrored(&pictures)), mirrored(&apply(&pictures)), "{name}");
+        let apply = |images: &Images| named(name).apply(images, 3, &Stream::root(1));
+        assert_eq!(apply(&mirrored(&images)), mirrored(&apply(&images)), "{name}");
     }
     for name in ["defocus_blur", "gaussian_blur", "contrast"] {
-        let apply = |pictures: &Pictures| named(name).apply(pictures, 3, &Stream::root(1));
+        let apply = |images: &Images| named(name).apply(images, 3, &Stream::root(1));
         // Sums in another order may fall on the other side of a whole byte.
-        let pairs = (apply(&mirrored(&pictures)).pixels, mirrored(&apply(&pictures)).pixels);
+        let pairs = (apply(&mirrored(&images)).pixels, mirrored(&apply(&images)).pixels);
         assert!(pairs.0.iter().zip(&pairs.1).all(|(a, b)| a.abs_diff(*b) <= 1), "{name}");
     }
 }
 
 #[test]
-fn a_flat_picture_stays_flat_under_every_blur() {
-    let pictures = flat(100, 2);
+fn a_flat_image_stays_flat_under_every_blur() {
+    let images = flat(100, 2);
     for name in ["defocus_blur", "glass_blur", "motion_blur", "zoom_blur", "gaussian_blur"] {
         for severity in 1..=5 {
-            let shifted = named(name).apply(&pictures, severity, &Stream::root(1));
+            let shifted = named(name).apply(&images, severity, &Stream::root(1));
             assert!(shifted.pixels.iter().all(|&byte| byte.abs_diff(100) <= 1), "{name}");
         }
     }
@@ -283,9 +283,9 @@ fn noises_have_their_mean_and_variance() {
 
 #[test]
 fn brightness_raises_the_largest_colour_and_keeps_the_proportions() {
-    let pictures = scenes(4, 3, 32, 32);
-    let shifted = named("brightness").apply(&pictures, 3, &Stream::root(1));
-    for (old, new) in pictures.pixels.chunks(3072).zip(shifted.pixels.chunks(3072)) {
+    let images = scenes(4, 3, 32, 32);
+    let shifted = named("brightness").apply(&images, 3, &Stream::root(1));
+    for (old, new) in images.pixels.chunks(3072).zip(shifted.pixels.chunks(3072)) {
         for k in 0..1024 {
             let (old, new) =
                 ([0, 1, 2].map(|c| old[c * 1024 + k]), [0, 1, 2].map(|c| new[c * 1024 + k]));
@@ -301,9 +301,9 @@ fn brightness_raises_the_largest_colour_and_keeps_the_proportions() {
 
 #[test]
 fn contrast_draws_towards_the_mean() {
-    let pictures = scenes(4, 3, 32, 32);
-    let shifted = named("contrast").apply(&pictures, 2, &Stream::root(1));
-    for (old, new) in pictures.pixels.chunks(1024).zip(shifted.pixels.chunks(1024)) {
+    let images = scenes(4, 3, 32, 32);
+    let shifted = named("contrast").apply(&images, 2, &Stream::root(1));
+    for (old, new) in images.pixels.chunks(1024).zip(shifted.pixels.chunks(1024)) {
         let mean = mean_and_variance(old).0;
         for (&old, &new) in old.iter().zip(new) {
             let expected = (f64::from(old) - mean) * 0.5 + mean;
@@ -315,9 +315,9 @@ fn contrast_draws_towards_the_mean() {
 #[test]
 fn pixelate_gives_means_of_blocks() {
     // 0.65 of 4 is 2 whole pixels: blocks of 2 x 2.
-    let pictures = scenes(5, 1, 4, 4);
-    let shifted = named("pixelate").apply(&pictures, 5, &Stream::root(1));
-    for (old, new) in pictures.pixels.chunks(16).zip(shifted.pixels.chunks(16)) {
+    let images = scenes(5, 1, 4, 4);
+    let shifted = named("pixelate").apply(&images, 5, &Stream::root(1));
+    for (old, new) in images.pixels.chunks(16).zip(shifted.pixels.chunks(16)) {
         for k in 0..16 {
             let corner = k / 8 * 8 + k % 4 / 2 * 2;
             let block = [0, 1, 4, 5].map(|by| old[corner + by]);
@@ -327,11 +327,11 @@ fn pixelate_gives_means_of_blocks() {
 }
 
 #[test]
-fn grey_pictures_change_as_colour_pictures_with_three_equal_colours() {
+fn grey_images_change_as_colour_images_with_three_equal_colours() {
     let grey = scenes(3, 1, 32, 32);
     let planes = grey.pixels.chunks(1024);
     let pixels = planes.flat_map(|plane| [plane, plane, plane].concat()).collect();
-    let coloured = Pictures { channels: 3, pixels, ..grey };
+    let coloured = Images { channels: 3, pixels, ..grey };
     for name in ["fog", "snow", "motion_blur", "zoom_blur", "contrast", "elastic_transform"] {
         let grey = named(name).apply(&grey, 3, &Stream::root(1));
         let coloured = named(name).apply(&coloured, 3, &Stream::root(1));
@@ -344,36 +344,36 @@ fn grey_pictures_change_as_colour_pictures_with_three_equal_colours() {
 
 #[test]
 fn quarter_turns_are_exact() {
-    let pictures = scenes(2, 3, 7, 7);
-    assert_eq!(rotation::rotate(&pictures, 0.0), pictures);
-    let quarter = rotation::rotate(&pictures, 90.0);
-    for (old, new) in pictures.pixels.chunks(49).zip(quarter.pixels.chunks(49)) {
+    let images = scenes(2, 3, 7, 7);
+    assert_eq!(rotation::rotate(&images, 0.0), images);
+    let quarter = rotation::rotate(&images, 90.0);
+    for (old, new) in images.pixels.chunks(49).zip(quarter.pixels.chunks(49)) {
         assert!((0..49).all(|k| new[k] == old[k % 7 * 7 + 6 - k / 7]));
     }
-    let half = rotation::rotate(&pictures, 180.0);
+    let half = rotation::rotate(&images, 180.0);
     assert_eq!(rotation::rotate(&quarter, 90.0), half);
-    for (old, new) in pictures.pixels.chunks(49).zip(half.pixels.chunks(49)) {
+    for (old, new) in images.pixels.chunks(49).zip(half.pixels.chunks(49)) {
         assert!(new.iter().eq(old.iter().rev()));
     }
-    assert_eq!(rotation::rotate(&quarter, -90.0), pictures);
+    assert_eq!(rotation::rotate(&quarter, -90.0), images);
 }
 
 #[test]
 fn translations_are_exact() {
-    let pictures = scenes(2, 3, 5, 6);
-    let moved = translation::translate(&pictures, -1, 2);
-    for (old, new) in pictures.pixels.chunks(30).zip(moved.pixels.chunks(30)) {
+    let images = scenes(2, 3, 5, 6);
+    let moved = translation::translate(&images, -1, 2);
+    for (old, new) in images.pixels.chunks(30).zip(moved.pixels.chunks(30)) {
         for k in 0..30 {
             let (row, column) = (k / 6, k % 6);
             let expected = if row < 4 && column >= 2 { old[(row + 1) * 6 + column - 2] } else { 0 };
             assert_eq!(new[k], expected);
         }
     }
-    assert!(translation::translate(&pictures, 9, 0).pixels.iter().all(|&byte| byte == 0));
+    assert!(translation::translate(&images, 9, 0).pixels.iter().all(|&byte| byte == 0));
 }
 
-/// The picture that `tests/fixtures/shifts.txt` is about.
-fn fixture_picture() -> Pictures {
+/// The image that `tests/fixtures/shifts.txt` is about.
+fn fixture_image() -> Images {
     let pixel = |k: i64| {
         let (c, y, x) = (k / 1024, k / 32 % 32, k % 32);
         let byte = if (x - 12).pow(2) + (y - 18).pow(2) < 50 {
@@ -383,7 +383,7 @@ fn fixture_picture() -> Pictures {
         };
         byte.min(255) as u8
     };
-    Pictures {
+    Images {
         channels: 3,
         height: 32,
         width: 32,
@@ -394,14 +394,14 @@ fn fixture_picture() -> Pictures {
 
 #[test]
 fn bytes_are_those_of_the_libraries_the_published_program_calls() {
-    let picture = fixture_picture();
+    let image = fixture_image();
     let lines = include_str!("fixtures/shifts.txt").lines().filter(|line| !line.starts_with('#'));
     let mut seen = 0;
     for line in lines {
         let [name, severity, hex] = line.split(' ').collect::<Vec<_>>()[..] else {
             panic!("{line}")
         };
-        let shifted = named(name).apply(&picture, severity.parse().unwrap(), &Stream::root(1));
+        let shifted = named(name).apply(&image, severity.parse().unwrap(), &Stream::root(1));
         // These run in single precision over there, which may fall on the other side of a byte.
         let single = ["gaussian_blur", "defocus_blur", "zoom_blur"].contains(&name);
         for (ours, k) in shifted.pixels.iter().step_by(29).zip((0..hex.len()).step_by(2)) {

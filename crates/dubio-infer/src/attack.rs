@@ -1,4 +1,4 @@
-//! Attacks on the posterior predictive: pictures changed as little as is allowed so that it errs.
+//! Attacks on the posterior predictive: images changed as little as is allowed so that it errs.
 //!
 //! What is attacked is the mean of the samples' probabilities, not one of them: the gradient of
 //! `-log (1/S sum_s p_s[y])` is `sum_s w_s grad(-log p_s[y])` with `w_s = p_s[y] / sum_t p_t[y]`.
@@ -16,7 +16,7 @@ use crate::fitted::{Fitted, side_by_side};
 use crate::posterior::{Predictive, Sample};
 use crate::predict::{Predicted, TestTime};
 
-/// How pictures are changed. No pixel moves by more than `epsilon`, a share of the brightest pixel of
+/// How images are changed. No pixel moves by more than `epsilon`, a share of the brightest pixel of
 /// the set, and none leaves the range from 0 to that.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Attack {
@@ -55,7 +55,7 @@ const PGD_STEPS: usize = 10;
 const CHUNK: usize = 250;
 
 impl<E: Engine> Fitted<E> {
-    /// Predicts a set of pictures after an attack on each.
+    /// Predicts a set of images after an attack on each.
     #[inline(never)]
     pub fn predict_attacked(
         &self,
@@ -67,21 +67,21 @@ impl<E: Engine> Fitted<E> {
         self.predict_inputs(&inputs, data, &TestTime::default(), stream)
     }
 
-    /// The attacked pictures, as the network reads them.
+    /// The attacked images, as the network reads them.
     pub(crate) fn attacked(
         &self,
         data: &Dataset,
         attack: &Attack,
         stream: &Stream,
     ) -> Result<Vec<E::Number>, Error> {
-        let (Inputs::Pictures(pictures), Answers::Classes { labels, .. }) =
+        let (Inputs::Images(images), Answers::Classes { labels, .. }) =
             (&data.inputs, &data.answers)
         else {
-            return Err(Error::Unsuited("attacks are on pictures of classes".into()));
+            return Err(Error::Unsuited("attacks are on images of classes".into()));
         };
         let plain = self.training.scaling().inputs::<E::Number>(data)?;
         let size = self.training.scaling().shape().size();
-        let brightest = f64::from(pictures.white) / 255.0;
+        let brightest = f64::from(images.white) / 255.0;
         let bounds = self.bounds(brightest, attack.epsilon * brightest);
         let count = labels.len().div_ceil(CHUNK);
         let chunks = side_by_side(count, |chunk| -> Result<Vec<E::Number>, Error> {
@@ -102,7 +102,7 @@ impl<E: Engine> Fitted<E> {
     fn bounds(&self, brightest: f64, reach: f64) -> Vec<[E::Number; 3]> {
         let scaling = self.training.scaling();
         let each = (0..scaling.shape().channels).map(|channel| {
-            let at = |value| scaling.pixel(channel, value).expect("of pictures");
+            let at = |value| scaling.pixel(channel, value).expect("of images");
             [at(0.0), at(brightest), at(reach) - at(0.0)].map(E::Number::of)
         });
         each.collect()

@@ -1,4 +1,4 @@
-//! Random changes of pictures, for training and for predicting several times over.
+//! Random changes of images, for training and for predicting several times over.
 
 use std::str::FromStr;
 
@@ -7,7 +7,7 @@ use dubio_data::transforms::pipeline::Pipeline;
 use dubio_data::transforms::random_crop::RandomCrop;
 use serde::{Deserialize, Serialize};
 
-/// A random change of a picture.
+/// A random change of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Augmentation {

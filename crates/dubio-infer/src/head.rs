@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(features("mlp-20-30", false, &plain), Some(30));
         assert_eq!(features("mlp-20", true, &plain), Some(20), "noise behind them is no matter");
         assert_eq!(features("mlp-20-30", true, &plain), None, "noise in front of them");
-        assert_eq!(features("mlp-20-65", false, &plain), None, "more than the 64 of a picture");
-        assert_eq!(features("mlp-20-30", false, &changed), None, "other pictures at every step");
+        assert_eq!(features("mlp-20-65", false, &plain), None, "more than the 64 of an image");
+        assert_eq!(features("mlp-20-30", false, &changed), None, "other images at every step");
     }
 }

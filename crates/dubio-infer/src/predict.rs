@@ -15,11 +15,11 @@ use crate::fitted::{Fitted, side_by_side};
 use crate::likelihood::{Array, Likelihood};
 use crate::posterior::Sample;
 
-/// Test-time augmentation: each sample looks at the pictures so many times, changed at random each
+/// Test-time augmentation: each sample looks at the images so many times, changed at random each
 /// time, and each look is a sample of its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TestTime {
-    /// The random changes; none for pictures as they are.
+    /// The random changes; none for images as they are.
     pub augment: Vec<Augmentation>,
     /// Looks for each sample; 0 counts as 1.
     pub looks: usize,
@@ -65,9 +65,9 @@ impl<E: Engine> Fitted<E> {
         let scaling = self.training.scaling();
         let augmented = !test_time.augment.is_empty();
         let looks = if augmented { test_time.looks.max(1) } else { 1 };
-        let pictures = match &data.inputs {
-            Inputs::Pictures(pictures) if augmented => Some(pictures),
-            _ if augmented => return Err(Error::Unsuited("only pictures can be augmented".into())),
+        let images = match &data.inputs {
+            Inputs::Images(images) if augmented => Some(images),
+            _ if augmented => return Err(Error::Unsuited("only images can be augmented".into())),
             _ => None,
         };
         let predictive = self.predictive();
@@ -82,14 +82,14 @@ impl<E: Engine> Fitted<E> {
             for pass in 0..passes {
                 let stream = stream.child("sample").nth(part * passes + pass);
                 let noise = stream.child("layers");
-                let inputs = match pictures {
+                let inputs = match images {
                     None => plain,
-                    Some(pictures) => {
+                    Some(images) => {
                         changed.resize(plain.len(), E::Number::of(0.0));
                         let rows: Vec<u32> = (0..data.len() as u32).collect();
                         let stream = stream.child("augment");
                         let changes = &test_time.augment;
-                        scaling.pictures(pictures, &rows, changes, &stream, &mut changed);
+                        scaling.images(images, &rows, changes, &stream, &mut changed);
                         &changed
                     }
                 };

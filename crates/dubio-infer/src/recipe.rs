@@ -31,7 +31,7 @@ pub struct Setup {
     pub members: Option<usize>,
     /// Which layers move.
     pub layers: Layers,
-    /// Random changes of training pictures.
+    /// Random changes of training images.
     #[serde(deserialize_with = "one_or_many")]
     pub augment: Vec<Augmentation>,
     /// Weights to start from: one file for all members, or one for each.

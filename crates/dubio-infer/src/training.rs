@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dubio_data::dataset::{Answers, Dataset, Inputs, Pictures};
+use dubio_data::dataset::{Answers, Dataset, Images, Inputs};
 use dubio_data::transforms::pipeline::Pipeline;
 use dubio_data::transforms::standardise::Standardise;
 use dubio_data::transforms::standardise_features::StandardiseFeatures;
@@ -28,7 +28,7 @@ pub struct Scaling {
 
 #[derive(Clone, Debug, PartialEq)]
 enum InputScaling {
-    Pictures { shape: Shape, standardise: Standardise },
+    Images { shape: Shape, standardise: Standardise },
     Features(StandardiseFeatures, usize),
 }
 
@@ -36,9 +36,9 @@ impl Scaling {
     /// Measured on a training set: colours, columns and targets to mean 0 and deviation 1.
     pub fn measured(training: &Dataset) -> Self {
         let inputs = match &training.inputs {
-            Inputs::Pictures(pictures) => InputScaling::Pictures {
-                shape: Shape::picture(pictures.channels, pictures.height, pictures.width),
-                standardise: Standardise::measured(pictures),
+            Inputs::Images(images) => InputScaling::Images {
+                shape: Shape::image(images.channels, images.height, images.width),
+                standardise: Standardise::measured(images),
             },
             Inputs::Features { width, values } => {
                 InputScaling::Features(StandardiseFeatures::measured(values, *width), *width)
@@ -51,22 +51,22 @@ impl Scaling {
         Self { inputs, targets }
     }
 
-    /// Of pictures of this shape, given by somebody who has measured it.
+    /// Of images of this shape, given by somebody who has measured it.
     pub fn given(shape: Shape, standardise: Standardise) -> Self {
-        Self { inputs: InputScaling::Pictures { shape, standardise }, targets: None }
+        Self { inputs: InputScaling::Images { shape, standardise }, targets: None }
     }
 
     /// Shape of what the network reads.
     pub fn shape(&self) -> Shape {
         match &self.inputs {
-            InputScaling::Pictures { shape, .. } => *shape,
+            InputScaling::Images { shape, .. } => *shape,
             InputScaling::Features(_, width) => Shape::vector(*width),
         }
     }
 
     /// A pixel from 0 to 1 of a colour as the network reads it; `None` for tables.
     pub fn pixel(&self, channel: usize, value: f64) -> Option<f64> {
-        let InputScaling::Pictures { standardise, .. } = &self.inputs else { return None };
+        let InputScaling::Images { standardise, .. } = &self.inputs else { return None };
         let (mean, deviation) = (standardise.mean()[channel], standardise.std()[channel]);
         Some(if deviation > 0.0 { (value - mean) / deviation } else { 0.0 })
     }
@@ -86,8 +86,8 @@ impl Scaling {
             return Err(Error::Unsuited(what));
         }
         match (&self.inputs, &data.inputs) {
-            (InputScaling::Pictures { shape, .. }, Inputs::Pictures(pictures)) => {
-                same_shape(*shape, pictures)
+            (InputScaling::Images { shape, .. }, Inputs::Images(images)) => {
+                same_shape(*shape, images)
             }
             (InputScaling::Features(_, width), Inputs::Features { width: other, .. }) => {
                 if width == other {
@@ -96,7 +96,7 @@ impl Scaling {
                 let what = format!("rows of {other} numbers, but training rows had {width}");
                 Err(Error::Unsuited(what))
             }
-            _ => Err(Error::Unsuited("pictures and tables cannot stand in for one another".into())),
+            _ => Err(Error::Unsuited("images and tables cannot stand in for one another".into())),
         }
     }
 
@@ -104,10 +104,10 @@ impl Scaling {
     pub fn inputs<T: Real>(&self, data: &Dataset) -> Result<Vec<T>, Error> {
         self.check(data)?;
         match (&self.inputs, &data.inputs) {
-            (InputScaling::Pictures { .. }, Inputs::Pictures(pictures)) => {
-                let rows: Vec<u32> = (0..pictures.len() as u32).collect();
-                let mut out = vec![T::zero(); pictures.pixels.len()];
-                self.pictures(pictures, &rows, &[], &Stream::root(0), &mut out);
+            (InputScaling::Images { .. }, Inputs::Images(images)) => {
+                let rows: Vec<u32> = (0..images.len() as u32).collect();
+                let mut out = vec![T::zero(); images.pixels.len()];
+                self.images(images, &rows, &[], &Stream::root(0), &mut out);
                 Ok(out)
             }
             (InputScaling::Features(scale, _), Inputs::Features { values, .. }) => {
@@ -119,21 +119,21 @@ impl Scaling {
         }
     }
 
-    /// Some pictures, changed at random first, standardised, channels last.
+    /// Some images, changed at random first, standardised, channels last.
     ///
     /// # Panics
     ///
-    /// When this was measured on a table, or `out` has not the size of the pictures.
-    pub fn pictures<T: Real>(
+    /// When this was measured on a table, or `out` has not the size of the images.
+    pub fn images<T: Real>(
         &self,
-        pictures: &Pictures,
+        images: &Images,
         rows: &[u32],
         augment: &[Augmentation],
         stream: &Stream,
         out: &mut [T],
     ) {
-        let InputScaling::Pictures { shape, standardise } = &self.inputs else {
-            unreachable!("only pictures are changed at random")
+        let InputScaling::Images { shape, standardise } = &self.inputs else {
+            unreachable!("only images are changed at random")
         };
         let changed = augment.iter().fold(Pipeline::default(), |all, one| one.then(all));
         let pipeline = changed.then(standardise.clone());
@@ -142,7 +142,7 @@ impl Scaling {
         let mut planes = vec![0.0; rows.len().min(1024) * size];
         for (part, (rows, out)) in rows.chunks(1024).zip(out.chunks_mut(1024 * size)).enumerate() {
             let planes = &mut planes[..rows.len() * size];
-            pipeline.batch(pictures, rows, &stream.nth(part), planes);
+            pipeline.batch(images, rows, &stream.nth(part), planes);
             for (from, to) in planes.chunks_exact(size).zip(out.chunks_exact_mut(size)) {
                 for (i, value) in from.iter().enumerate() {
                     to[i % places * shape.channels + i / places] = T::of(f64::from(*value));
@@ -152,13 +152,13 @@ impl Scaling {
     }
 }
 
-fn same_shape(shape: Shape, pictures: &Pictures) -> Result<(), Error> {
-    let other = Shape::picture(pictures.channels, pictures.height, pictures.width);
+fn same_shape(shape: Shape, images: &Images) -> Result<(), Error> {
+    let other = Shape::image(images.channels, images.height, images.width);
     if shape == other {
         return Ok(());
     }
     Err(Error::Unsuited(format!(
-        "pictures of {} channels and {}x{}, but training pictures had {} and {}x{}",
+        "images of {} channels and {}x{}, but training images had {} and {}x{}",
         other.channels, other.height, other.width, shape.channels, shape.height, shape.width
     )))
 }
@@ -174,7 +174,7 @@ pub struct Training<E: Engine> {
 /// Images that are changed at random each time.
 struct Augmented {
     scaling: Scaling,
-    pictures: Pictures,
+    images: Images,
     augment: Vec<Augmentation>,
 }
 
@@ -188,12 +188,12 @@ impl<T: Real> Source<T> for Augmented {
             Some(stream) => (&self.augment[..], stream),
             None => (&[][..], &Stream::root(0)),
         };
-        self.scaling.pictures(&self.pictures, rows, changes, stream, out);
+        self.scaling.images(&self.images, rows, changes, stream, out);
     }
 }
 
 impl<E: Engine> Training<E> {
-    /// From a set, with random changes of its pictures where asked for.
+    /// From a set, with random changes of its images where asked for.
     pub fn new(engine: &E, data: &Dataset, augment: &[Augmentation]) -> Result<Self, Error> {
         check(data, augment)?;
         let scaling = Scaling::measured(data);
@@ -209,10 +209,10 @@ impl<E: Engine> Training<E> {
             }
         };
         let inputs = match &data.inputs {
-            Inputs::Pictures(pictures) if !augment.is_empty() => {
-                let (scaling, pictures) = (scaling.clone(), pictures.clone());
+            Inputs::Images(images) if !augment.is_empty() => {
+                let (scaling, images) = (scaling.clone(), images.clone());
                 let augment = augment.to_vec();
-                examples::Inputs::Source(Arc::new(Augmented { scaling, pictures, augment }))
+                examples::Inputs::Source(Arc::new(Augmented { scaling, images, augment }))
             }
             _ => examples::Inputs::Ready(Arc::new(scaling.inputs(data)?)),
         };
@@ -257,7 +257,7 @@ pub fn check(data: &Dataset, augment: &[Augmentation]) -> Result<(), Error> {
         no_class_is_empty(*classes, labels)?;
     }
     if matches!(data.inputs, Inputs::Features { .. }) && !augment.is_empty() {
-        return Err(Error::Unsuited("only pictures can be augmented".to_string()));
+        return Err(Error::Unsuited("only images can be augmented".to_string()));
     }
     Ok(())
 }

@@ -311,12 +311,12 @@ fn a_set_of_another_kind_or_shape_is_not_predicted() {
         predicted.expect_err("refused").to_string()
     };
     let mut other = digits.clone();
-    let Inputs::Pictures(pictures) = &mut other.inputs else { panic!("pictures") };
-    (pictures.height, pictures.width) = (4, 16);
-    assert!(refused(&other).contains("4x16, but training pictures had 1 and 8x8"));
+    let Inputs::Images(images) = &mut other.inputs else { panic!("images") };
+    (images.height, images.width) = (4, 16);
+    assert!(refused(&other).contains("4x16, but training images had 1 and 8x8"));
     let mut other = digits.clone();
     other.inputs = Inputs::Features { width: 64, values: vec![0.0; 60 * 64] };
-    assert!(refused(&other).contains("pictures and tables"));
+    assert!(refused(&other).contains("images and tables"));
     let mut other = digits.clone();
     other.answers = Answers::Targets(vec![0.0; 60]);
     assert!(refused(&other).contains("predicts classes, but the set asks for numbers"));

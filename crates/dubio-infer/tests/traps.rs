@@ -566,7 +566,7 @@ fn recomputed_statistics_are_a_plain_mean_over_all_the_data() {
     let training = Training::new(&Double::default(), &data, &[]).expect("digits");
     assert!(training.len() > 1000, "more than is looked at in one piece");
     let inputs: Vec<f64> = training.scaling().inputs(&data).expect("digits");
-    let mut network = Network::new(Shape::picture(1, 8, 8));
+    let mut network = Network::new(Shape::image(1, 8, 8));
     network.then("flatten", Flatten);
     network.then("bn", BatchNorm);
     network.then("fc", Linear { outputs: 10 });

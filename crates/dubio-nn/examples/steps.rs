@@ -47,7 +47,7 @@ fn work(name: &str) -> Work {
         },
         "lenet" => Work {
             network: "lenet5",
-            input: Shape::picture(1, 28, 28),
+            input: Shape::image(1, 28, 28),
             outputs: 10,
             batch: 128,
             examples: 60_000,
@@ -56,7 +56,7 @@ fn work(name: &str) -> Work {
         },
         "resnet" => Work {
             network: "resnet20-cifar",
-            input: Shape::picture(3, 32, 32),
+            input: Shape::image(3, 32, 32),
             outputs: 10,
             batch: 128,
             examples: 512,

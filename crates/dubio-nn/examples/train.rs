@@ -1,7 +1,7 @@
 //! Trains a network with plain SGD: `train NETWORK SET EPOCHS RATE [FOLDER]`.
 //!
 //! Momentum 0.9, weight decay 5e-4, batches of 128, a rate that falls to 0 as a cosine; flips and
-//! crops for colour pictures. Prints the mean loss of each epoch and the accuracy on the test part
+//! crops for colour images. Prints the mean loss of each epoch and the accuracy on the test part
 //! at the end. FOLDER is the data folder, $DUBIO_DATA when left out.
 //!
 //! `train curve NETWORK SET STEPS RATE FOLDER OUT` trains in the order of the file, without decay
@@ -10,7 +10,7 @@
 
 use std::path::PathBuf;
 
-use dubio_data::dataset::{Answers as Truth, Dataset, Inputs, Pictures};
+use dubio_data::dataset::{Answers as Truth, Dataset, Images, Inputs};
 use dubio_data::sets::{self, Part};
 use dubio_data::transforms::horizontal_flip::HorizontalFlip;
 use dubio_data::transforms::pipeline::Pipeline;
@@ -26,24 +26,24 @@ use rand::Rng;
 
 const BATCH: usize = 128;
 
-fn parts(data: &Dataset) -> (&Pictures, &[u32], usize) {
-    let (Inputs::Pictures(pictures), Truth::Classes { classes, labels }) =
+fn parts(data: &Dataset) -> (&Images, &[u32], usize) {
+    let (Inputs::Images(images), Truth::Classes { classes, labels }) =
         (&data.inputs, &data.answers)
     else {
-        panic!("a set of pictures with classes")
+        panic!("a set of images with classes")
     };
-    (pictures, labels, *classes)
+    (images, labels, *classes)
 }
 
 /// A batch with its channels last.
-fn batch(pictures: &Pictures, rows: &[u32], pipeline: &Pipeline, stream: &Stream) -> Vec<f32> {
-    let (size, places) = (pictures.size(), pictures.height * pictures.width);
+fn batch(images: &Images, rows: &[u32], pipeline: &Pipeline, stream: &Stream) -> Vec<f32> {
+    let (size, places) = (images.size(), images.height * images.width);
     let mut planes = vec![0.0; rows.len() * size];
-    pipeline.batch(pictures, rows, stream, &mut planes);
+    pipeline.batch(images, rows, stream, &mut planes);
     let mut inputs = vec![0.0; planes.len()];
     for (from, to) in planes.chunks_exact(size).zip(inputs.chunks_exact_mut(size)) {
         for (i, value) in from.iter().enumerate() {
-            to[i % places * pictures.channels + i / places] = *value;
+            to[i % places * images.channels + i / places] = *value;
         }
     }
     inputs
@@ -73,20 +73,20 @@ fn main() {
         (count.parse().expect("a number"), rate.parse().expect("a rate"));
     let set = sets::find(set).expect("a data set");
     let train = set.load(&folder, Part::Train).expect("the training part");
-    let (pictures, labels, classes) = parts(&train);
-    let shape = Shape::picture(pictures.channels, pictures.height, pictures.width);
+    let (images, labels, classes) = parts(&train);
+    let shape = Shape::image(images.channels, images.height, images.width);
     let network = networks::build(network, shape, classes).expect("a network");
     let mut model = cpu::Model::new(&network, 1000);
     let stream = Stream::root(1);
     let mut point = model.start(&stream.child("start"));
     let mut gradient = point.theta.clone();
     let mut velocity = gradient.zeros(gradient.len());
-    let plain = || Pipeline::default().then(Standardise::measured(pictures));
+    let plain = || Pipeline::default().then(Standardise::measured(images));
     let augmented = if curve || shape.channels == 1 {
         plain()
     } else {
         let changes = Pipeline::default().then(RandomCrop { padding: 4 });
-        changes.then(HorizontalFlip { chance: 0.5 }).then(Standardise::measured(pictures))
+        changes.then(HorizontalFlip { chance: 0.5 }).then(Standardise::measured(images))
     };
     let steps_per_epoch = labels.len() / BATCH;
     let (epochs, total) = if curve { (1, count) } else { (count, count * steps_per_epoch) };
@@ -104,7 +104,7 @@ fn main() {
             let first = step % steps_per_epoch * BATCH;
             let rows = &order[first..first + BATCH];
             let noise = stream.child("augment").nth(epoch * steps_per_epoch + step);
-            let inputs = batch(pictures, rows, &augmented, &noise);
+            let inputs = batch(images, rows, &augmented, &noise);
             let truth: Vec<u32> = rows.iter().map(|&r| labels[r as usize]).collect();
             let data = (&inputs[..], loss::Truth::Labels(&truth));
             let loss = model.loss_and_gradient(&mut point, data, Some(&noise), &mut gradient);
@@ -126,12 +126,12 @@ fn main() {
         }
     }
     let test = set.load(&folder, Part::Test).expect("the test part");
-    let (pictures, labels, _) = parts(&test);
+    let (images, labels, _) = parts(&test);
     let rows: Vec<u32> = (0..labels.len() as u32).collect();
     let (mut right, plain) = (0, plain());
     for rows in rows.chunks(1000) {
         let mut out = Vec::new();
-        model.predict(&point, &batch(pictures, rows, &plain, &stream), None, &mut out);
+        model.predict(&point, &batch(images, rows, &plain, &stream), None, &mut out);
         for (row, logits) in rows.iter().zip(out.chunks(classes)) {
             let best = (0..classes).max_by(|&a, &b| logits[a].total_cmp(&logits[b]));
             right += usize::from(best == Some(labels[*row as usize] as usize));

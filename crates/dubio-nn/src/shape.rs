@@ -12,8 +12,8 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// A picture.
-    pub fn picture(channels: usize, height: usize, width: usize) -> Self {
+    /// An image.
+    pub fn image(channels: usize, height: usize, width: usize) -> Self {
         Self { height, width, channels }
     }
 

@@ -76,42 +76,42 @@ fn check_layer(input: Shape, layer: Layer) {
 
 #[test]
 fn every_layer_has_the_gradient_of_its_function() {
-    let picture = Shape::picture(4, 6, 5);
-    check_layer(picture, Relu);
-    check_layer(picture, Elu);
-    check_layer(picture, Swish);
-    check_layer(picture, BatchNorm);
-    check_layer(picture, FilterResponseNorm);
-    check_layer(picture, Dropout { rate: 0.3 });
-    check_layer(picture, GaussianDropout { rate: 0.3 });
-    check_layer(picture, PaddedShortcut { channels: 8 });
-    check_layer(picture, MaxPool { size: 2, stride: 2, padding: 0 });
-    check_layer(picture, MaxPool { size: 3, stride: 2, padding: 1 });
-    check_layer(picture, AveragePool { size: 2 });
-    check_layer(picture, GlobalAveragePool);
+    let image = Shape::image(4, 6, 5);
+    check_layer(image, Relu);
+    check_layer(image, Elu);
+    check_layer(image, Swish);
+    check_layer(image, BatchNorm);
+    check_layer(image, FilterResponseNorm);
+    check_layer(image, Dropout { rate: 0.3 });
+    check_layer(image, GaussianDropout { rate: 0.3 });
+    check_layer(image, PaddedShortcut { channels: 8 });
+    check_layer(image, MaxPool { size: 2, stride: 2, padding: 0 });
+    check_layer(image, MaxPool { size: 3, stride: 2, padding: 1 });
+    check_layer(image, AveragePool { size: 2 });
+    check_layer(image, GlobalAveragePool);
     for (kernel, stride, padding) in
         [(3, 1, 1), (3, 2, 1), (1, 1, 0), (1, 2, 0), (5, 1, 0), (5, 2, 2)]
     {
         for bias in [Bias::Yes, Bias::No] {
-            check_layer(picture, Conv2d { channels: 3, kernel, stride, padding, bias });
+            check_layer(image, Conv2d { channels: 3, kernel, stride, padding, bias });
         }
     }
 }
 
-/// Pictures of one channel have a way of their own where they are what the network reads.
+/// Images of one channel have a way of their own where they are what the network reads.
 #[test]
-fn a_convolution_of_grey_pictures_has_the_gradient_of_its_function() {
+fn a_convolution_of_grey_images_has_the_gradient_of_its_function() {
     for (height, width) in [(6, 5), (5, 9), (1, 40)] {
-        let picture = Shape::picture(1, height, width);
+        let image = Shape::image(1, height, width);
         for (kernel, padding) in [(3, 1), (5, 2), (5, 4), (2, 1)] {
             for bias in [Bias::Yes, Bias::No] {
                 let conv = || Conv2d { channels: 3, kernel, stride: 1, padding, bias };
-                let mut network = Network::new(picture);
+                let mut network = Network::new(image);
                 network.then("conv", conv());
                 network.then("flatten", Flatten);
                 network.then("after", Linear { outputs: 4 });
                 check(&network, 11, Truth::Labels(&[0, 1, 2, 3, 0, 1, 2, 3, 3, 2, 1]));
-                check_layer(picture, conv());
+                check_layer(image, conv());
             }
         }
     }
@@ -119,15 +119,15 @@ fn a_convolution_of_grey_pictures_has_the_gradient_of_its_function() {
 
 #[test]
 fn the_first_of_equals_in_a_window_gets_its_gradient() {
-    let mut network = Network::new(Shape::picture(1, 2, 6));
+    let mut network = Network::new(Shape::image(1, 2, 6));
     network.then("pool", MaxPool { size: 2, stride: 2, padding: 0 });
     let mut model = cpu::Model::new(&network, 1);
     let nothing = model.start(&Stream::root(0));
     // All alike; then above on the right and below on the left; then a window of its own.
-    let picture = [7.0, 7.0, 0.0, 5.0, 1.0, 2.0, 7.0, 7.0, 5.0, 0.0, 3.0, 4.0];
+    let image = [7.0, 7.0, 0.0, 5.0, 1.0, 2.0, 7.0, 7.0, 5.0, 0.0, 3.0, 4.0];
     let mut gradient = [9.0; 12];
     let seed = Seed::Factors(&[1.0, 2.0, 3.0]);
-    model.input_gradient(&nothing, &picture, None, seed, &mut gradient);
+    model.input_gradient(&nothing, &image, None, seed, &mut gradient);
     assert_eq!(gradient, [1.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 3.0]);
 }
 
@@ -167,16 +167,16 @@ fn every_network_has_the_gradient_of_its_function() {
     for (name, input) in [
         ("mlp-9-8", Shape::vector(12)),
         ("mlp-elu-9-8", Shape::vector(12)),
-        ("mlp", Shape::picture(1, 5, 5)),
-        ("lenet5/4", Shape::picture(1, 28, 28)),
-        ("vgg16/16", Shape::picture(3, 32, 32)),
-        ("resnet20-cifar/8", Shape::picture(3, 8, 8)),
-        ("preresnet20/8", Shape::picture(3, 8, 8)),
-        ("preresnet56/8", Shape::picture(3, 8, 8)),
-        ("resnet20-frn/8", Shape::picture(3, 8, 8)),
-        ("resnet18/16", Shape::picture(3, 32, 32)),
-        ("resnet50/16", Shape::picture(3, 32, 32)),
-        ("wideresnet10x2/8", Shape::picture(3, 8, 8)),
+        ("mlp", Shape::image(1, 5, 5)),
+        ("lenet5/4", Shape::image(1, 28, 28)),
+        ("vgg16/16", Shape::image(3, 32, 32)),
+        ("resnet20-cifar/8", Shape::image(3, 8, 8)),
+        ("preresnet20/8", Shape::image(3, 8, 8)),
+        ("preresnet56/8", Shape::image(3, 8, 8)),
+        ("resnet20-frn/8", Shape::image(3, 8, 8)),
+        ("resnet18/16", Shape::image(3, 32, 32)),
+        ("resnet50/16", Shape::image(3, 32, 32)),
+        ("wideresnet10x2/8", Shape::image(3, 8, 8)),
     ] {
         let network = networks::build(name, input, 5).expect(name);
         check(&network, labels.len(), Truth::Labels(&labels));

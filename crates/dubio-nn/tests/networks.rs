@@ -29,13 +29,13 @@ fn networks_have_the_published_numbers_of_parameters() {
         networks::build(name, input, outputs).expect(name).parameters()
     };
     assert_eq!(count("mlp", Shape::vector(784), 10), 784 * 200 + 200 + 200 * 200 + 200 + 2010);
-    assert_eq!(count("lenet5", Shape::picture(1, 28, 28), 10), 61_706);
+    assert_eq!(count("lenet5", Shape::image(1, 28, 28), 10), 61_706);
     assert_eq!(count("resnet20-cifar", CIFAR, 10), 269_722);
     assert_eq!(count("resnet32-cifar", CIFAR, 10), 464_154);
     assert_eq!(count("resnet44-cifar", CIFAR, 10), 658_586);
     assert_eq!(count("resnet56-cifar", CIFAR, 10), 853_018);
     assert_eq!(count("resnet110-cifar", CIFAR, 10), 1_727_962);
-    let imagenet = Shape::picture(3, 224, 224);
+    let imagenet = Shape::image(3, 224, 224);
     assert_eq!(count("resnet18", imagenet, 1000), 11_689_512);
     assert_eq!(count("resnet34", imagenet, 1000), 21_797_672);
     assert_eq!(count("resnet50", imagenet, 1000), 25_557_032);
@@ -225,7 +225,7 @@ fn an_unknown_name_is_told_which_networks_there_are() {
     assert!(why.contains("20, 32, 44, 56 or 110"), "{why}");
     let why = networks::build("transformer", CIFAR, 10).expect_err("refused");
     assert!(why.contains("mlp-N-N, lenet5"), "{why}");
-    let small = Shape::picture(1, 8, 8);
+    let small = Shape::image(1, 8, 8);
     assert!(networks::build("vgg16", small, 10).expect_err("refused").contains("32x32"));
 }
 
@@ -234,7 +234,7 @@ fn an_unknown_name_is_told_which_networks_there_are() {
 fn the_halves_of_a_network_are_the_network() {
     for (name, input, seams) in [
         ("mlp", Shape::vector(784), 2),
-        ("lenet5", Shape::picture(1, 28, 28), 4),
+        ("lenet5", Shape::image(1, 28, 28), 4),
         ("resnet20-frn", CIFAR, 11), // after the first convolution, then block by block
         ("preresnet20", CIFAR, 11),
     ] {

@@ -37,7 +37,7 @@ fn compare(name: &str, network: &Network) {
     let file = SafeTensors::deserialize(&bytes).expect("the fixture can be read");
     let tensor = |name: &str| file.tensor(name).expect("the fixture is complete");
     let (theta, statistics) = weights::read(network, &part(&file, "state.")).expect(name);
-    // PyTorch's pictures are channels first.
+    // PyTorch's images are channels first.
     let (shape, x) = (network.input, floats(&tensor("x")));
     let places = shape.places();
     let mut inputs = vec![0.0; x.len()];
@@ -74,10 +74,10 @@ fn compare(name: &str, network: &Network) {
 
 #[test]
 fn networks_agree_with_pytorch() {
-    let colour = Shape::picture(3, 8, 8);
+    let colour = Shape::image(3, 8, 8);
     for (name, network, input) in [
         ("mlp", "mlp-6-5", colour),
-        ("lenet5", "lenet5/4", Shape::picture(1, 28, 28)),
+        ("lenet5", "lenet5/4", Shape::image(1, 28, 28)),
         ("preresnet20", "preresnet20/8", colour),
         ("resnet20-frn", "resnet20-frn/8", colour),
     ] {
@@ -87,7 +87,7 @@ fn networks_agree_with_pytorch() {
 
 #[test]
 fn layers_that_no_network_has_agree_with_pytorch() {
-    let mut network = Network::new(Shape::picture(3, 8, 8));
+    let mut network = Network::new(Shape::image(3, 8, 8));
     network.then("conv", Conv2d { channels: 4, kernel: 3, stride: 2, padding: 1, bias: Bias::Yes });
     network.then("elu", Elu);
     network.then("max", MaxPool { size: 3, stride: 1, padding: 1 });

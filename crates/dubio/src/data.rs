@@ -111,7 +111,7 @@ fn list(args: &ListArgs, root: &Path) -> Result<()> {
 
 fn shape(set: &Set) -> String {
     match set.shape {
-        Shape::Pictures { channels, height, width, .. } => {
+        Shape::Images { channels, height, width, .. } => {
             format!("{channels} x {height} x {width}")
         }
         Shape::Features(width) => format!("{width} numbers"),
@@ -152,7 +152,7 @@ fn card(set: &Set, root: &Path) -> Value {
         Task::Regression(target) => ("regression", json!(null), json!(target)),
     };
     let shape = match set.shape {
-        Shape::Pictures { channels, height, width, .. } => json!([channels, height, width]),
+        Shape::Images { channels, height, width, .. } => json!([channels, height, width]),
         Shape::Features(width) => json!([width]),
     };
     json!({

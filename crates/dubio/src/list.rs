@@ -34,7 +34,7 @@ enum What {
     Methods,
     /// Every family of networks.
     Networks,
-    /// Every shift of pictures.
+    /// Every shift of images.
     Shifts,
 }
 

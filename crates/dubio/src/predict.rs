@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::builder::ValueParser;
 use dubio_api::destination;
-use dubio_data::dataset::{Answers, Dataset, Inputs, Pictures};
+use dubio_data::dataset::{Answers, Dataset, Images, Inputs};
 use dubio_data::folder::data_folder;
 use dubio_data::sets::{self, Part};
 use dubio_data::transforms::standardise::Standardise;
@@ -53,7 +53,7 @@ pub(crate) struct Args {
     /// only scaled.
     #[arg(long, value_name = "MEANS/DEVIATIONS", value_parser = ValueParser::new(normalization))]
     normalize: Option<Normalization>,
-    /// Random changes of each picture: crop (4 pixels of padding) and flip.
+    /// Random changes of each image: crop (4 pixels of padding) and flip.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     augment: Vec<Augmentation>,
     /// Passes over the data with --augment.
@@ -107,15 +107,15 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             args.data
         );
     };
-    let Inputs::Pictures(pictures) = &data.inputs else {
-        bail!("{}: these networks look at pictures", args.data);
+    let Inputs::Images(images) = &data.inputs else {
+        bail!("{}: these networks look at images", args.data);
     };
-    let shape = Shape::picture(pictures.channels, pictures.height, pictures.width);
+    let shape = Shape::image(images.channels, images.height, images.width);
     let network = networks::build(&args.network, shape, *classes).map_err(anyhow::Error::msg)?;
-    let scaling = Scaling::given(shape, standardise(args, pictures)?);
+    let scaling = Scaling::given(shape, standardise(args, images)?);
     let passes = if args.augment.is_empty() { 1 } else { args.passes.into() };
     let progress = Bar::new();
-    progress.start("predicting", args.weights.len() * passes * pictures.len());
+    progress.start("predicting", args.weights.len() * passes * images.len());
     let stream = Stream::root(args.seed).child("augment");
     let engine = Single::default();
     let mut logits = Vec::new();
@@ -124,10 +124,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         let mut model = engine.model(&network, args.batch.into());
         for pass in 0..passes {
             let stream = stream.nth(pass);
-            let rows: Vec<u32> = (0..pictures.len() as u32).collect();
+            let rows: Vec<u32> = (0..images.len() as u32).collect();
             for (index, rows) in rows.chunks(1024).enumerate() {
                 let mut inputs = vec![0.0; rows.len() * shape.size()];
-                scaling.pictures(pictures, rows, &args.augment, &stream.nth(index), &mut inputs);
+                scaling.images(images, rows, &args.augment, &stream.nth(index), &mut inputs);
                 model.predict(&point, &inputs, None, &mut logits);
                 progress.advance(rows.len());
             }
@@ -135,14 +135,14 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     }
     drop(progress);
     if let Some(at) = logits.iter().position(|logit| !logit.is_finite()) {
-        let (of, value) = (pictures.len() * classes, logits[at]);
+        let (of, value) = (images.len() * classes, logits[at]);
         let (member, example) = (at / of, at % of / classes);
         bail!(
             "member {member} predicts {value} for example {example}; look at the weights and at \
              --normalize"
         );
     }
-    let shape = [args.weights.len() * passes, pictures.len(), *classes];
+    let shape = [args.weights.len() * passes, images.len(), *classes];
     let mut integers = vec![("labels".to_string(), labels.iter().map(|&y| i64::from(y)).collect())];
     integers.extend(data.groups.iter().map(|(name, all)| {
         let array = if name.is_empty() { "groups".into() } else { format!("groups.{name}") };
@@ -171,13 +171,13 @@ fn load(args: &Args) -> Result<Dataset> {
     Ok(name.set.load(&folder, part)?)
 }
 
-fn standardise(args: &Args, pictures: &Pictures) -> Result<Standardise> {
-    let channels = pictures.channels;
+fn standardise(args: &Args, images: &Images) -> Result<Standardise> {
+    let channels = images.channels;
     let Some(Normalization { means, deviations }) = &args.normalize else {
         return Ok(Standardise::new(&vec![0.0; channels], &vec![1.0; channels]));
     };
     if means.len() != channels {
-        bail!("--normalize: {} means for pictures of {channels} channels", means.len());
+        bail!("--normalize: {} means for images of {channels} channels", means.len());
     }
     Ok(Standardise::new(means, deviations))
 }

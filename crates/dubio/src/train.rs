@@ -60,10 +60,10 @@ pub(crate) struct Args {
     /// Another set to predict, and where to; may be given several times.
     #[arg(long, value_name = "NAME:PART=FILE")]
     also: Vec<String>,
-    /// Random changes of the pictures to predict: crop (4 pixels of padding) and flip.
+    /// Random changes of the images to predict: crop (4 pixels of padding) and flip.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     augment: Vec<Augmentation>,
-    /// Looks at each picture with --augment; each is a sample.
+    /// Looks at each image with --augment; each is a sample.
     #[arg(long, default_value_t = 1, requires = "augment", value_parser = clap::value_parser!(u16).range(1..=1000))]
     looks: u16,
     /// Folder for checkpoints.
@@ -221,7 +221,7 @@ fn load(args: &Args, name: Name, part: Part) -> Result<Dataset> {
 fn identity(args: &Args, recipe: &Recipe, data: &Dataset) -> String {
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
     match &data.inputs {
-        Inputs::Pictures(pictures) => hash.add(pictures.pixels.iter().copied()),
+        Inputs::Images(images) => hash.add(images.pixels.iter().copied()),
         Inputs::Features { values, .. } => hash.add(values.iter().flat_map(|v| v.to_le_bytes())),
     }
     match &data.answers {

@@ -24,7 +24,7 @@ fn main() -> ExitCode {
         Trial::test(format!("golden_values_of_{name}"), move || compare(&file, &golden, &extra))
             .with_ignored_flag(!there)
     };
-    // A network that somebody else trained, on pictures that only a data folder holds.
+    // A network that somebody else trained, on images that only a data folder holds.
     let weights = data.join("weights/resnet20-cifar10.safetensors");
     let (folder, ready) = match std::env::var_os("DUBIO_DATA").map(PathBuf::from) {
         Some(folder) if weights.is_file() => {

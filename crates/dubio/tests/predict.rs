@@ -14,7 +14,7 @@ fn dubio(arguments: &[&str]) -> Output {
 
 /// Weights of an untrained network for digits.
 fn write_weights(folder: &Path, name: &str, network: &str, seed: u64) -> String {
-    let network = networks::build(network, Shape::picture(1, 8, 8), 10).expect(network);
+    let network = networks::build(network, Shape::image(1, 8, 8), 10).expect(network);
     let path = folder.join(name);
     let theta: Vec<f32> = initial::start(&network, &Stream::root(seed));
     let bytes = weights::write(&network, &theta, &initial::rest(&network)).expect("weights");
@@ -110,7 +110,7 @@ fn what_does_not_fit_is_said_before_anything_is_written() {
     expect(run("mlp-20", &weights, "yacht:all", &[]), &["regression"]);
     expect(
         run("mlp-20", &weights, "digits", &["--normalize", "0.1,0.2/1,1"]),
-        &["2 means for pictures of 1 channels"],
+        &["2 means for images of 1 channels"],
     );
     expect(run("mlp-20", &weights, "digits", &["--normalize", "0.1/0"]), &["above 0"]);
 }

@@ -8,7 +8,7 @@
 use std::path::Path;
 
 use dubio_data::formats::cifar::{self, Layout};
-use dubio_data::formats::{idx, mat, pictures, stl10, table};
+use dubio_data::formats::{idx, mat, images, stl10, table};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -20,13 +20,13 @@ fuzz_target!(|data: &[u8]| {
         2 => drop(cifar::read(path, bytes, Layout::Ten)),
         3 => drop(cifar::read(path, bytes, Layout::Hundred)),
         4 => {
-            let (pictures, labels) = bytes.split_at(bytes.len() / 27_649 * 27_648);
-            drop(stl10::read((path, pictures), (path, labels)));
+            let (images, labels) = bytes.split_at(bytes.len() / 27_649 * 27_648);
+            drop(stl10::read((path, images), (path, labels)));
         }
         5 => {
             drop(table::read(path, bytes));
             drop(table::read_indices(path, bytes, 1000));
         }
-        _ => drop(pictures::decode(path, bytes)),
+        _ => drop(images::decode(path, bytes)),
     }
 });

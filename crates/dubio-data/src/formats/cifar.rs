@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use super::{DAMAGED, colour_pictures, labels};
+use super::{DAMAGED, colour_images, labels};
 use crate::dataset::Dataset;
 use crate::error::Error;
 
@@ -51,7 +51,7 @@ pub fn read(path: &Path, bytes: &[u8], layout: Layout) -> Result<Dataset, Error>
     let fine = records().map(|record| record[layout.label_bytes() - 1]);
     let labels = labels(path, fine, 0, layout.classes())?;
     let pixels = records().flat_map(|record| &record[layout.label_bytes()..]).copied().collect();
-    let mut data = colour_pictures(SIDE, pixels, layout.classes(), labels);
+    let mut data = colour_images(SIDE, pixels, layout.classes(), labels);
     if layout == Layout::Hundred {
         let coarse = coarse(path, records().map(|record| record[0]))?;
         data.groups.insert("coarse".to_string(), coarse);

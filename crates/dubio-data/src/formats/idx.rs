@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use super::{DAMAGED, gzip, labels};
-use crate::dataset::{Answers, Dataset, Inputs, Pictures};
+use crate::dataset::{Answers, Dataset, Images, Inputs};
 use crate::error::Error;
 
 /// An array of unsigned bytes.
@@ -53,7 +53,7 @@ fn header<'a>(path: &Path, bytes: &'a [u8]) -> Result<(Vec<usize>, &'a [u8]), Er
     };
     if kind != 8 {
         let what = format!("IDX elements of type 0x{kind:02x}, not 0x08 (unsigned bytes)");
-        return Err(Error::new(path, what, "only bytes are read: pictures and labels are bytes"));
+        return Err(Error::new(path, what, "only bytes are read: images and labels are bytes"));
     }
     let Some((lengths, data)) = rest.split_at_checked(4 * axes).filter(|_| axes > 0) else {
         return Err(Error::new(
@@ -76,26 +76,26 @@ fn wrong_size(path: &Path, shape: &[usize], found: usize) -> Error {
     Error::new(path, what, "the file is cut short or damaged: delete it and fetch it again")
 }
 
-/// A set from a file of pictures, `[pictures, height, width]`, and one of labels, `[pictures]`.
+/// A set from a file of images, `[images, height, width]`, and one of labels, `[images]`.
 pub fn dataset(
-    pictures: (&Path, &[u8]),
+    images: (&Path, &[u8]),
     labels_file: (&Path, &[u8]),
     classes: usize,
 ) -> Result<Dataset, Error> {
-    let array = read(pictures.0, pictures.1)?;
+    let array = read(images.0, images.1)?;
     let &[count, height, width] = &array.shape[..] else {
-        let what = format!("shape {:?}, not [pictures, height, width]", array.shape);
-        return Err(Error::new(pictures.0, what, "is it the file of labels?"));
+        let what = format!("shape {:?}, not [images, height, width]", array.shape);
+        return Err(Error::new(images.0, what, "is it the file of labels?"));
     };
     let truth = read(labels_file.0, labels_file.1)?;
     if truth.shape != [count] || array.bytes.is_empty() {
-        let what = format!("shape {:?} for {count} pictures {height} x {width}", truth.shape);
-        return Err(Error::new(labels_file.0, what, "pictures and labels must be one part's"));
+        let what = format!("shape {:?} for {count} images {height} x {width}", truth.shape);
+        return Err(Error::new(labels_file.0, what, "images and labels must be one part's"));
     }
     let labels = labels(labels_file.0, truth.bytes.iter().copied(), 0, classes)?;
-    let pictures = Pictures { channels: 1, height, width, white: 255, pixels: array.bytes };
+    let images = Images { channels: 1, height, width, white: 255, pixels: array.bytes };
     Ok(Dataset {
-        inputs: Inputs::Pictures(pictures),
+        inputs: Inputs::Images(images),
         answers: Answers::Classes { classes, labels },
         groups: Default::default(),
     })

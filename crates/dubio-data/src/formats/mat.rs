@@ -1,5 +1,5 @@
 //! MATLAB's level 5 files, as far as SVHN needs them: an array `X` of bytes, `[32, 32, 3,
-//! pictures]`, and labels `y`, 1 to 10, of which 10 stands for the digit 0. Both byte orders, and
+//! images]`, and labels `y`, 1 to 10, of which 10 stands for the digit 0. Both byte orders, and
 //! variables packed with zlib or plain. Other variables are passed over.
 //!
 //! A file is 128 bytes of header (version and byte order in the last four) and then elements: a
@@ -12,7 +12,7 @@ use std::path::Path;
 
 use flate2::bufread::ZlibDecoder;
 
-use super::{DAMAGED, colour_pictures, gzip, rows_from_columns};
+use super::{DAMAGED, colour_images, gzip, rows_from_columns};
 use crate::dataset::Dataset;
 use crate::error::Error;
 
@@ -30,7 +30,7 @@ const LONGEST: usize = 1 << 10;
 /// Reads SVHN's cropped digits.
 pub fn read(path: &Path, bytes: &[u8]) -> Result<Dataset, Error> {
     let file = File { path, order: order(path, bytes)? };
-    let (mut pictures, mut digits) = (None, None);
+    let (mut images, mut digits) = (None, None);
     let mut rest = &bytes[HEADER..];
     while !rest.is_empty() {
         let (kind, data) = file.top_level(&mut rest)?;
@@ -40,20 +40,20 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<Dataset, Error> {
             _ => None,
         };
         match variable {
-            Some(Variable::Pictures(pixels)) => pictures = Some(pixels),
+            Some(Variable::Images(pixels)) => images = Some(pixels),
             Some(Variable::Digits(labels)) => digits = Some(labels),
             None => {}
         }
     }
     let missing = |name| move || file.fault(format!("there is no variable `{name}`"));
-    let columns: Vec<u8> = pictures.ok_or_else(missing("X"))?;
+    let columns: Vec<u8> = images.ok_or_else(missing("X"))?;
     let labels: Vec<u32> = digits.ok_or_else(missing("y"))?;
     if labels.len() != columns.len() / (3 * SIDE * SIDE) {
         let count = columns.len() / (3 * SIDE * SIDE);
-        return Err(file.fault(format!("{} labels `y` for {count} pictures `X`", labels.len())));
+        return Err(file.fault(format!("{} labels `y` for {count} images `X`", labels.len())));
     }
     let pixels = rows_from_columns(&columns, SIDE, SIDE);
-    Ok(colour_pictures(SIDE, pixels, 10, labels))
+    Ok(colour_images(SIDE, pixels, 10, labels))
 }
 
 #[derive(Clone, Copy)]
@@ -76,8 +76,8 @@ fn order(path: &Path, bytes: &[u8]) -> Result<Order, Error> {
 
 /// What the two variables hold.
 enum Variable {
-    /// `X`, as it lies in the file: columns of planes of pictures.
-    Pictures(Vec<u8>),
+    /// `X`, as it lies in the file: columns of planes of images.
+    Images(Vec<u8>),
     /// `y`, with 0 for the digit 0.
     Digits(Vec<u32>),
 }
@@ -157,7 +157,7 @@ impl File<'_> {
             return Err(self.fault(format!("`{name}` is no array of real numbers")));
         }
         if name == b"X" {
-            return self.pictures(reader, &shape).map(|pixels| Some(Variable::Pictures(pixels)));
+            return self.images(reader, &shape).map(|pixels| Some(Variable::Images(pixels)));
         }
         let (kind, data) = self.element(reader, usize::MAX)?;
         let digits = self.digits(kind, &data)?;
@@ -167,7 +167,7 @@ impl File<'_> {
         Ok(Some(Variable::Digits(digits)))
     }
 
-    fn pictures(&self, reader: &mut impl Read, shape: &[usize]) -> Result<Vec<u8>, Error> {
+    fn images(&self, reader: &mut impl Read, shape: &[usize]) -> Result<Vec<u8>, Error> {
         let count = match *shape {
             [SIDE, SIDE, 3] => 1,
             [SIDE, SIDE, 3, count] if count > 0 => count,

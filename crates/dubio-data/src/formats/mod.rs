@@ -7,9 +7,9 @@
 pub mod cifar;
 pub mod gzip;
 pub mod idx;
+pub mod images;
 pub mod mat;
 pub mod npz;
-pub mod pictures;
 pub mod stl10;
 pub mod table;
 pub mod uci;
@@ -18,7 +18,7 @@ use std::path::Path;
 
 use dubio_predictions::input;
 
-use crate::dataset::{Answers, Dataset, Inputs, Pictures};
+use crate::dataset::{Answers, Dataset, Images, Inputs};
 use crate::error::Error;
 
 /// What to do about a file that is not what it should be.
@@ -64,16 +64,16 @@ pub(crate) fn labels(
     bytes.enumerate().map(label).collect()
 }
 
-/// Square pictures of three colours in classes.
-pub(crate) fn colour_pictures(
+/// Square images of three colours in classes.
+pub(crate) fn colour_images(
     side: usize,
     pixels: Vec<u8>,
     classes: usize,
     labels: Vec<u32>,
 ) -> Dataset {
-    let pictures = Pictures { channels: 3, height: side, width: side, white: 255, pixels };
+    let images = Images { channels: 3, height: side, width: side, white: 255, pixels };
     Dataset {
-        inputs: Inputs::Pictures(pictures),
+        inputs: Inputs::Images(images),
         answers: Answers::Classes { classes, labels },
         groups: Default::default(),
     }

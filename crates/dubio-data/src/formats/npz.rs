@@ -3,7 +3,7 @@
 //! | array | shape | meaning |
 //! | --- | --- | --- |
 //! | `inputs` | `[examples, width]` of numbers | features |
-//! | | `[examples, height, width]` or `[examples, channels, height, width]` of `uint8` | pictures |
+//! | | `[examples, height, width]` or `[examples, channels, height, width]` of `uint8` | images |
 //! | `labels` | `[examples]`, whole numbers from 0 | classes |
 //! | `targets` | `[examples]` | regression, instead of labels |
 //! | `groups` or `groups.NAME` | `[examples]`, whole numbers | optional |
@@ -15,7 +15,7 @@ use std::path::Path;
 
 use dubio_predictions::{Array, Dtype, read_arrays};
 
-use crate::dataset::{Answers, Dataset, Inputs, Pictures};
+use crate::dataset::{Answers, Dataset, Images, Inputs};
 use crate::error::Error;
 
 /// Reads a set. `classes` may be left out: then it is one more than the largest label.
@@ -75,16 +75,15 @@ impl File<'_> {
             [_, height, width] => (1, height, width),
             [_, channels, height, width] => (channels, height, width),
             ref shape => {
-                let advice =
-                    "[examples, width], or pictures as [examples, channels, height, width]";
+                let advice = "[examples, width], or images as [examples, channels, height, width]";
                 return Err(self.fault("inputs", format!("shape {shape:?}"), advice));
             }
         };
         let pixels = array.to_bytes().map_err(|e| self.unread("inputs", &e))?.ok_or_else(|| {
-            let advice = "pictures are bytes, 0 to 255: convert them with .astype('uint8')";
-            self.fault("inputs", "pictures that are no bytes", advice)
+            let advice = "images are bytes, 0 to 255: convert them with .astype('uint8')";
+            self.fault("inputs", "images that are no bytes", advice)
         })?;
-        Ok(Inputs::Pictures(Pictures { channels, height, width, white: 255, pixels }))
+        Ok(Inputs::Images(Images { channels, height, width, white: 255, pixels }))
     }
 
     fn answers(&self, classes: Option<usize>) -> Result<Answers, Error> {

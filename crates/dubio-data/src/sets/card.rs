@@ -43,8 +43,8 @@ pub enum Task {
 /// What an example looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// Pictures of bytes.
-    Pictures {
+    /// Images of bytes.
+    Images {
         /// 1 for grey, 3 for red, green, blue.
         channels: usize,
         /// Rows of pixels.
@@ -101,10 +101,10 @@ impl Set {
         self.has(part)?;
         let mut data = (self.read)(self, root, part)?;
         // Formats cannot know it: a byte may reach to 255.
-        if let (Inputs::Pictures(pictures), Shape::Pictures { white, .. }) =
+        if let (Inputs::Images(images), Shape::Images { white, .. }) =
             (&mut data.inputs, self.shape)
         {
-            pictures.white = white;
+            images.white = white;
         }
         Ok(data)
     }

@@ -12,7 +12,7 @@ pub static SET: Set = Set {
     name: "cifar-100",
     summary: "Small photographs of a hundred kinds of things",
     task: Task::Classification(CLASSES),
-    shape: Shape::Pictures { channels: 3, height: 32, width: 32, white: 255 },
+    shape: Shape::Images { channels: 3, height: 32, width: 32, white: 255 },
     counts: Counts::Parts { train: 50_000, test: 10_000 },
     licence: "none stated by its authors; they ask to be cited",
     citation: "Krizhevsky. Learning multiple layers of features from tiny images. Technical \

@@ -27,7 +27,7 @@ pub static SET: Set = Set {
     name: "fashion-mnist",
     summary: "Clothes, in the sizes of MNIST",
     task: Task::Classification(CLASSES),
-    shape: Shape::Pictures { channels: 1, height: 28, width: 28, white: 255 },
+    shape: Shape::Images { channels: 1, height: 28, width: 28, white: 255 },
     counts: Counts::Parts { train: 60_000, test: 10_000 },
     licence: "MIT",
     citation: CITATION,

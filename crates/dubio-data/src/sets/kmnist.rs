@@ -7,7 +7,7 @@ pub static SET: Set = Set {
     name: "kmnist",
     summary: "Handwritten hiragana, in the sizes of MNIST",
     task: Task::Classification(&["o", "ki", "su", "tsu", "na", "ha", "ma", "ya", "re", "wo"]),
-    shape: Shape::Pictures { channels: 1, height: 28, width: 28, white: 255 },
+    shape: Shape::Images { channels: 1, height: 28, width: 28, white: 255 },
     counts: Counts::Parts { train: 60_000, test: 10_000 },
     licence: "CC BY-SA 4.0",
     citation: "Clanuwat, Bober-Irizar, Kitamoto, Lamb, Yamamoto, Ha. Deep learning for classical \

@@ -7,10 +7,10 @@
 //!
 //! let name = sets::parse("digits:train")?;
 //! let digits = name.set.load("".as_ref(), name.part.unwrap())?;
-//! let Inputs::Pictures(pictures) = &digits.inputs else { unreachable!() };
+//! let Inputs::Images(images) = &digits.inputs else { unreachable!() };
 //! let ink = |pixel: &u8| b" .:-=+*#%"[*pixel as usize / 2] as char;
 //! let lines: Vec<String> =
-//!     pictures.picture(0).chunks(8).map(|row| row.iter().map(ink).collect()).collect();
+//!     images.image(0).chunks(8).map(|row| row.iter().map(ink).collect()).collect();
 //! assert_eq!(lines.join("\n"), [
 //!     "  :*=   ",
 //!     "  *#+#: ",
@@ -52,7 +52,7 @@ use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::formats::{idx, open};
 
-/// Every set, pictures first and tables last.
+/// Every set, images first and tables last.
 pub fn list() -> Vec<&'static Set> {
     let mut all: Vec<&'static Set> = vec![
         &digits::SET,
@@ -98,7 +98,7 @@ fn like_mnist(set: &Set, root: &Path, part: Part) -> Result<Dataset, Error> {
         let named = if path.exists() { path } else { path.with_extension("gz") };
         open(&named).map(|bytes| (named, bytes))
     };
-    let ((pictures, bytes), (labels, truth)) = (file("images-idx3")?, file("labels-idx1")?);
+    let ((images, bytes), (labels, truth)) = (file("images-idx3")?, file("labels-idx1")?);
     let classes = set.classes().unwrap_or(0);
-    idx::dataset((&pictures, &bytes), (&labels, &truth), classes)
+    idx::dataset((&images, &bytes), (&labels, &truth), classes)
 }

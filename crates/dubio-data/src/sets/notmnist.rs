@@ -9,7 +9,7 @@ pub static SET: Set = Set {
     name: "notmnist",
     summary: "Letters A to J from many typefaces, in the sizes of MNIST",
     task: Task::Classification(&["A", "B", "C", "D", "E", "F", "G", "H", "I", "J"]),
-    shape: Shape::Pictures { channels: 1, height: 28, width: 28, white: 255 },
+    shape: Shape::Images { channels: 1, height: 28, width: 28, white: 255 },
     counts: Counts::Parts { train: 0, test: 10_000 },
     licence: "none stated by its author",
     citation: "Bulatov. notMNIST dataset. 2011",

@@ -7,16 +7,16 @@ use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::formats::{open, stl10};
 
-/// The labelled parts; the 100,000 pictures without labels are not read.
+/// The labelled parts; the 100,000 images without labels are not read.
 pub static SET: Set = Set {
     name: "stl10",
     summary: "Photographs of ten kinds of things",
     task: Task::Classification(&[
         "airplane", "bird", "car", "cat", "deer", "dog", "horse", "monkey", "ship", "truck",
     ]),
-    shape: Shape::Pictures { channels: 3, height: 96, width: 96, white: 255 },
+    shape: Shape::Images { channels: 3, height: 96, width: 96, white: 255 },
     counts: Counts::Parts { train: 5_000, test: 8_000 },
-    licence: "none stated by its authors; pictures are from ImageNet, for research",
+    licence: "none stated by its authors; images are from ImageNet, for research",
     citation: "Coates, Lee, Ng. An analysis of single-layer networks in unsupervised feature \
                learning. AISTATS, 2011",
     home: "https://cs.stanford.edu/~acoates/stl10/",
@@ -31,21 +31,21 @@ static ARCHIVE: Archive = Archive {
     sha256: None,
 };
 
-const PICTURE: u64 = 3 * 96 * 96;
+const IMAGE: u64 = 3 * 96 * 96;
 
 const fn file(path: &'static str, size: u64, member: &'static str) -> File {
     File::inside(path, size, None, &ARCHIVE, member)
 }
 
 const FILES: &[File] = &[
-    file("stl10/train_X.bin", 5_000 * PICTURE, "stl10_binary/train_X.bin"),
+    file("stl10/train_X.bin", 5_000 * IMAGE, "stl10_binary/train_X.bin"),
     file("stl10/train_y.bin", 5_000, "stl10_binary/train_y.bin"),
-    file("stl10/test_X.bin", 8_000 * PICTURE, "stl10_binary/test_X.bin"),
+    file("stl10/test_X.bin", 8_000 * IMAGE, "stl10_binary/test_X.bin"),
     file("stl10/test_y.bin", 8_000, "stl10_binary/test_y.bin"),
 ];
 
 fn read(_: &Set, root: &Path, part: Part) -> Result<Dataset, Error> {
     let file = |letter: char| root.join(format!("stl10/{part}_{letter}.bin"));
-    let (pictures, labels) = (file('X'), file('y'));
-    stl10::read((&pictures, &open(&pictures)?), (&labels, &open(&labels)?))
+    let (images, labels) = (file('X'), file('y'));
+    stl10::read((&images, &open(&images)?), (&labels, &open(&labels)?))
 }

@@ -22,8 +22,8 @@ impl Shift for Brightness {
     fn card(&self) -> &'static Card {
         &CARD
     }
-    fn corrupt(&self, picture: &Canvas, severity: Severity, _: &mut Draws) -> Canvas {
+    fn corrupt(&self, image: &Canvas, severity: Severity, _: &mut Draws) -> Canvas {
         let raise = severity.pick([0.05, 0.10, 0.15, 0.20, 0.30]);
-        hsv::change(picture, |[hue, saturation, value]| [hue, saturation, (value + raise).min(1.0)])
+        hsv::change(image, |[hue, saturation, value]| [hue, saturation, (value + raise).min(1.0)])
     }
 }

@@ -4,14 +4,14 @@ use super::imaging::canvas::Canvas;
 use super::imaging::draws::Draws;
 use super::{Card, Family, HENDRYCKS, Severity, Shift};
 
-/// `(x - mean) c + mean`, the mean of each colour over the picture.
+/// `(x - mean) c + mean`, the mean of each colour over the image.
 ///
 /// `c` = 0.75, 0.5, 0.4, 0.3, 0.15.
 pub struct Contrast;
 
 const CARD: Card = Card {
     name: "contrast",
-    summary: "Every colour drawn towards its mean over the picture.",
+    summary: "Every colour drawn towards its mean over the image.",
     family: Family::Digital,
     severities: "contrast kept 0.75, 0.5, 0.4, 0.3, 0.15",
     citation: HENDRYCKS,
@@ -21,9 +21,9 @@ impl Shift for Contrast {
     fn card(&self) -> &'static Card {
         &CARD
     }
-    fn corrupt(&self, picture: &Canvas, severity: Severity, _: &mut Draws) -> Canvas {
+    fn corrupt(&self, image: &Canvas, severity: Severity, _: &mut Draws) -> Canvas {
         let kept = severity.pick([0.75, 0.5, 0.4, 0.3, 0.15]);
-        picture.each(|plane| {
+        image.each(|plane| {
             let mean = plane.values.iter().sum::<f64>() / plane.values.len() as f64;
             plane.map(|value| (value - mean) * kept + mean)
         })

@@ -24,11 +24,11 @@ impl Shift for DefocusBlur {
     fn card(&self) -> &'static Card {
         &CARD
     }
-    fn corrupt(&self, picture: &Canvas, severity: Severity, _: &mut Draws) -> Canvas {
+    fn corrupt(&self, image: &Canvas, severity: Severity, _: &mut Draws) -> Canvas {
         let constants = [(0.3, 0.4), (0.4, 0.5), (0.5, 0.6), (1.0, 0.2), (1.5, 0.1)];
         let (radius, soften) = severity.pick(constants);
-        let scale = picture.scale();
+        let scale = image.scale();
         let disk = Kernel::disk(radius * scale, soften * scale, scale.round().max(1.0) as usize);
-        picture.each(|plane| disk.correlate(plane))
+        image.each(|plane| disk.correlate(plane))
     }
 }

@@ -1,4 +1,4 @@
-//! `elastic_transform`: the picture pulled like rubber.
+//! `elastic_transform`: the image pulled like rubber.
 
 use super::imaging::border::Border;
 use super::imaging::canvas::{Canvas, Plane};
@@ -30,9 +30,9 @@ impl Shift for ElasticTransform {
     fn card(&self) -> &'static Card {
         &CARD
     }
-    fn corrupt(&self, picture: &Canvas, severity: Severity, draws: &mut Draws) -> Canvas {
+    fn corrupt(&self, image: &Canvas, severity: Severity, draws: &mut Draws) -> Canvas {
         let (strength, smooth, reach) = severity.pick(CONSTANTS);
-        let (height, width, scale) = (picture.height(), picture.width(), picture.scale());
+        let (height, width, scale) = (image.height(), image.width(), image.scale());
         let affine = Affine::random(height, width, 32.0 * reach * scale, draws);
         let sigma = 32.0 * smooth;
         let gain = 32.0 * strength * scale * gaussian::noise_gain(sigma, scale, 3.0);
@@ -41,7 +41,7 @@ impl Shift for ElasticTransform {
             gaussian::blur(&noise, sigma * scale, 3.0, Border::Reflect).map(|value| gain * value)
         };
         let (across, down) = (field(), field());
-        picture.each(|plane| {
+        image.each(|plane| {
             let moved = Plane::from_fn(height, width, |row, column| {
                 let (y, x) = affine.source(row as f64, column as f64);
                 bilinear(plane, y, x, Border::Mirror)
@@ -58,7 +58,7 @@ impl Shift for ElasticTransform {
 const CONSTANTS: [(f64, f64, f64); 5] =
     [(0.0, 0.0, 0.08), (0.05, 0.2, 0.07), (0.08, 0.06, 0.06), (0.1, 0.04, 0.05), (0.1, 0.03, 0.03)];
 
-/// Where a pixel of the new picture comes from: `source = origin + place * towards`, per axis.
+/// Where a pixel of the new image comes from: `source = origin + place * towards`, per axis.
 struct Affine {
     /// Rows of `[from row, from column, constant]` that give the row and the column of the source.
     rows: [[f64; 3]; 2],
@@ -66,7 +66,7 @@ struct Affine {
 
 impl Affine {
     /// The map that carries three corners of a square around the middle, a third of the side from
-    /// it, to places up to `reach` pixels away; in pictures too small for a square, none.
+    /// it, to places up to `reach` pixels away; in images too small for a square, none.
     fn random(height: usize, width: usize, reach: f64, draws: &mut Draws) -> Self {
         let (y, x) = ((height / 2) as f64, (width / 2) as f64);
         let third = (height.min(width) / 3) as f64;

@@ -21,9 +21,9 @@ pub struct Frost;
 
 const CARD: Card = Card {
     name: "frost",
-    summary: "A made texture of ice laid over the picture.",
+    summary: "A made texture of ice laid over the image.",
     family: Family::Weather,
-    severities: "(weight of the picture, of the ice) = (1, 0.2), (1, 0.3), (0.9, 0.4), (0.85, 0.4), (0.75, 0.45)",
+    severities: "(weight of the image, of the ice) = (1, 0.2), (1, 0.3), (0.9, 0.4), (0.85, 0.4), (0.75, 0.45)",
     citation: HENDRYCKS,
 };
 
@@ -31,12 +31,12 @@ impl Shift for Frost {
     fn card(&self) -> &'static Card {
         &CARD
     }
-    fn corrupt(&self, picture: &Canvas, severity: Severity, draws: &mut Draws) -> Canvas {
+    fn corrupt(&self, image: &Canvas, severity: Severity, draws: &mut Draws) -> Canvas {
         let constants = [(1.0, 0.2), (1.0, 0.3), (0.9, 0.4), (0.85, 0.4), (0.75, 0.45)];
         let (kept, laid) = severity.pick(constants);
         let kind = KINDS[draws.random_range(0..KINDS.len())];
-        let relief = relief(&kind, picture, draws);
-        picture.in_colour(|colours| {
+        let relief = relief(&kind, image, draws);
+        image.in_colour(|colours| {
             std::array::from_fn(|c| {
                 let ice = relief.map(|height| ((kind.colour[c] + height) / 255.0).clamp(0.0, 1.0));
                 colours[c].zip(&ice, |value, ice| kept * value + laid * ice)
@@ -69,8 +69,8 @@ const KINDS: [Ice; 5] = [
 ];
 
 /// Heights around 0, in bytes.
-fn relief(kind: &Ice, picture: &Canvas, draws: &mut Draws) -> Plane {
-    let (height, width, scale) = (picture.height(), picture.width(), picture.scale());
+fn relief(kind: &Ice, image: &Canvas, draws: &mut Draws) -> Plane {
+    let (height, width, scale) = (image.height(), image.width(), image.scale());
     let clouds = standard(&plasma(height, width, 1.75, draws));
     let needle = motion::taps(2.0 * scale, 0.7 * scale, uniform(draws, 0.0, 180.0));
     let grain = standard(&motion::blur(&normals(height, width, draws), &needle));

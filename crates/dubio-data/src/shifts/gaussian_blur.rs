@@ -22,8 +22,8 @@ impl Shift for GaussianBlur {
     fn card(&self) -> &'static Card {
         &CARD
     }
-    fn corrupt(&self, picture: &Canvas, severity: Severity, _: &mut Draws) -> Canvas {
-        let sigma = severity.pick([0.4, 0.6, 0.7, 0.8, 1.0]) * picture.scale();
-        picture.each(|plane| gaussian::soft(plane, sigma))
+    fn corrupt(&self, image: &Canvas, severity: Severity, _: &mut Draws) -> Canvas {
+        let sigma = severity.pick([0.4, 0.6, 0.7, 0.8, 1.0]) * image.scale();
+        image.each(|plane| gaussian::soft(plane, sigma))
     }
 }

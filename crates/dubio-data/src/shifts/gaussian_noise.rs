@@ -21,8 +21,8 @@ impl Shift for GaussianNoise {
     fn card(&self) -> &'static Card {
         &CARD
     }
-    fn corrupt(&self, picture: &Canvas, severity: Severity, draws: &mut Draws) -> Canvas {
+    fn corrupt(&self, image: &Canvas, severity: Severity, draws: &mut Draws) -> Canvas {
         let std = severity.pick([0.04, 0.06, 0.08, 0.09, 0.10]);
-        picture.map(|value| value + std * normal(draws))
+        image.map(|value| value + std * normal(draws))
     }
 }

@@ -13,7 +13,7 @@ use super::{Card, Family, HENDRYCKS, Severity, Shift};
 /// `(std, d, times)` = (0.05, 1, 1), (0.25, 1, 1), (0.4, 1, 1), (0.25, 1, 2), (0.4, 1, 2) at
 /// 32.
 ///
-/// Two peculiarities of the published program are kept, because they are in the published pictures:
+/// Two peculiarities of the published program are kept, because they are in the published images:
 /// what is written as an exchange of two pixels copies one onto the other, and steps are drawn from
 /// `-d..d`, so that pixels come from above and the left, never from `d` below or to the right.
 pub struct GlassBlur;
@@ -30,13 +30,13 @@ impl Shift for GlassBlur {
     fn card(&self) -> &'static Card {
         &CARD
     }
-    fn corrupt(&self, picture: &Canvas, severity: Severity, draws: &mut Draws) -> Canvas {
+    fn corrupt(&self, image: &Canvas, severity: Severity, draws: &mut Draws) -> Canvas {
         let (sigma, reach, rounds) = severity.pick(CONSTANTS);
-        let sigma = sigma * picture.scale();
-        let reach = (reach * picture.scale()).round().max(1.0) as usize;
-        let soften = |picture: &Canvas| picture.each(|plane| gaussian::soft(plane, sigma));
+        let sigma = sigma * image.scale();
+        let reach = (reach * image.scale()).round().max(1.0) as usize;
+        let soften = |image: &Canvas| image.each(|plane| gaussian::soft(plane, sigma));
         // Cut off to whole bytes before scattering, as published.
-        let mut glass = soften(picture).map(|value| (value * 255.0).floor() / 255.0);
+        let mut glass = soften(image).map(|value| (value * 255.0).floor() / 255.0);
         for _ in 0..rounds {
             scatter(&mut glass, reach, draws);
         }
@@ -47,13 +47,13 @@ impl Shift for GlassBlur {
 const CONSTANTS: [(f64, f64, usize); 5] =
     [(0.05, 1.0, 1), (0.25, 1.0, 1), (0.4, 1.0, 1), (0.25, 1.0, 2), (0.4, 1.0, 2)];
 
-fn scatter(picture: &mut Canvas, reach: usize, draws: &mut Draws) {
-    let (height, width) = (picture.height(), picture.width());
+fn scatter(image: &mut Canvas, reach: usize, draws: &mut Draws) {
+    let (height, width) = (image.height(), image.width());
     let mut near = |place: usize| place - reach + draws.random_range(0..2 * reach);
     for row in (reach + 1..=height.saturating_sub(reach)).rev() {
         for column in (reach + 1..=width.saturating_sub(reach)).rev() {
             let (x, y) = (near(column), near(row));
-            for plane in &mut picture.planes {
+            for plane in &mut image.planes {
                 plane.values[row * width + column] = plane.at(y, x);
             }
         }

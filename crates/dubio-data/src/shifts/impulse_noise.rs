@@ -22,9 +22,9 @@ impl Shift for ImpulseNoise {
     fn card(&self) -> &'static Card {
         &CARD
     }
-    fn corrupt(&self, picture: &Canvas, severity: Severity, draws: &mut Draws) -> Canvas {
+    fn corrupt(&self, image: &Canvas, severity: Severity, draws: &mut Draws) -> Canvas {
         let fraction = severity.pick([0.01, 0.02, 0.03, 0.05, 0.07]);
-        picture.map(|value| {
+        image.map(|value| {
             // Both are drawn for every value, so that a severity strikes what a lower one struck.
             let (strike, colour) = (uniform(draws, 0.0, 1.0), uniform(draws, 0.0, 1.0));
             if strike < fraction { f64::from(colour < 0.5) } else { value }

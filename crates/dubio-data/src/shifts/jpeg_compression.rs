@@ -5,7 +5,7 @@ use super::imaging::draws::Draws;
 use super::imaging::jpeg;
 use super::{Card, Family, HENDRYCKS, Severity, Shift};
 
-/// The picture after an encoder and a decoder of JPEG at quality `q`.
+/// The image after an encoder and a decoder of JPEG at quality `q`.
 ///
 /// `q` = 80, 65, 58, 50, 40.
 pub struct JpegCompression;
@@ -22,7 +22,7 @@ impl Shift for JpegCompression {
     fn card(&self) -> &'static Card {
         &CARD
     }
-    fn corrupt(&self, picture: &Canvas, severity: Severity, _: &mut Draws) -> Canvas {
-        jpeg::round_trip(picture, severity.pick([80, 65, 58, 50, 40]))
+    fn corrupt(&self, image: &Canvas, severity: Severity, _: &mut Draws) -> Canvas {
+        jpeg::round_trip(image, severity.pick([80, 65, 58, 50, 40]))
     }
 }

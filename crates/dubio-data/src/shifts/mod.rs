@@ -2,14 +2,14 @@
 //!
 //! The nineteen corruptions of CIFAR-10-C (Hendrycks and Dietterich, "Benchmarking Neural Network
 //! Robustness to Common Corruptions and Perturbations", ICLR 2019) with the definitions and the
-//! constants published for 32 x 32 pictures, and two of geometry. Constants that are lengths in
+//! constants published for 32 x 32 images, and two of geometry. Constants that are lengths in
 //! pixels are multiplied by the shorter side / 32. Each file's card says what its five severities
 //! set; `docs/shifts.md` shows them all.
 
 use dubio_random::stream::Stream;
 use rayon::prelude::*;
 
-use crate::dataset::Pictures;
+use crate::dataset::Images;
 use imaging::canvas::Canvas;
 use imaging::draws::Draws;
 
@@ -63,7 +63,7 @@ pub enum Family {
     Weather,
     /// What processing does.
     Digital,
-    /// The picture moved as a whole; not part of CIFAR-10-C.
+    /// The image moved as a whole; not part of CIFAR-10-C.
     Geometry,
 }
 
@@ -78,37 +78,37 @@ impl Severity {
     }
 }
 
-/// A corruption of pictures.
+/// A corruption of images.
 pub trait Shift: Sync {
     /// What it says of itself.
     fn card(&self) -> &'static Card;
 
-    /// One picture, corrupted. Numbers beyond 0 and 1 are clipped by the caller.
-    fn corrupt(&self, picture: &Canvas, severity: Severity, draws: &mut Draws) -> Canvas;
+    /// One image, corrupted. Numbers beyond 0 and 1 are clipped by the caller.
+    fn corrupt(&self, image: &Canvas, severity: Severity, draws: &mut Draws) -> Canvas;
 
-    /// All pictures, corrupted; what is published for bytes is taken of their own white. Severity 0 gives them back as they are.
+    /// All images, corrupted; what is published for bytes is taken of their own white. Severity 0 gives them back as they are.
     ///
-    /// Picture `i` draws from `stream / name / i` whatever the severity and the number of threads:
-    /// the same picture sees the same noise at every severity, and other noise in every shift. Hand
+    /// Image `i` draws from `stream / name / i` whatever the severity and the number of threads:
+    /// the same image sees the same noise at every severity, and other noise in every shift. Hand
     /// over another stream where severities must be independent.
     ///
     /// # Panics
     ///
-    /// When `severity` exceeds 5 or pictures have neither 1 nor 3 channels.
-    fn apply(&self, pictures: &Pictures, severity: u8, stream: &Stream) -> Pictures {
+    /// When `severity` exceeds 5 or images have neither 1 nor 3 channels.
+    fn apply(&self, images: &Images, severity: u8, stream: &Stream) -> Images {
         assert!(severity <= 5, "severity must be between 0 and 5, got {severity}");
-        let channels = pictures.channels;
-        assert!([1, 3].contains(&channels), "pictures must have 1 or 3 channels, got {channels}");
-        let mut shifted = pictures.clone();
+        let channels = images.channels;
+        assert!([1, 3].contains(&channels), "images must have 1 or 3 channels, got {channels}");
+        let mut shifted = images.clone();
         if severity == 0 {
             return shifted;
         }
         let stream = stream.child(self.card().name);
-        let Pictures { height, width, white, .. } = *pictures;
-        shifted.pixels.par_chunks_mut(pictures.size()).enumerate().for_each(|(i, pixels)| {
-            let picture = Canvas::from_pixels(pixels, height, width, white);
+        let Images { height, width, white, .. } = *images;
+        shifted.pixels.par_chunks_mut(images.size()).enumerate().for_each(|(i, pixels)| {
+            let image = Canvas::from_pixels(pixels, height, width, white);
             let mut draws = stream.nth(i).generator();
-            self.corrupt(&picture, Severity(severity), &mut draws).write_pixels(pixels, white);
+            self.corrupt(&image, Severity(severity), &mut draws).write_pixels(pixels, white);
         });
         shifted
     }

@@ -24,11 +24,11 @@ impl Shift for MotionBlur {
     fn card(&self) -> &'static Card {
         &CARD
     }
-    fn corrupt(&self, picture: &Canvas, severity: Severity, draws: &mut Draws) -> Canvas {
+    fn corrupt(&self, image: &Canvas, severity: Severity, draws: &mut Draws) -> Canvas {
         let constants = [(6.0, 1.0), (6.0, 1.5), (6.0, 2.0), (8.0, 2.0), (9.0, 2.5)];
         let (radius, sigma) = severity.pick(constants);
-        let scale = picture.scale();
+        let scale = image.scale();
         let taps = motion::taps(radius * scale, sigma * scale, uniform(draws, -45.0, 45.0));
-        picture.each(|plane| motion::blur(plane, &taps)).cut_off()
+        image.each(|plane| motion::blur(plane, &taps)).cut_off()
     }
 }

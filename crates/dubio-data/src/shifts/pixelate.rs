@@ -22,11 +22,11 @@ impl Shift for Pixelate {
     fn card(&self) -> &'static Card {
         &CARD
     }
-    fn corrupt(&self, picture: &Canvas, severity: Severity, _: &mut Draws) -> Canvas {
+    fn corrupt(&self, image: &Canvas, severity: Severity, _: &mut Draws) -> Canvas {
         let kept = severity.pick([0.95, 0.9, 0.85, 0.75, 0.65]);
-        let (height, width) = (picture.height(), picture.width());
+        let (height, width) = (image.height(), image.width());
         let fewer = |side: usize| ((side as f64 * kept) as usize).max(1);
-        picture.each(|plane| {
+        image.each(|plane| {
             let bytes = plane.map(|value| (value * 255.0).round());
             let small = boxed(&bytes, fewer(height), fewer(width));
             boxed(&small, height, width).map(|value| value / 255.0)

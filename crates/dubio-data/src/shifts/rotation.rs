@@ -1,11 +1,11 @@
-//! `rotation`: the picture turned about its middle.
+//! `rotation`: the image turned about its middle.
 
 use rayon::prelude::*;
 
 use super::imaging::canvas::{Canvas, Plane};
 use super::imaging::draws::Draws;
 use super::{Card, Family, Severity, Shift};
-use crate::dataset::Pictures;
+use crate::dataset::Images;
 
 /// Turned against the clock by 15, 30, 45, 60, 75 degrees; bilinear, black beyond the edge. The
 /// five angles are our choice; [`rotate`] turns by any.
@@ -23,20 +23,20 @@ impl Shift for Rotation {
     fn card(&self) -> &'static Card {
         &CARD
     }
-    fn corrupt(&self, picture: &Canvas, severity: Severity, _: &mut Draws) -> Canvas {
+    fn corrupt(&self, image: &Canvas, severity: Severity, _: &mut Draws) -> Canvas {
         let degrees = severity.pick([15.0, 30.0, 45.0, 60.0, 75.0]);
-        picture.each(|plane| turned(plane, degrees)).rounded()
+        image.each(|plane| turned(plane, degrees)).rounded()
     }
 }
 
-/// Every picture turned about its middle, against the clock, by any angle; bilinear, black beyond
+/// Every image turned about its middle, against the clock, by any angle; bilinear, black beyond
 /// the edge. Quarter turns of squares and half turns of all are exact.
-pub fn rotate(pictures: &Pictures, degrees: f64) -> Pictures {
-    let Pictures { height, width, white, .. } = *pictures;
-    let mut shifted = pictures.clone();
-    shifted.pixels.par_chunks_mut(pictures.size()).for_each(|pixels| {
-        let picture = Canvas::from_pixels(pixels, height, width, white);
-        picture.each(|plane| turned(plane, degrees)).rounded().write_pixels(pixels, white);
+pub fn rotate(images: &Images, degrees: f64) -> Images {
+    let Images { height, width, white, .. } = *images;
+    let mut shifted = images.clone();
+    shifted.pixels.par_chunks_mut(images.size()).for_each(|pixels| {
+        let image = Canvas::from_pixels(pixels, height, width, white);
+        image.each(|plane| turned(plane, degrees)).rounded().write_pixels(pixels, white);
     });
     shifted
 }

@@ -9,7 +9,7 @@ use super::{Card, Family, HENDRYCKS, Severity, Shift};
 ///
 /// `(a, b)` = (0.3, 0), (0.1, 0), (1.5, 0), (2, 0.1), (2.5, 0.2): severities 1 and 2 take colour
 /// away, 3 to 5 add it, so the change does not grow from 2 to 3. Grey has hue 0, that is red, and
-/// turns reddish at 4 and 5; a picture of one channel gets the luminance of that.
+/// turns reddish at 4 and 5; an image of one channel gets the luminance of that.
 pub struct Saturate;
 
 const CARD: Card = Card {
@@ -24,10 +24,10 @@ impl Shift for Saturate {
     fn card(&self) -> &'static Card {
         &CARD
     }
-    fn corrupt(&self, picture: &Canvas, severity: Severity, _: &mut Draws) -> Canvas {
+    fn corrupt(&self, image: &Canvas, severity: Severity, _: &mut Draws) -> Canvas {
         let constants = [(0.3, 0.0), (0.1, 0.0), (1.5, 0.0), (2.0, 0.1), (2.5, 0.2)];
         let (factor, offset) = severity.pick(constants);
-        hsv::change(picture, |[hue, saturation, value]| {
+        hsv::change(image, |[hue, saturation, value]| {
             [hue, (saturation * factor + offset).clamp(0.0, 1.0), value]
         })
     }

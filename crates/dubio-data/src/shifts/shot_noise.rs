@@ -21,8 +21,8 @@ impl Shift for ShotNoise {
     fn card(&self) -> &'static Card {
         &CARD
     }
-    fn corrupt(&self, picture: &Canvas, severity: Severity, draws: &mut Draws) -> Canvas {
+    fn corrupt(&self, image: &Canvas, severity: Severity, draws: &mut Draws) -> Canvas {
         let photons = severity.pick([500.0, 250.0, 100.0, 75.0, 50.0]);
-        picture.map(|value| poisson(draws, value * photons) / photons)
+        image.map(|value| poisson(draws, value * photons) / photons)
     }
 }

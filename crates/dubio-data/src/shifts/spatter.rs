@@ -10,7 +10,7 @@ use super::{Card, Family, HENDRYCKS, Severity, Shift};
 ///
 /// Severities 1 to 3 are water: its brightness follows the distance from the edges of the drops,
 /// embossed from the upper left, up to `k` of pale turquoise, which is added. Severities 4 and 5
-/// are mud: the drops, blurred by `k` and kept where above 0.8, cover the picture in brown.
+/// are mud: the drops, blurred by `k` and kept where above 0.8, cover the image in brown.
 ///
 /// `(m, s, b, t, k)` = (0.62, 0.1, 0.7, 0.7, 0.5), (0.65, 0.1, 0.8, 0.7, 0.5),
 /// (0.65, 0.3, 1, 0.69, 0.5); (0.65, 0.1, 0.7, 0.69, 0.6), (0.65, 0.1, 0.5, 0.68, 0.6); `b`, and
@@ -30,16 +30,16 @@ impl Shift for Spatter {
     fn card(&self) -> &'static Card {
         &CARD
     }
-    fn corrupt(&self, picture: &Canvas, severity: Severity, draws: &mut Draws) -> Canvas {
+    fn corrupt(&self, image: &Canvas, severity: Severity, draws: &mut Draws) -> Canvas {
         let (mean, std, blur, threshold, strength, liquid) = severity.pick(CONSTANTS);
-        let scale = picture.scale();
-        let noise = normals(picture.height(), picture.width(), draws);
+        let scale = image.scale();
+        let noise = normals(image.height(), image.width(), draws);
         let gain = std * gaussian::noise_gain(blur, scale, 4.0);
         let layer = gaussian::soft(&noise, blur * scale).map(|value| mean + gain * value);
         let layer = layer.map(|value| if value < threshold { 0.0 } else { value });
         match liquid {
-            Liquid::Water => water(picture, &layer, strength),
-            Liquid::Mud => mud(picture, &layer, strength * scale),
+            Liquid::Water => water(image, &layer, strength),
+            Liquid::Mud => mud(image, &layer, strength * scale),
         }
     }
 }
@@ -60,15 +60,15 @@ const CONSTANTS: [(f64, f64, f64, f64, f64, Liquid); 5] = [
 const TURQUOISE: [f64; 3] = [175.0 / 255.0, 238.0 / 255.0, 238.0 / 255.0];
 const BROWN: [f64; 3] = [63.0 / 255.0, 42.0 / 255.0, 20.0 / 255.0];
 
-fn water(picture: &Canvas, layer: &Plane, strength: f64) -> Canvas {
+fn water(image: &Canvas, layer: &Plane, strength: f64) -> Canvas {
     // Bytes wrap around where the noise exceeds 1, as published.
     let liquid = layer.map(|value| f64::from((value * 255.0) as i64 as u8));
-    let light = liquid.zip(&shine(&liquid, picture.scale()), |liquid, shine| liquid * shine);
+    let light = liquid.zip(&shine(&liquid, image.scale()), |liquid, shine| liquid * shine);
     let brightest = light.max();
     if brightest <= 0.0 {
-        return picture.clone();
+        return image.clone();
     }
-    picture.in_colour(|colours| {
+    image.in_colour(|colours| {
         std::array::from_fn(|c| {
             let gain = strength * TURQUOISE[c] / brightest;
             colours[c].zip(&light, |value, light| value + gain * light)
@@ -90,10 +90,10 @@ fn shine(liquid: &Plane, scale: f64) -> Plane {
     Kernel::mean(step).correlate(&embossed).map(f64::round)
 }
 
-fn mud(picture: &Canvas, layer: &Plane, sigma: f64) -> Canvas {
+fn mud(image: &Canvas, layer: &Plane, sigma: f64) -> Canvas {
     let cover = gaussian::soft(&layer.map(|value| f64::from(value > 0.0)), sigma);
     let cover = cover.map(|value| if value < 0.8 { 0.0 } else { value });
-    picture.in_colour(|colours| {
+    image.in_colour(|colours| {
         std::array::from_fn(|c| {
             colours[c].zip(&cover, |value, cover| value * (1.0 - cover) + BROWN[c] * cover)
         })

@@ -21,8 +21,8 @@ impl Shift for SpeckleNoise {
     fn card(&self) -> &'static Card {
         &CARD
     }
-    fn corrupt(&self, picture: &Canvas, severity: Severity, draws: &mut Draws) -> Canvas {
+    fn corrupt(&self, image: &Canvas, severity: Severity, draws: &mut Draws) -> Canvas {
         let std = severity.pick([0.06, 0.10, 0.12, 0.16, 0.20]);
-        picture.map(|value| value + std * value * normal(draws))
+        image.map(|value| value + std * value * normal(draws))
     }
 }

@@ -1,11 +1,11 @@
-//! `translation`: the picture moved to the right.
+//! `translation`: the image moved to the right.
 
 use rayon::prelude::*;
 
 use super::imaging::canvas::{Canvas, Plane};
 use super::imaging::draws::Draws;
 use super::{Card, Family, Severity, Shift};
-use crate::dataset::Pictures;
+use crate::dataset::Images;
 
 /// Moved to the right by 2, 4, 6, 8, 10 pixels of 32, rounded to whole pixels; black comes in from
 /// the left. The five lengths are our choice; [`translate`] moves by any.
@@ -23,19 +23,19 @@ impl Shift for Translation {
     fn card(&self) -> &'static Card {
         &CARD
     }
-    fn corrupt(&self, picture: &Canvas, severity: Severity, _: &mut Draws) -> Canvas {
-        let pixels = severity.pick([2.0, 4.0, 6.0, 8.0, 10.0]) * picture.scale();
-        picture.each(|plane| moved(plane, 0, pixels.round() as isize))
+    fn corrupt(&self, image: &Canvas, severity: Severity, _: &mut Draws) -> Canvas {
+        let pixels = severity.pick([2.0, 4.0, 6.0, 8.0, 10.0]) * image.scale();
+        image.each(|plane| moved(plane, 0, pixels.round() as isize))
     }
 }
 
-/// Every picture moved by whole pixels, down and to the right where positive; black comes in.
-pub fn translate(pictures: &Pictures, down: isize, right: isize) -> Pictures {
-    let Pictures { height, width, white, .. } = *pictures;
-    let mut shifted = pictures.clone();
-    shifted.pixels.par_chunks_mut(pictures.size()).for_each(|pixels| {
-        let picture = Canvas::from_pixels(pixels, height, width, white);
-        picture.each(|plane| moved(plane, down, right)).write_pixels(pixels, white);
+/// Every image moved by whole pixels, down and to the right where positive; black comes in.
+pub fn translate(images: &Images, down: isize, right: isize) -> Images {
+    let Images { height, width, white, .. } = *images;
+    let mut shifted = images.clone();
+    shifted.pixels.par_chunks_mut(images.size()).for_each(|pixels| {
+        let image = Canvas::from_pixels(pixels, height, width, white);
+        image.each(|plane| moved(plane, down, right)).write_pixels(pixels, white);
     });
     shifted
 }

@@ -5,7 +5,7 @@ use super::imaging::draws::Draws;
 use super::imaging::sampling::zoomed;
 use super::{Card, Family, HENDRYCKS, Severity, Shift};
 
-/// Mean of the picture and of its zooms by 1.00, 1.01, 1.02, ..., so that the picture itself counts
+/// Mean of the image and of its zooms by 1.00, 1.01, 1.02, ..., so that the image itself counts
 /// twice.
 ///
 /// 6, 11, 15, 20, 25 zooms beyond the first, that is up to 1.06, 1.11, 1.15, 1.20, 1.25.
@@ -13,7 +13,7 @@ pub struct ZoomBlur;
 
 const CARD: Card = Card {
     name: "zoom_blur",
-    summary: "Mean of the picture zoomed in by small steps.",
+    summary: "Mean of the image zoomed in by small steps.",
     family: Family::Blur,
     severities: "largest zoom 1.06, 1.11, 1.15, 1.20, 1.25 by steps of 0.01",
     citation: HENDRYCKS,
@@ -23,11 +23,11 @@ impl Shift for ZoomBlur {
     fn card(&self) -> &'static Card {
         &CARD
     }
-    fn corrupt(&self, picture: &Canvas, severity: Severity, _: &mut Draws) -> Canvas {
+    fn corrupt(&self, image: &Canvas, severity: Severity, _: &mut Draws) -> Canvas {
         let steps = severity.pick([6, 11, 15, 20, 25]);
         // numpy.arange's step; with 0.01 itself the last zoom would be one pixel smaller.
         let step_by = (1.0 + 0.01) - 1.0;
-        picture.each(|plane| {
+        image.each(|plane| {
             let mut sum = plane.clone();
             for step in 0..=steps {
                 sum = sum.zip(&zoomed(plane, 1.0 + step_by * f64::from(step)), |a, b| a + b);

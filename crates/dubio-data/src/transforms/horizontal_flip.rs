@@ -36,7 +36,7 @@ mod tests {
 
     const SHAPE: Shape = Shape { channels: 2, height: 3, width: 4 };
 
-    fn picture() -> Vec<f32> {
+    fn image() -> Vec<f32> {
         (1..=24).map(|i| i as f32).collect()
     }
 
@@ -48,10 +48,10 @@ mod tests {
     }
 
     #[test]
-    fn twice_is_the_picture_and_no_chance_is_no_change() {
-        let flipped = flip(1.0, &picture());
+    fn twice_is_the_image_and_no_chance_is_no_change() {
+        let flipped = flip(1.0, &image());
         assert_eq!(flipped[..4], [4.0, 3.0, 2.0, 1.0]);
-        assert_eq!(flip(1.0, &flipped), picture());
-        assert_eq!(flip(0.0, &picture()), picture());
+        assert_eq!(flip(1.0, &flipped), image());
+        assert_eq!(flip(0.0, &image()), image());
     }
 }

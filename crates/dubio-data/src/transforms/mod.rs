@@ -1,6 +1,6 @@
 //! Transforms: from bytes and columns to the numbers a model is shown. One transform, one file.
 //!
-//! Pictures go through a [`Pipeline`](pipeline::Pipeline) of [`Transform`]s; tables through
+//! Images go through a [`Pipeline`](pipeline::Pipeline) of [`Transform`]s; tables through
 //! [`StandardiseFeatures`](standardise_features::StandardiseFeatures) and
 //! [`StandardiseTargets`](standardise_targets::StandardiseTargets).
 
@@ -14,10 +14,10 @@ pub mod standardise;
 pub mod standardise_features;
 pub mod standardise_targets;
 
-/// The generator of one picture.
+/// The generator of one image.
 pub type Draws = Generator;
 
-/// The size of a picture `[channels, height, width]`.
+/// The size of an image `[channels, height, width]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Colours.
@@ -29,13 +29,13 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Numbers in a picture.
+    /// Numbers in an image.
     pub fn size(self) -> usize {
         self.channels * self.height * self.width
     }
 }
 
-/// A change of one picture whose numbers are `[channels, height, width]`, from 0 (black) to 1.
+/// A change of one image whose numbers are `[channels, height, width]`, from 0 (black) to 1.
 pub trait Transform: Send + Sync {
     /// Name in suites.
     fn name(&self) -> &'static str;
@@ -45,7 +45,7 @@ pub trait Transform: Send + Sync {
         input
     }
 
-    /// Writes the changed picture; `output` has the size of `self.shape(shape)`.
+    /// Writes the changed image; `output` has the size of `self.shape(shape)`.
     fn apply(&self, input: &[f32], shape: Shape, draws: &mut Draws, output: &mut [f32]);
 }
 

@@ -4,7 +4,7 @@ use dubio_random::stream::Stream;
 use rayon::prelude::*;
 
 use super::{Draws, Shape, Transform};
-use crate::dataset::Pictures;
+use crate::dataset::Images;
 
 /// Transforms, one after the other. None gives the bytes divided by 255.
 #[derive(Default)]
@@ -12,7 +12,7 @@ pub struct Pipeline {
     transforms: Vec<Box<dyn Transform>>,
 }
 
-/// Room for the pictures between two transforms; grows to what the largest needs, then stays.
+/// Room for the images between two transforms; grows to what the largest needs, then stays.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
     now: Vec<f32>,
@@ -31,12 +31,12 @@ impl Pipeline {
         self.transforms.iter().fold(input, |shape, transform| transform.shape(shape))
     }
 
-    /// Writes one picture of bytes, transformed. Nothing is allocated once `scratch` has grown.
+    /// Writes one image of bytes, transformed. Nothing is allocated once `scratch` has grown.
     ///
     /// # Panics
     ///
     /// When `pixels` is not of the shape, or `output` not of the shape the pipeline gives.
-    pub fn picture(
+    pub fn image(
         &self,
         pixels: &[u8],
         shape: Shape,
@@ -44,7 +44,7 @@ impl Pipeline {
         scratch: &mut Scratch,
         output: &mut [f32],
     ) {
-        assert_eq!(pixels.len(), shape.size(), "a picture has as many bytes as its shape says");
+        assert_eq!(pixels.len(), shape.size(), "an image has as many bytes as its shape says");
         scratch.now.clear();
         scratch.now.extend(pixels.iter().map(|&byte| f32::from(byte) / 255.0));
         let mut shape = shape;
@@ -58,23 +58,22 @@ impl Pipeline {
         output.copy_from_slice(&scratch.now);
     }
 
-    /// Writes the pictures with these indices, one after the other. The picture at place `i` of the
+    /// Writes the images with these indices, one after the other. The image at place `i` of the
     /// batch draws from `stream / i`, so hand over a stream per batch: `epoch / batch`. Neither the
     /// threads nor what else is in the batch change a byte.
     ///
     /// # Panics
     ///
     /// When `output` has not the size of the batch.
-    pub fn batch(&self, pictures: &Pictures, rows: &[u32], stream: &Stream, output: &mut [f32]) {
-        let shape =
-            Shape { channels: pictures.channels, height: pictures.height, width: pictures.width };
+    pub fn batch(&self, images: &Images, rows: &[u32], stream: &Stream, output: &mut [f32]) {
+        let shape = Shape { channels: images.channels, height: images.height, width: images.width };
         let size = self.shape(shape).size();
         let (numbers, count) = (output.len(), rows.len());
-        assert_eq!(numbers, count * size, "room for {count} pictures of {size} numbers");
+        assert_eq!(numbers, count * size, "room for {count} images of {size} numbers");
         let work = output.par_chunks_exact_mut(size).zip(rows).enumerate();
         work.for_each_init(Scratch::default, |scratch, (i, (output, &row))| {
             let mut draws = stream.nth(i).generator();
-            self.picture(pictures.picture(row as usize), shape, &mut draws, scratch, output);
+            self.image(images.image(row as usize), shape, &mut draws, scratch, output);
         });
     }
 }
@@ -87,32 +86,32 @@ mod tests {
     use crate::transforms::random_resized_crop::RandomResizedCrop;
     use crate::transforms::standardise::Standardise;
 
-    fn pictures() -> Pictures {
+    fn images() -> Images {
         let pixels = (0..20 * 3 * 64_u32).map(|i| (i * 7 % 256) as u8).collect();
-        Pictures { channels: 3, height: 8, width: 8, white: 255, pixels }
+        Images { channels: 3, height: 8, width: 8, white: 255, pixels }
     }
 
     #[test]
     fn an_empty_pipeline_divides_by_255() {
-        let pictures = pictures();
+        let images = images();
         let mut output = vec![0.0; 192];
-        Pipeline::default().batch(&pictures, &[4], &Stream::root(1), &mut output);
-        let expected = pictures.picture(4).iter().map(|&byte| f32::from(byte) / 255.0);
+        Pipeline::default().batch(&images, &[4], &Stream::root(1), &mut output);
+        let expected = images.image(4).iter().map(|&byte| f32::from(byte) / 255.0);
         assert!(output.iter().copied().eq(expected));
     }
 
     #[test]
     fn one_thread_and_four_write_the_same_numbers() {
-        let (pictures, rows) = (pictures(), (0..20).rev().collect::<Vec<u32>>());
+        let (images, rows) = (images(), (0..20).rev().collect::<Vec<u32>>());
         let pipeline = Pipeline::default()
             .then(RandomCrop { padding: 2 })
             .then(HorizontalFlip::default())
             .then(RandomResizedCrop::to(5, 7))
-            .then(Standardise::measured(&pictures));
+            .then(Standardise::measured(&images));
         let run = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let mut output = vec![0.0; 20 * 3 * 5 * 7];
-            pool.install(|| pipeline.batch(&pictures, &rows, &Stream::root(1), &mut output));
+            pool.install(|| pipeline.batch(&images, &rows, &Stream::root(1), &mut output));
             output
         };
         assert_eq!(run(1), run(4));

@@ -1,10 +1,10 @@
-//! `random_crop`: a window of the picture's own size, moved by a few pixels.
+//! `random_crop`: a window of the image's own size, moved by a few pixels.
 
 use rand::RngExt;
 
 use super::{Draws, Shape, Transform};
 
-/// The picture padded with `padding` zeros on every side and cut back to its size at a random
+/// The image padded with `padding` zeros on every side and cut back to its size at a random
 /// place, all places alike: He et al. 2016 with 4 for CIFAR. 0 changes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RandomCrop {
@@ -18,7 +18,7 @@ impl Transform for RandomCrop {
     }
     fn apply(&self, input: &[f32], shape: Shape, draws: &mut Draws, output: &mut [f32]) {
         let Shape { height, width, .. } = shape;
-        // Row and column of the padded picture at which the window begins.
+        // Row and column of the padded image at which the window begins.
         let top = draws.random_range(0..=2 * self.padding);
         let left = draws.random_range(0..=2 * self.padding);
         let (from, skip) = (left.saturating_sub(self.padding), self.padding.saturating_sub(left));
@@ -41,32 +41,32 @@ mod tests {
 
     const SHAPE: Shape = Shape { channels: 2, height: 3, width: 4 };
 
-    fn picture() -> Vec<f32> {
+    fn image() -> Vec<f32> {
         (1..=24).map(|i| i as f32).collect()
     }
 
     fn crop(padding: usize, seed: u64) -> Vec<f32> {
         let mut output = vec![f32::NAN; 24];
         let mut draws = Stream::root(seed).generator();
-        RandomCrop { padding }.apply(&picture(), SHAPE, &mut draws, &mut output);
+        RandomCrop { padding }.apply(&image(), SHAPE, &mut draws, &mut output);
         output
     }
 
     #[test]
     fn no_padding_is_no_change() {
-        assert_eq!(crop(0, 1), picture());
+        assert_eq!(crop(0, 1), image());
     }
 
     #[test]
-    fn every_crop_is_the_picture_moved_with_zeros_coming_in() {
-        // Larger than the picture too: then nothing of it may be left.
+    fn every_crop_is_the_image_moved_with_zeros_coming_in() {
+        // Larger than the image too: then nothing of it may be left.
         for padding in [1, 2, 6] {
             let reach = -(padding as isize)..=padding as isize;
             let moved = |down: isize, right: isize| -> Vec<f32> {
                 let pixel = |k: usize| {
                     let y = (k / 4 % 3).checked_add_signed(down).filter(|&y| y < 3)?;
                     let x = (k % 4).checked_add_signed(right).filter(|&x| x < 4)?;
-                    Some(picture()[k / 12 * 12 + y * 4 + x])
+                    Some(image()[k / 12 * 12 + y * 4 + x])
                 };
                 (0..24).map(|k| pixel(k).unwrap_or(0.0)).collect()
             };

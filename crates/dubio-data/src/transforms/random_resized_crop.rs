@@ -1,4 +1,4 @@
-//! `random_resized_crop`: a part of the picture, stretched to a given size.
+//! `random_resized_crop`: a part of the image, stretched to a given size.
 
 use dubio_random::uniform::uniform;
 use rand::RngExt;
@@ -7,7 +7,7 @@ use super::{Draws, Shape, Transform};
 
 /// A rectangle of random area and form, at a random place, bilinear at the given size.
 ///
-/// Ten times an area (a fraction of the picture, uniform in `area`) and a form (width / height,
+/// Ten times an area (a fraction of the image, uniform in `area`) and a form (width / height,
 /// uniform on a logarithmic scale in `form`) are drawn until the rectangle fits; then the largest
 /// one in the middle whose form is allowed is taken (Szegedy et al. 2015; torchvision's
 /// `RandomResizedCrop` without antialiasing).
@@ -17,7 +17,7 @@ pub struct RandomResizedCrop {
     pub height: usize,
     /// Pixels in a row of the result.
     pub width: usize,
-    /// Smallest and largest fraction of the picture's area.
+    /// Smallest and largest fraction of the image's area.
     pub area: (f64, f64),
     /// Smallest and largest width / height.
     pub form: (f64, f64),
@@ -89,7 +89,7 @@ mod tests {
 
     const SHAPE: Shape = Shape { channels: 2, height: 3, width: 4 };
 
-    fn picture() -> Vec<f32> {
+    fn image() -> Vec<f32> {
         (1..=24).map(|i| i as f32).collect()
     }
 
@@ -100,17 +100,17 @@ mod tests {
     }
 
     #[test]
-    fn the_whole_picture_at_its_own_size_is_the_picture() {
+    fn the_whole_image_at_its_own_size_is_the_image() {
         let whole = RandomResizedCrop {
             area: (1.0, 1.0),
             form: (4.0 / 3.0, 4.0 / 3.0),
             ..RandomResizedCrop::to(3, 4)
         };
-        assert_eq!(resized(&whole, &picture(), 1), picture());
+        assert_eq!(resized(&whole, &image(), 1), image());
     }
 
     #[test]
-    fn a_slope_stays_a_slope_within_the_pictures_range() {
+    fn a_slope_stays_a_slope_within_the_images_range() {
         let slope: Vec<f32> = (0..24).map(|k| (k % 4) as f32).collect();
         for seed in 0..200 {
             let output = resized(&RandomResizedCrop::to(5, 6), &slope, seed);

@@ -1,7 +1,7 @@
 //! `standardise`: every colour to mean 0 and standard deviation 1.
 
 use super::{Draws, Shape, Transform, gain};
-use crate::dataset::Pictures;
+use crate::dataset::Images;
 
 /// `(x - mean) / std` of each colour, for `x` from 0 to 1. A colour without standard deviation becomes
 /// 0.
@@ -26,15 +26,15 @@ impl Standardise {
         Self { mean: mean.to_vec(), std: std.to_vec() }
     }
 
-    /// With the mean and the standard deviation of each colour over all pixels of these pictures: those to
+    /// With the mean and the standard deviation of each colour over all pixels of these images: those to
     /// train on, never those to test on.
-    pub fn measured(training: &Pictures) -> Self {
+    pub fn measured(training: &Images) -> Self {
         let area = training.height * training.width;
         let colour = |channel: usize| {
             // Counts of bytes are exact and leave 256 numbers to add, in whatever order.
             let mut counts = [0_u64; 256];
-            for picture in training.pixels.chunks_exact(training.size()) {
-                let plane = &picture[channel * area..][..area];
+            for image in training.pixels.chunks_exact(training.size()) {
+                let plane = &image[channel * area..][..area];
                 plane.iter().for_each(|&byte| counts[usize::from(byte)] += 1);
             }
             moments(&counts)
@@ -69,10 +69,7 @@ impl Transform for Standardise {
     }
     fn apply(&self, input: &[f32], shape: Shape, _: &mut Draws, output: &mut [f32]) {
         let (area, means) = (shape.height * shape.width, self.mean.len());
-        assert_eq!(
-            means, shape.channels,
-            "standardise has {means} means for the picture's colours"
-        );
+        assert_eq!(means, shape.channels, "standardise has {means} means for the image's colours");
         let planes = input.chunks_exact(area).zip(output.chunks_exact_mut(area));
         for ((from, to), (&mean, &std)) in planes.zip(self.mean.iter().zip(&self.std)) {
             let (mean, gain) = (mean as f32, gain(mean, std) as f32);
@@ -87,14 +84,14 @@ mod tests {
     use dubio_random::stream::Stream;
 
     #[test]
-    fn the_pictures_measured_get_mean_0_and_std_1_in_every_colour() {
+    fn the_images_measured_get_mean_0_and_std_1_in_every_colour() {
         let pixels: Vec<u8> = (0..2 * 2 * 12_u32).map(|i| (i * i % 251) as u8).collect();
-        let pictures = Pictures { channels: 2, height: 3, width: 4, white: 255, pixels };
-        let standardise = Standardise::measured(&pictures);
+        let images = Images { channels: 2, height: 3, width: 4, white: 255, pixels };
+        let standardise = Standardise::measured(&images);
         let shape = Shape { channels: 2, height: 3, width: 4 };
         let mut colours = [vec![], vec![]];
-        for picture in pictures.pixels.chunks(24) {
-            let input: Vec<f32> = picture.iter().map(|&byte| f32::from(byte) / 255.0).collect();
+        for image in images.pixels.chunks(24) {
+            let input: Vec<f32> = image.iter().map(|&byte| f32::from(byte) / 255.0).collect();
             let mut output = vec![0.0; 24];
             standardise.apply(&input, shape, &mut Stream::root(0).generator(), &mut output);
             for (colour, plane) in colours.iter_mut().zip(output.chunks(12)) {

@@ -20,7 +20,7 @@ pub(super) fn build(name: &str, thin: usize, input: Shape, outputs: usize) -> Bu
     if let Err(why) = at_least(input, 12, name) {
         return Some(Err(why));
     }
-    // The published network takes 32x32; 28x28 pictures are padded to it.
+    // The published network takes 32x32; 28x28 images are padded to it.
     let padding = if input.height < 32 { 2 } else { 0 };
     let conv = |channels: usize, padding| Conv2d {
         channels: (channels / thin).max(1),

@@ -85,13 +85,13 @@ fn number_in(name: &str, prefix: &str, suffix: &str) -> Option<usize> {
     name.strip_prefix(prefix)?.strip_suffix(suffix)?.parse().ok()
 }
 
-/// That pictures are at least so large.
+/// That images are at least so large.
 fn at_least(input: Shape, side: usize, name: &str) -> Result<(), String> {
     if input.height >= side && input.width >= side {
         return Ok(());
     }
     Err(format!(
-        "{name} needs pictures of {side}x{side} or more, got {}x{}",
+        "{name} needs images of {side}x{side} or more, got {}x{}",
         input.height, input.width
     ))
 }

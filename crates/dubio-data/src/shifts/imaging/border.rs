@@ -1,4 +1,4 @@
-//! What lies beyond the edge of a picture.
+//! What lies beyond the edge of an image.
 
 /// What lies beyond the edge, here of the row `a b c d`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,11 +1,11 @@
-//! Edges of a picture (Canny 1986), as OpenCV finds them.
+//! Edges of an image (Canny 1986), as OpenCV finds them.
 
 use super::border::Border;
 use super::canvas::Plane;
 
 /// Pixels on an edge of a plane of whole bytes.
 ///
-/// Sobel slopes (edges of the picture repeated) of size `|dx| + |dy|`; kept where the slope exceeds
+/// Sobel slopes (edges of the image repeated) of size `|dx| + |dy|`; kept where the slope exceeds
 /// `low` and is the largest along its own direction (four sectors of 45 degrees); and of these,
 /// those connected, corners included, with one that exceeds `high`.
 pub fn edges(plane: &Plane, low: f64, high: f64) -> Vec<bool> {

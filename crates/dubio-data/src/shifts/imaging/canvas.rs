@@ -1,8 +1,8 @@
-//! A picture being worked on: planes of numbers, 0 is black and 1 is full.
+//! An image being worked on: planes of numbers, 0 is black and 1 is full.
 
 use super::border::Border;
 
-/// One colour of a picture, row after row.
+/// One colour of an image, row after row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plane {
     /// Rows.
@@ -71,7 +71,7 @@ pub fn cut_off(value: f64) -> f64 {
     ((value.clamp(0.0, 1.0) * 65535.0).round() / 257.0).floor() / 255.0
 }
 
-/// A picture being worked on: 1 plane for grey, 3 for red, green, blue.
+/// An image being worked on: 1 plane for grey, 3 for red, green, blue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Canvas {
     /// The colours.
@@ -119,17 +119,17 @@ impl Canvas {
         self.height().min(self.width()) as f64 / 32.0
     }
 
-    /// The picture with every plane replaced.
+    /// The image with every plane replaced.
     pub fn each(&self, new: impl FnMut(&Plane) -> Plane) -> Self {
         Self { planes: self.planes.iter().map(new).collect() }
     }
 
-    /// The picture with every number replaced.
+    /// The image with every number replaced.
     pub fn map(&self, mut new: impl FnMut(f64) -> f64) -> Self {
         self.each(|plane| plane.map(&mut new))
     }
 
-    /// The picture with every number moved to the nearest multiple of 1/255.
+    /// The image with every number moved to the nearest multiple of 1/255.
     pub fn rounded(&self) -> Self {
         self.map(|value| (value.clamp(0.0, 1.0) * 255.0).round() / 255.0)
     }
@@ -148,7 +148,7 @@ impl Canvas {
         Plane { values: (0..red.values.len()).map(part).collect(), ..*red }
     }
 
-    /// Works on the picture as one of three colours. Grey enters as three equal colours and leaves
+    /// Works on the image as one of three colours. Grey enters as three equal colours and leaves
     /// as the luminance of the result.
     pub fn in_colour(&self, work: impl FnOnce([&Plane; 3]) -> [Plane; 3]) -> Self {
         match self.planes.as_slice() {

@@ -1,4 +1,4 @@
-//! Random numbers for one picture.
+//! Random numbers for one image.
 
 use dubio_random::normal::ziggurat;
 use dubio_random::stream::Generator;
@@ -6,7 +6,7 @@ use rand_distr::{Distribution, Poisson};
 
 use super::canvas::Plane;
 
-/// The generator of one picture.
+/// The generator of one image.
 pub type Draws = Generator;
 
 /// A number in `[low, high)`, all alike.

@@ -36,9 +36,9 @@ pub fn to_rgb([hue, saturation, value]: [f64; 3]) -> [f64; 3] {
     }
 }
 
-/// The picture with hue, saturation and value of every pixel replaced.
-pub fn change(picture: &Canvas, new: impl Fn([f64; 3]) -> [f64; 3]) -> Canvas {
-    picture.in_colour(|[red, green, blue]| {
+/// The image with hue, saturation and value of every pixel replaced.
+pub fn change(image: &Canvas, new: impl Fn([f64; 3]) -> [f64; 3]) -> Canvas {
+    image.in_colour(|[red, green, blue]| {
         let mut planes: [Plane; 3] = [red.clone(), green.clone(), blue.clone()];
         for i in 0..red.values.len() {
             let pixel = to_rgb(new(from_rgb([red.values[i], green.values[i], blue.values[i]])));

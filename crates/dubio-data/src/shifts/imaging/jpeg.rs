@@ -45,9 +45,9 @@ const WAVES: [i64; 64] = [
     2260, -6436, 9633, -11363, 11363, -9633, 6436, -2260,
 ];
 
-/// The picture after a JPEG of this quality, 1 to 100.
-pub fn round_trip(picture: &Canvas, quality: u16) -> Canvas {
-    let bytes = picture.rounded().map(|value| (value * 255.0).round());
+/// The image after a JPEG of this quality, 1 to 100.
+pub fn round_trip(image: &Canvas, quality: u16) -> Canvas {
+    let bytes = image.rounded().map(|value| (value * 255.0).round());
     let back = match bytes.planes.as_slice() {
         [red, green, blue] => colours([red, green, blue], quality).into(),
         greys => greys.iter().map(|grey| blocks(grey, &table(LUMINANCE, quality))).collect(),

@@ -1,4 +1,4 @@
-//! The operations on pictures that corruptions are made of, each with the conventions of the
+//! The operations on images that corruptions are made of, each with the conventions of the
 //! library the published code calls.
 
 pub mod border;

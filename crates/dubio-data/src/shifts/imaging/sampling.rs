@@ -1,4 +1,4 @@
-//! Values between pixels, and pictures of another size.
+//! Values between pixels, and images of another size.
 
 use super::border::Border;
 use super::canvas::Plane;
@@ -15,7 +15,7 @@ pub fn bilinear(plane: &Plane, y: f64, x: f64, border: Border) -> f64 {
         + (pixel(1, 0) * (1.0 - right) + pixel(1, 1) * right) * down
 }
 
-/// The middle of the picture made `factor >= 1` times larger, at the picture's own size.
+/// The middle of the image made `factor >= 1` times larger, at the image's own size.
 ///
 /// The middle `n = ceil(side / factor)` pixels become `round(n factor)`, corner on corner, linear
 /// between (`scipy.ndimage.zoom`, order 1); what is too much is cut off on both sides.

@@ -8,7 +8,7 @@ pub(super) struct BatchNorm;
 
 const EPSILON: f64 = 1e-5;
 
-/// Calls `f(sums of one picture's channels, its index)` for every picture, then adds the pictures'
+/// Calls `f(sums of one image's channels, its index)` for every image, then adds the images'
 /// sums in their order, in f64.
 fn channel_sums<T: Real>(
     batch: usize,
@@ -58,18 +58,17 @@ impl<T: Real> Kernel<T> for BatchNorm {
                 scales.copy_from_slice(running_variances);
             }
             Statistics::Batch { momentum } => {
-                let picture =
-                    |i: usize| pass.input[i * size..(i + 1) * size].chunks_exact(channels);
+                let image = |i: usize| pass.input[i * size..(i + 1) * size].chunks_exact(channels);
                 let count = (pass.batch * pass.shape.places()) as f64;
                 channel_sums(pass.batch, pass.shape, pass.scratch, sums, |i, sums| {
-                    for place in picture(i) {
+                    for place in image(i) {
                         sums.iter_mut().zip(place).for_each(|(s, x)| *s = *s + *x);
                     }
                 });
                 means.iter_mut().zip(&*sums).for_each(|(m, s)| *m = T::of(s / count));
                 let means = &*means;
                 channel_sums(pass.batch, pass.shape, pass.scratch, squares, |i, sums| {
-                    for place in picture(i) {
+                    for place in image(i) {
                         for ((s, x), m) in sums.iter_mut().zip(place).zip(means) {
                             *s = *s + (*x - *m) * (*x - *m);
                         }

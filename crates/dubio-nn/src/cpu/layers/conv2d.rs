@@ -1,7 +1,7 @@
-//! `Layer::Conv2d`: convolution by products of matrices, a picture at a time.
+//! `Layer::Conv2d`: convolution by products of matrices, an image at a time.
 //!
-//! The windows of one picture are laid out as rows of a matrix (im2col), which is small enough to
-//! stay in the cache while it is multiplied by the kernels. Pictures of one channel go another way, in `grey`.
+//! The windows of one image are laid out as rows of a matrix (im2col), which is small enough to
+//! stay in the cache while it is multiplied by the kernels. Images of one channel go another way, in `grey`.
 
 mod grey;
 
@@ -34,13 +34,13 @@ impl Conv2d {
         self.kernel * self.kernel * input.channels
     }
 
-    /// Whether the windows of a picture are the picture itself.
+    /// Whether the windows of an image are the image itself.
     fn is_plain(&self) -> bool {
         self.kernel == 1 && self.stride == 1 && self.padding == 0
     }
 
-    /// Calls `f(place in windows, place in picture, count)` for every run of numbers that a row of
-    /// a window has in common with the picture; what is in no run is padding.
+    /// Calls `f(place in windows, place in image, count)` for every run of numbers that a row of
+    /// a window has in common with the image; what is in no run is padding.
     #[inline(always)]
     fn runs(&self, input: Shape, mut f: impl FnMut(usize, usize, usize)) {
         let (out, channels) = (self.out(input), input.channels);
@@ -49,7 +49,7 @@ impl Conv2d {
             for column in 0..out.width {
                 let start = (row * out.width + column) * window;
                 let left = column * self.stride;
-                // Columns of the window that lie inside the picture.
+                // Columns of the window that lie inside the image.
                 let first = self.padding.saturating_sub(left);
                 let last = self.kernel.min((input.width + self.padding).saturating_sub(left));
                 if first >= last {
@@ -110,13 +110,13 @@ impl Conv2d {
         2 * batch * self.out(input).size() * self.window(input)
     }
 
-    /// Gradients of one piece: those of its pictures, and its share of the kernels'.
+    /// Gradients of one piece: those of its images, and its share of the kernels'.
     fn piece_backward<T: Real>(
         &self,
         pass: &Shared<'_, T>,
         piece: usize,
         scratch: &mut [T],
-        mut pictures: Option<&mut [T]>,
+        mut images: Option<&mut [T]>,
     ) {
         let (size, out, window) =
             (pass.shape.size(), self.out(pass.shape), self.window(pass.shape));
@@ -125,11 +125,11 @@ impl Conv2d {
         kernels.fill(T::zero());
         biases.fill(T::zero());
         let first = piece * PIECE;
-        if let (Some(grey), None) = (Grey::new(self, pass.shape), &pictures) {
+        if let (Some(grey), None) = (Grey::new(self, pass.shape), &images) {
             let biases = if self.bias == Bias::Yes { biases } else { &mut [] };
-            let pictures =
+            let images =
                 pass.input.chunks_exact(size).zip(pass.output_gradient.chunks_exact(out.size()));
-            for (x, g) in pictures.skip(first).take(PIECE) {
+            for (x, g) in images.skip(first).take(PIECE) {
                 grey.add_gradient(x, g, room, kernels, biases);
             }
             return;
@@ -155,8 +155,8 @@ impl Conv2d {
                     }
                 }
             }
-            if let Some(pictures) = &mut pictures {
-                let to = &mut pictures[index * size..(index + 1) * size];
+            if let Some(images) = &mut images {
+                let to = &mut images[index * size..(index + 1) * size];
                 let kernels = Matrix::new(pass.theta, window, self.channels).transposed();
                 if self.is_plain() {
                     multiply(g_matrix, kernels, to, Store::Replace);

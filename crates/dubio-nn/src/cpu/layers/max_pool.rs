@@ -25,13 +25,13 @@ impl MaxPool {
         PIECE * self.out(input).size() + 2 * input.width * input.channels
     }
 
-    /// Which of its numbers a window has inside a picture of this length.
+    /// Which of its numbers a window has inside an image of this length.
     fn inside(&self, window: usize, length: usize) -> Range<usize> {
         let start = window * self.stride;
         self.padding.saturating_sub(start)..self.size.min(length + self.padding - start)
     }
 
-    /// The largest numbers of one picture, and how far into its window each is. First the largest of
+    /// The largest numbers of one image, and how far into its window each is. First the largest of
     /// each column of a window, whole lines at a time, then of these; `line` has room for two lines.
     fn forward_one<T: Real>(
         &self,
@@ -74,14 +74,14 @@ impl MaxPool {
         }
     }
 
-    /// Hands each gradient of one picture to the number that was the largest.
+    /// Hands each gradient of one image to the number that was the largest.
     fn backward_one<T: Real>(&self, g: &[T], which: &[T], input: Shape, gradient: &mut [T]) {
         let (out, channels) = (self.out(input), input.channels);
         gradient.fill(T::zero());
         let windows = g.chunks_exact(channels).zip(which.chunks_exact(channels));
         for (window, (g, which)) in windows.enumerate() {
             let (row, column) = (window / out.width, window % out.width);
-            // The first place of the window, were the padding part of the picture.
+            // The first place of the window, were the padding part of the image.
             let first = row * self.stride * input.width + column * self.stride;
             let before = self.padding * (input.width + 1);
             for (channel, (g, which)) in g.iter().zip(which).enumerate() {
@@ -118,9 +118,9 @@ impl<T: Real> Kernel<T> for MaxPool {
             saved,
             |piece, y, saved| {
                 let (which, line) = saved.split_at_mut(per_piece);
-                let pictures = pass.input.chunks_exact(size).skip(piece * PIECE);
+                let images = pass.input.chunks_exact(size).skip(piece * PIECE);
                 let results = y.chunks_exact_mut(out).zip(which.chunks_exact_mut(out));
-                for (x, (y, which)) in pictures.zip(results) {
+                for (x, (y, which)) in images.zip(results) {
                     self.forward_one(x, shape, line, y, which);
                 }
             },

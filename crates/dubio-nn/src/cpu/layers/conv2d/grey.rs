@@ -1,9 +1,9 @@
-//! Convolution of pictures with one channel, without laying out windows.
+//! Convolution of images with one channel, without laying out windows.
 //!
-//! A window of such a picture has few numbers, and copying them together takes longer than
-//! multiplying them. Here a picture lies in one line with its padding, and a number of the kernel
+//! A window of such an image has few numbers, and copying them together takes longer than
+//! multiplying them. Here an image lies in one line with its padding, and a number of the kernel
 //! multiplies all of it at once, shifted: `y[i] = sum_k kernel[k] x[i + shift[k]]`. Lines of the
-//! result are as long as those of the padded picture; what stands beyond the picture's width is
+//! result are as long as those of the padded image; what stands beyond the image's width is
 //! never read.
 
 use std::array;
@@ -42,14 +42,14 @@ impl<'a> Grey<'a> {
         (self.out.height * self.line()).next_multiple_of(BLOCK)
     }
 
-    /// Numbers of a padded picture, with room for the last block of the last shift.
-    fn picture(self) -> usize {
+    /// Numbers of a padded image, with room for the last block of the last shift.
+    fn image(self) -> usize {
         self.plane() + (self.conv.kernel - 1) * (self.line() + 1)
     }
 
-    /// Room for one picture and its result.
+    /// Room for one image and its result.
     pub(super) fn scratch(self) -> usize {
-        self.picture() + self.conv.channels * self.plane()
+        self.image() + self.conv.channels * self.plane()
     }
 
     fn shifts(self) -> impl Iterator<Item = usize> + Clone {
@@ -65,7 +65,7 @@ impl<'a> Grey<'a> {
         }
     }
 
-    /// The outputs of one picture.
+    /// The outputs of one image.
     pub(super) fn forward<T: Real>(
         self,
         x: &[T],
@@ -74,7 +74,7 @@ impl<'a> Grey<'a> {
         room: &mut [T],
         y: &mut [T],
     ) {
-        let (padded, rest) = room.split_at_mut(self.picture());
+        let (padded, rest) = room.split_at_mut(self.image());
         self.pad(x, padded);
         let channels = self.conv.channels;
         let planes = &mut rest[..channels * self.plane()];
@@ -93,7 +93,7 @@ impl<'a> Grey<'a> {
         }
     }
 
-    /// Adds one picture's share of the gradient of the kernels and, unless there are none, the biases.
+    /// Adds one image's share of the gradient of the kernels and, unless there are none, the biases.
     pub(super) fn add_gradient<T: Real>(
         self,
         x: &[T],
@@ -102,7 +102,7 @@ impl<'a> Grey<'a> {
         kernels: &mut [T],
         biases: &mut [T],
     ) {
-        let (padded, rest) = room.split_at_mut(self.picture());
+        let (padded, rest) = room.split_at_mut(self.image());
         self.pad(x, padded);
         let channels = self.conv.channels;
         let plane = &mut rest[..self.plane()];

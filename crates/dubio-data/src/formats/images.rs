@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Groups that are no whole numbers are numbered in the order of their sorted names over the whole
-//! list, so that every split counts alike. All pictures must have one size. The first one decides
-//! whether the set is grey or coloured: among coloured ones a grey picture has three equal
+//! list, so that every split counts alike. All images must have one size. The first one decides
+//! whether the set is grey or coloured: among coloured ones a grey image has three equal
 //! channels; transparency is dropped, as WILDS does. Koh et al., "WILDS", ICML 2021.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,13 +22,13 @@ use zune_jpeg::zune_core::colorspace::ColorSpace;
 use zune_jpeg::zune_core::options::DecoderOptions;
 
 use super::{gzip, open};
-use crate::dataset::{Answers, Dataset, Inputs, Pictures};
+use crate::dataset::{Answers, Dataset, Images, Inputs};
 use crate::error::Error;
 
-/// Longest side of a picture.
+/// Longest side of an image.
 const LARGEST: usize = 1 << 13;
 
-/// Reads the pictures of one split, or all when `split` is `None`. `classes` may be left out: then
+/// Reads the images of one split, or all when `split` is `None`. `classes` may be left out: then
 /// it is one more than the largest label of the whole list.
 pub fn read(list: &Path, split: Option<&str>, classes: Option<usize>) -> Result<Dataset, Error> {
     let table = List::read(list)?;
@@ -46,7 +46,7 @@ pub fn read(list: &Path, split: Option<&str>, classes: Option<usize>) -> Result<
     let take = |all: &[i64]| rows.iter().map(|&row| all[row]).collect();
     let groups = table.groups().iter().map(|(name, all)| (name.clone(), take(all))).collect();
     Ok(Dataset {
-        inputs: Inputs::Pictures(pictures(&paths)?),
+        inputs: Inputs::Images(images(&paths)?),
         answers: Answers::Classes {
             classes,
             labels: rows.iter().map(|&row| labels[row]).collect(),
@@ -55,7 +55,7 @@ pub fn read(list: &Path, split: Option<&str>, classes: Option<usize>) -> Result<
     })
 }
 
-/// The list of pictures.
+/// The list of images.
 struct List<'a> {
     path: &'a Path,
     names: Vec<String>,
@@ -70,7 +70,7 @@ impl<'a> List<'a> {
         let names = reader.headers().map_err(fault)?.iter().map(String::from).collect();
         let rows: Vec<_> = reader.into_records().collect::<Result<_, _>>().map_err(fault)?;
         if rows.is_empty() {
-            return Err(Error::new(path, "no picture in the list", "give a row for each picture"));
+            return Err(Error::new(path, "no image in the list", "give a row for each image"));
         }
         Ok(Self { path, names, rows })
     }
@@ -100,7 +100,7 @@ impl<'a> List<'a> {
         if rows.is_empty() {
             let there: BTreeSet<&str> = splits.into_iter().collect();
             let there: Vec<&str> = there.into_iter().collect();
-            let what = format!("no picture of split `{wanted}`");
+            let what = format!("no image of split `{wanted}`");
             return Err(Error::new(self.path, what, format!("there are {}", there.join(", "))));
         }
         Ok(rows)
@@ -136,28 +136,28 @@ fn inside(list: &Path, folder: &Path, file: &str) -> Result<PathBuf, Error> {
     Err(Error::new(list, what, "write paths relative to the list, without `..`"))
 }
 
-fn pictures(paths: &[PathBuf]) -> Result<Pictures, Error> {
+fn images(paths: &[PathBuf]) -> Result<Images, Error> {
     let first = decode(&paths[0], &open(&paths[0])?)?;
     let (channels, height, width) = (first.channels, first.height, first.width);
     let one = |path: &PathBuf| {
-        let picture = decode(path, &open(path)?)?;
-        if (picture.height, picture.width) != (height, width) {
-            let what = format!("{} x {} pixels", picture.width, picture.height);
+        let image = decode(path, &open(path)?)?;
+        if (image.height, image.width) != (height, width) {
+            let what = format!("{} x {} pixels", image.width, image.height);
             let advice = format!("resize it to the {width} x {height} of {}", paths[0].display());
             return Err(Error::new(path, what, advice));
         }
-        match (picture.channels, channels) {
-            (found, wanted) if found == wanted => Ok(picture.pixels),
-            (1, _) => Ok(picture.pixels.repeat(channels)),
-            _ => Err(Error::new(path, "a coloured picture in a grey set", "make them all alike")),
+        match (image.channels, channels) {
+            (found, wanted) if found == wanted => Ok(image.pixels),
+            (1, _) => Ok(image.pixels.repeat(channels)),
+            _ => Err(Error::new(path, "a coloured image in a grey set", "make them all alike")),
         }
     };
     let all: Vec<Vec<u8>> = paths.par_iter().map(one).collect::<Result<_, _>>()?;
-    Ok(Pictures { pixels: all.concat(), ..first })
+    Ok(Images { pixels: all.concat(), ..first })
 }
 
 /// Decodes a PNG or a JPEG to grey or to red, green, blue, plane after plane.
-pub fn decode(path: &Path, bytes: &[u8]) -> Result<Pictures, Error> {
+pub fn decode(path: &Path, bytes: &[u8]) -> Result<Images, Error> {
     let decoded = if bytes.starts_with(b"\x89PNG") { png(bytes) } else { jpeg(bytes) };
     let (stride, width, height, pixels) = decoded.map_err(|what| {
         Error::new(path, format!("cannot be decoded: {what}"), "PNG and JPEG are read")
@@ -165,7 +165,7 @@ pub fn decode(path: &Path, bytes: &[u8]) -> Result<Pictures, Error> {
     let channels = if stride < 3 { 1 } else { 3 };
     let plane = |channel| pixels.chunks_exact(stride).map(move |pixel| pixel[channel]);
     let pixels = (0..channels).flat_map(plane).collect();
-    Ok(Pictures { channels, height, width, white: 255, pixels })
+    Ok(Images { channels, height, width, white: 255, pixels })
 }
 
 /// Bytes per pixel, width, height, and the pixels.
