@@ -13,7 +13,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let train = digits.load("".as_ref(), Part::Train)?;
     let test = digits.load("".as_ref(), Part::Test)?;
 
-    let recipe = Recipe::from(Method::Swag(Swag { epochs: 10, samples: 20, ..Swag::default() }));
+    let mut swag = Swag { samples: 20, ..Swag::default() };
+    swag.path.descent.epochs = 10;
+    let recipe = Recipe::from(Method::Swag(swag));
     let engine = Single::default(); // the processor, in single precision
     let stream = Stream::root(0); // all that is random hangs on it
     let fitted =

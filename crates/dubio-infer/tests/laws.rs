@@ -10,7 +10,7 @@ use dubio_infer::augment::Augmentation;
 use dubio_infer::fit::{self, Options};
 use dubio_infer::fitted::Fitted;
 use dubio_infer::layers::Part;
-use dubio_infer::methods::sgd::Sgd;
+use dubio_infer::methods::sgd::Descent;
 use dubio_infer::methods::{CARDS, Method};
 use dubio_infer::predict::TestTime;
 use dubio_infer::problem::{Problem, Start};
@@ -197,7 +197,7 @@ fn settings_come_back_from_json_as_they_went() {
 fn every_number_comes_back_from_json_to_the_last_bit() {
     for i in 1..2000 {
         let lr = (f64::from(i) * 0.37).sin().abs() * 10_f64.powi(i % 12 - 8);
-        let method = Method::Sgd(Sgd { lr, ..Sgd::default() });
+        let method = Method::Sgd(Descent { lr, ..Descent::default() }.into());
         let text = serde_json::to_string(&method).expect("JSON");
         assert_eq!(serde_json::from_str::<Method>(&text).expect("a method"), method, "{text}");
     }
@@ -354,7 +354,7 @@ fn an_impossible_setup_is_refused_by_name_with_every_method() {
 #[test]
 fn settings_that_were_not_read_from_a_table_are_checked_all_the_same() {
     let mut bad = Recipe::named("sgd").expect("defaults");
-    bad.method = Method::Sgd(Sgd { lr: f64::NAN, ..Sgd::default() });
+    bad.method = Method::Sgd(Descent { lr: f64::NAN, ..Descent::default() }.into());
     let whole =
         bad.fit(&Single::default(), "mlp-4", &digits(40), &Stream::root(0), &Options::default());
     let message = whole.err().expect("refused").error.to_string();

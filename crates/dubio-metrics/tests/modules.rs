@@ -53,7 +53,7 @@ fn read(folder: &Path, module: &[String], sources: &mut Sources) {
     for entry in std::fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
         let stem = path.file_stem().and_then(|stem| stem.to_str()).expect("a name").to_string();
-        let child = [module, &[stem.clone()]].concat();
+        let child = [module, std::slice::from_ref(&stem)].concat();
         if path.is_dir() {
             read(&path, &child, sources);
         } else {

@@ -13,16 +13,11 @@ use crate::wrong::Wrong;
 
 /// Settings of `csghmc`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(default)]
 pub struct Csghmc {
-    /// Samples in all.
-    pub samples: usize,
-    /// Epochs of a cycle.
-    pub cycle_epochs: usize,
-    /// Epochs with noise, at the end of a cycle; the others explore without it.
-    pub noise_epochs: usize,
-    /// Samples of a cycle, one after each of its last epochs.
-    pub cycle_samples: usize,
+    /// Its cycles.
+    #[serde(flatten)]
+    pub cycle: Cycle,
     /// Learning rate at the start of a cycle.
     pub lr: f64,
     /// Share of the velocity that a step loses; 1 less the momentum.
@@ -33,22 +28,7 @@ pub struct Csghmc {
 
 impl Default for Csghmc {
     fn default() -> Self {
-        Self {
-            samples: 12,
-            cycle_epochs: 50,
-            noise_epochs: 3,
-            cycle_samples: 3,
-            lr: 0.1,
-            friction: 0.1,
-            temperature: 1.0,
-        }
-    }
-}
-
-impl Csghmc {
-    fn cycle(&self) -> Cycle {
-        let Self { samples, cycle_epochs, noise_epochs, cycle_samples, .. } = *self;
-        Cycle { samples, cycle_epochs, noise_epochs, cycle_samples }
+        Self { cycle: Cycle::default(), lr: 0.1, friction: 0.1, temperature: 1.0 }
     }
 }
 
@@ -64,7 +44,7 @@ impl Settings for Csghmc {
         positive(&[("lr", self.lr)])?;
         at_least_cold(self.temperature)?;
         friction(self.friction)?;
-        self.cycle().check()
+        self.cycle.check()
     }
 
     fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>> {
@@ -72,11 +52,11 @@ impl Settings for Csghmc {
     }
 
     fn passes(&self) -> f64 {
-        self.cycle().epochs() as f64
+        self.cycle.epochs() as f64
     }
 
     fn samples(&self) -> usize {
-        self.samples
+        self.cycle.samples
     }
 }
 
@@ -96,22 +76,22 @@ impl<V: Vector> Rule<V> for Flow<V> {
 
 impl<V: Vector> Steps<V> for Flow<V> {
     fn epochs(&self) -> usize {
-        self.settings.cycle().epochs()
+        self.settings.cycle.epochs()
     }
     fn rate(&self, at: &Step<'_>) -> f64 {
-        self.settings.lr * self.settings.cycle().share(at)
+        self.settings.lr * self.settings.cycle.share(at)
     }
     fn is_noisy(&self, at: &Step<'_>) -> bool {
-        self.settings.cycle().temperature(at.epoch, self.settings.temperature) > 0.0
+        self.settings.cycle.temperature(at.epoch, self.settings.temperature) > 0.0
     }
     fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>) {
         let Csghmc { friction, temperature, .. } = self.settings;
-        let temperature = self.settings.cycle().temperature(at.epoch, temperature);
+        let temperature = self.settings.cycle.temperature(at.epoch, temperature);
         let (rate, gradient) = (self.rate(at), batch.at(&mut points[0]));
         let theta = &mut points[0].theta;
         sghmc::step(theta, &mut self.velocity, gradient, at, rate, friction, temperature);
     }
     fn after_epoch(&mut self, epoch: usize, _: &[Point<V>]) -> Keep {
-        self.settings.cycle().keep(epoch)
+        self.settings.cycle.keep(epoch)
     }
 }

@@ -12,16 +12,11 @@ use crate::wrong::Wrong;
 
 /// Settings of `csgld`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(default)]
 pub struct Csgld {
-    /// Samples in all.
-    pub samples: usize,
-    /// Epochs of a cycle.
-    pub cycle_epochs: usize,
-    /// Epochs with noise, at the end of a cycle; the others explore without it.
-    pub noise_epochs: usize,
-    /// Samples of a cycle, one after each of its last epochs.
-    pub cycle_samples: usize,
+    /// Its cycles.
+    #[serde(flatten)]
+    pub cycle: Cycle,
     /// Learning rate at the start of a cycle.
     pub lr: f64,
     /// 1 for the posterior; below 1 for one that is colder, `p^(1/T)`.
@@ -30,14 +25,7 @@ pub struct Csgld {
 
 impl Default for Csgld {
     fn default() -> Self {
-        Self {
-            samples: 12,
-            cycle_epochs: 50,
-            noise_epochs: 3,
-            cycle_samples: 3,
-            lr: 0.5,
-            temperature: 1.0,
-        }
+        Self { cycle: Cycle::default(), lr: 0.5, temperature: 1.0 }
     }
 }
 
@@ -52,7 +40,7 @@ impl Settings for Csgld {
     fn check(&self) -> Result<(), Wrong> {
         positive(&[("lr", self.lr)])?;
         at_least_cold(self.temperature)?;
-        self.cycle().check()
+        self.cycle.check()
     }
 
     fn rule<V: Vector>(&self, _: &V) -> Box<dyn Rule<V>> {
@@ -60,28 +48,32 @@ impl Settings for Csgld {
     }
 
     fn passes(&self) -> f64 {
-        self.cycle().epochs() as f64
+        self.cycle.epochs() as f64
     }
 
     fn samples(&self) -> usize {
-        self.samples
-    }
-}
-
-impl Csgld {
-    fn cycle(&self) -> Cycle {
-        let Self { samples, cycle_epochs, noise_epochs, cycle_samples, .. } = *self;
-        Cycle { samples, cycle_epochs, noise_epochs, cycle_samples }
+        self.cycle.samples
     }
 }
 
 /// The stages of a cycle, counted in whole epochs so that cycles and epochs never drift apart.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Cycle {
-    pub(super) samples: usize,
-    pub(super) cycle_epochs: usize,
-    pub(super) noise_epochs: usize,
-    pub(super) cycle_samples: usize,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Cycle {
+    /// Samples in all.
+    pub samples: usize,
+    /// Epochs of a cycle.
+    pub cycle_epochs: usize,
+    /// Epochs with noise, at the end of a cycle; the others explore without it.
+    pub noise_epochs: usize,
+    /// Samples of a cycle, one after each of its last epochs.
+    pub cycle_samples: usize,
+}
+
+impl Default for Cycle {
+    fn default() -> Self {
+        Self { samples: 12, cycle_epochs: 50, noise_epochs: 3, cycle_samples: 3 }
+    }
 }
 
 impl Cycle {
@@ -136,22 +128,22 @@ impl<V: Vector> Rule<V> for Csgld {
 
 impl<V: Vector> Steps<V> for Csgld {
     fn epochs(&self) -> usize {
-        self.cycle().epochs()
+        self.cycle.epochs()
     }
     fn rate(&self, at: &Step<'_>) -> f64 {
-        self.lr * self.cycle().share(at)
+        self.lr * self.cycle.share(at)
     }
     fn is_noisy(&self, at: &Step<'_>) -> bool {
-        self.cycle().temperature(at.epoch, self.temperature) > 0.0
+        self.cycle.temperature(at.epoch, self.temperature) > 0.0
     }
     fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>) {
-        let temperature = self.cycle().temperature(at.epoch, self.temperature);
+        let temperature = self.cycle.temperature(at.epoch, self.temperature);
         let gradient = batch.at(&mut points[0]);
         let rate = Steps::<V>::rate(self, at);
         sgld::step(&mut points[0].theta, gradient, at, rate, temperature);
     }
     fn after_epoch(&mut self, epoch: usize, _: &[Point<V>]) -> Keep {
-        self.cycle().keep(epoch)
+        self.cycle.keep(epoch)
     }
 }
 

@@ -3,26 +3,20 @@
 use dubio_nn::engine::{Point, Vector};
 use serde::{Deserialize, Serialize};
 
-use super::sgd::{Descent, Sgd};
-use super::{Card, Settings, at_least_one, positive, share};
+use super::sgd::{Descending, Descent};
+use super::{Card, Settings, at_least_one, positive};
 use crate::memory::Memory;
-use crate::optimisers::Kind;
 use crate::rule::{Keep, MiniBatch, Rule, Step, Steps};
-use crate::schedule::{Schedule, triangle_cycle};
+use crate::schedule::triangle_cycle;
 use crate::wrong::Wrong;
 
 /// Settings of `fge`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(default)]
 pub struct Fge {
-    /// Epochs of training before the cycles.
-    pub epochs: usize,
-    /// First learning rate of training.
-    pub lr: f64,
-    /// How it falls.
-    pub schedule: Schedule,
-    /// Share of the last step in the next.
-    pub momentum: f64,
+    /// Training before the cycles.
+    #[serde(flatten)]
+    pub descent: Descent,
     /// Cycles, each of which gives a sample.
     pub samples: usize,
     /// Epochs of a cycle, an even number: the sample is taken in the middle, where the rate is lowest.
@@ -35,17 +29,8 @@ pub struct Fge {
 
 impl Default for Fge {
     fn default() -> Self {
-        let Sgd { epochs, lr, schedule, momentum, .. } = Sgd::default();
-        Self {
-            epochs,
-            lr,
-            schedule,
-            momentum,
-            samples: 10,
-            cycle_epochs: 4,
-            lr_high: 0.05,
-            lr_low: 5e-4,
-        }
+        let descent = Descent::default();
+        Self { descent, samples: 10, cycle_epochs: 4, lr_high: 0.05, lr_low: 5e-4 }
     }
 }
 
@@ -59,8 +44,8 @@ impl Settings for Fge {
 
     fn check(&self) -> Result<(), Wrong> {
         at_least_one(&[("samples", self.samples)])?;
-        positive(&[("lr", self.lr), ("lr_high", self.lr_high), ("lr_low", self.lr_low)])?;
-        share("momentum", self.momentum)?;
+        self.descent.check()?;
+        positive(&[("lr_high", self.lr_high), ("lr_low", self.lr_low)])?;
         if self.lr_low > self.lr_high {
             let (low, high) = (self.lr_low, self.lr_high);
             let what = format!("`lr_low` must not be above `lr_high`, got {low} and {high}");
@@ -76,14 +61,8 @@ impl Settings for Fge {
     }
 
     fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>> {
-        let sgd = Sgd {
-            epochs: self.epochs,
-            lr: self.lr,
-            schedule: self.schedule,
-            momentum: self.momentum,
-            optimiser: Kind::Sgd,
-        };
-        Box::new(Around { settings: self.clone(), descent: Descent::new(&sgd, like) })
+        let descent = Descending::new(&self.descent.clone().into(), like);
+        Box::new(Around { settings: self.clone(), descent })
     }
 
     fn passes(&self) -> f64 {
@@ -98,13 +77,13 @@ impl Settings for Fge {
 impl Fge {
     /// The last cycle ends with its sample.
     fn all_epochs(&self) -> usize {
-        self.epochs + self.samples * self.cycle_epochs - self.cycle_epochs / 2
+        self.descent.epochs + self.samples * self.cycle_epochs - self.cycle_epochs / 2
     }
 }
 
 struct Around<V> {
     settings: Fge,
-    descent: Descent<V>,
+    descent: Descending<V>,
 }
 
 impl<V: Vector> Rule<V> for Around<V> {
@@ -121,7 +100,8 @@ impl<V: Vector> Steps<V> for Around<V> {
         self.settings.all_epochs()
     }
     fn rate(&self, at: &Step<'_>) -> f64 {
-        let Fge { epochs, cycle_epochs, lr_high, lr_low, .. } = self.settings;
+        let Fge { cycle_epochs, lr_high, lr_low, descent: Descent { epochs, .. }, .. } =
+            self.settings;
         match at.number().checked_sub(epochs * at.batches) {
             None => self.descent.rate(at),
             Some(step) => triangle_cycle(step, cycle_epochs * at.batches, lr_high, lr_low),
@@ -132,7 +112,7 @@ impl<V: Vector> Steps<V> for Around<V> {
         self.descent.step_at(&mut points[0].theta, gradient, rate);
     }
     fn after_epoch(&mut self, epoch: usize, _: &[Point<V>]) -> Keep {
-        let Fge { epochs, cycle_epochs, .. } = self.settings;
+        let Fge { cycle_epochs, descent: Descent { epochs, .. }, .. } = self.settings;
         let in_cycle = (epoch + 1).checked_sub(epochs).map(|after| after % cycle_epochs);
         Keep::when(in_cycle == Some(cycle_epochs / 2))
     }

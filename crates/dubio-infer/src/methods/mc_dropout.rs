@@ -7,43 +7,25 @@ use serde::{Deserialize, Serialize};
 
 use super::sgd::Sgd;
 use super::{Card, Settings, at_least_one, share};
-use crate::optimisers::Kind;
 use crate::rule::Rule;
-use crate::schedule::Schedule;
 use crate::wrong::Wrong;
 
 /// Settings of `mc-dropout`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(default)]
 pub struct McDropout {
-    /// Share of the inputs of every linear layer but the first that are left out.
+    /// Fraction of the inputs of every linear layer but the first that are left out.
     pub rate: f64,
     /// Passes, each of which is a sample.
     pub samples: usize,
-    /// Passes over the training data.
-    pub epochs: usize,
-    /// First learning rate.
-    pub lr: f64,
-    /// How it falls.
-    pub schedule: Schedule,
-    /// Share of the last step in the next.
-    pub momentum: f64,
-    /// `sgd`, `nesterov`, `adam` or `adamw`.
-    pub optimiser: Kind,
+    /// Those of `sgd`.
+    #[serde(flatten)]
+    pub sgd: Sgd,
 }
 
 impl Default for McDropout {
     fn default() -> Self {
-        let Sgd { epochs, lr, schedule, momentum, optimiser } = Sgd::default();
-        Self { rate: 0.1, samples: 50, epochs, lr, schedule, momentum, optimiser }
-    }
-}
-
-impl McDropout {
-    /// The descent behind it.
-    pub(super) fn sgd(&self) -> Sgd {
-        let Self { epochs, lr, schedule, momentum, optimiser, .. } = *self;
-        Sgd { epochs, lr, schedule, momentum, optimiser }
+        Self { rate: 0.1, samples: 50, sgd: Sgd::default() }
     }
 }
 
@@ -58,11 +40,11 @@ impl Settings for McDropout {
     fn check(&self) -> Result<(), Wrong> {
         share("rate", self.rate)?;
         at_least_one(&[("samples", self.samples)])?;
-        self.sgd().check()
+        self.sgd.check()
     }
 
     fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>> {
-        self.sgd().rule(like)
+        self.sgd.rule(like)
     }
 
     fn network(&self, network: Network) -> Network {
@@ -70,7 +52,7 @@ impl Settings for McDropout {
     }
 
     fn passes(&self) -> f64 {
-        self.epochs as f64
+        self.sgd.passes()
     }
 
     fn samples(&self) -> usize {

@@ -17,7 +17,7 @@ pub mod snapshot;
 pub mod subspace;
 pub mod swa;
 pub mod swag;
-mod trajectory;
+pub mod trajectory;
 
 use dubio_nn::engine::{Engine, Vector};
 use dubio_nn::network::Network;

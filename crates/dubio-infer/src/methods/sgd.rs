@@ -10,31 +10,55 @@ use crate::rule::{Gradient, Keep, MiniBatch, Rule, Step, Steps};
 use crate::schedule::Schedule;
 use crate::wrong::Wrong;
 
-/// Settings of `sgd`.
+/// Settings of descent, which many methods begin with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Sgd {
+#[serde(default)]
+pub struct Descent {
     /// Passes over the training data.
     pub epochs: usize,
     /// First learning rate.
     pub lr: f64,
     /// How it falls.
     pub schedule: Schedule,
-    /// Share of the last step in the next.
+    /// Fraction of the last step in the next.
     pub momentum: f64,
+}
+
+impl Default for Descent {
+    fn default() -> Self {
+        let schedule = Schedule::FlatThenLinear { end: 0.01 };
+        Self { epochs: 50, lr: 0.05, schedule, momentum: 0.9 }
+    }
+}
+
+impl Descent {
+    /// Those of a method for which these epochs are only the beginning: there may be none of them.
+    pub(super) fn check(&self) -> Result<(), Wrong> {
+        positive(&[("lr", self.lr)])?;
+        share("momentum", self.momentum)
+    }
+}
+
+/// Settings of `sgd`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Sgd {
+    /// Those of descent.
+    #[serde(flatten)]
+    pub descent: Descent,
     /// `sgd`, `nesterov`, `adam` or `adamw`.
     pub optimiser: Kind,
 }
 
 impl Default for Sgd {
     fn default() -> Self {
-        Self {
-            epochs: 50,
-            lr: 0.05,
-            schedule: Schedule::FlatThenLinear { end: 0.01 },
-            momentum: 0.9,
-            optimiser: Kind::Sgd,
-        }
+        Self { descent: Descent::default(), optimiser: Kind::Sgd }
+    }
+}
+
+impl From<Descent> for Sgd {
+    fn from(descent: Descent) -> Self {
+        Self { descent, optimiser: Kind::Sgd }
     }
 }
 
@@ -47,30 +71,30 @@ impl Settings for Sgd {
     };
 
     fn check(&self) -> Result<(), Wrong> {
-        at_least_one(&[("epochs", self.epochs)])?;
-        positive(&[("lr", self.lr)])?;
-        share("momentum", self.momentum)
+        at_least_one(&[("epochs", self.descent.epochs)])?;
+        self.descent.check()
     }
 
     fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>> {
-        Box::new(Descent::new(self, like))
+        Box::new(Descending::new(self, like))
     }
 
     fn passes(&self) -> f64 {
-        self.epochs as f64
+        self.descent.epochs as f64
     }
 }
 
 /// Descent by an optimiser; the last point is the sample. Other methods begin with it.
-pub(super) struct Descent<V> {
-    settings: Sgd,
+pub(super) struct Descending<V> {
+    settings: Descent,
     optimiser: Optimiser<V>,
 }
 
-impl<V: Vector> Descent<V> {
+impl<V: Vector> Descending<V> {
     pub(super) fn new(settings: &Sgd, like: &V) -> Self {
-        let optimiser = Optimiser::new(settings.optimiser, settings.momentum, like);
-        Self { settings: settings.clone(), optimiser }
+        let Sgd { descent, optimiser } = settings;
+        let optimiser = Optimiser::new(*optimiser, descent.momentum, like);
+        Self { settings: descent.clone(), optimiser }
     }
 
     /// A step at a learning rate of the caller's.
@@ -84,7 +108,7 @@ impl<V: Vector> Descent<V> {
     }
 }
 
-impl<V: Vector> Rule<V> for Descent<V> {
+impl<V: Vector> Rule<V> for Descending<V> {
     fn steps(&mut self) -> Option<&mut dyn Steps<V>> {
         Some(self)
     }
@@ -93,7 +117,7 @@ impl<V: Vector> Rule<V> for Descent<V> {
     }
 }
 
-impl<V: Vector> Steps<V> for Descent<V> {
+impl<V: Vector> Steps<V> for Descending<V> {
     fn epochs(&self) -> usize {
         self.settings.epochs
     }

@@ -3,29 +3,19 @@
 use dubio_nn::engine::{Point, Vector};
 use serde::{Deserialize, Serialize};
 
-use super::sgld::{at_least_cold, epochs, samples_after};
-use super::{Card, Settings, at_least_one, positive};
+use super::sgld::{Chain, at_least_cold};
+use super::{Card, Settings};
 use crate::memory::Memory;
 use crate::rule::{Gradient, Keep, MiniBatch, Rule, Step, Steps};
-use crate::schedule::Schedule;
 use crate::wrong::Wrong;
 
 /// Settings of `sghmc`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(default)]
 pub struct Sghmc {
-    /// Epochs before the first sample may be taken.
-    pub burn_in: usize,
-    /// Epochs before the first noise; 0 for noise from the start.
-    pub noise_from: usize,
-    /// Samples.
-    pub samples: usize,
-    /// Epochs from one sample to the next.
-    pub thin: usize,
-    /// First learning rate, which multiplies the gradient of `U / N`.
-    pub lr: f64,
-    /// How it falls.
-    pub schedule: Schedule,
+    /// Its chain.
+    #[serde(flatten)]
+    pub chain: Chain,
     /// Share of the velocity that a step loses; 1 less the momentum.
     pub friction: f64,
     /// 1 for the posterior; below 1 for one that is colder, `p^(1/T)`.
@@ -34,16 +24,8 @@ pub struct Sghmc {
 
 impl Default for Sghmc {
     fn default() -> Self {
-        Self {
-            burn_in: 50,
-            noise_from: 0,
-            samples: 50,
-            thin: 1,
-            lr: 0.01,
-            schedule: Schedule::Cosine { end: 0.5 },
-            friction: 0.1,
-            temperature: 1.0,
-        }
+        let chain = Chain { lr: 0.01, ..Chain::default() };
+        Self { chain, friction: 0.1, temperature: 1.0 }
     }
 }
 
@@ -56,8 +38,7 @@ impl Settings for Sghmc {
     };
 
     fn check(&self) -> Result<(), Wrong> {
-        at_least_one(&[("samples", self.samples), ("thin", self.thin)])?;
-        positive(&[("lr", self.lr)])?;
+        self.chain.check()?;
         at_least_cold(self.temperature)?;
         friction(self.friction)
     }
@@ -67,11 +48,11 @@ impl Settings for Sghmc {
     }
 
     fn passes(&self) -> f64 {
-        epochs(self.burn_in, self.samples, self.thin) as f64
+        self.chain.epochs() as f64
     }
 
     fn samples(&self) -> usize {
-        self.samples
+        self.chain.samples
     }
 }
 
@@ -120,22 +101,22 @@ impl<V: Vector> Rule<V> for Flow<V> {
 
 impl<V: Vector> Steps<V> for Flow<V> {
     fn epochs(&self) -> usize {
-        epochs(self.settings.burn_in, self.settings.samples, self.settings.thin)
+        self.settings.chain.epochs()
     }
     fn rate(&self, at: &Step<'_>) -> f64 {
-        self.settings.lr * self.settings.schedule.share(at, self.epochs())
+        self.settings.chain.rate(at)
     }
     fn is_noisy(&self, at: &Step<'_>) -> bool {
-        at.epoch >= self.settings.noise_from && self.settings.temperature > 0.0
+        self.settings.chain.temperature(at.epoch, self.settings.temperature) > 0.0
     }
     fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>) {
-        let Sghmc { noise_from, friction, temperature, .. } = self.settings;
-        let temperature = if at.epoch < noise_from { 0.0 } else { temperature };
+        let Sghmc { friction, temperature, .. } = self.settings;
+        let temperature = self.settings.chain.temperature(at.epoch, temperature);
         let (rate, gradient) = (self.rate(at), batch.at(&mut points[0]));
         let theta = &mut points[0].theta;
         step(theta, &mut self.velocity, gradient, at, rate, friction, temperature);
     }
     fn after_epoch(&mut self, epoch: usize, _: &[Point<V>]) -> Keep {
-        samples_after(epoch, self.settings.burn_in, self.settings.thin)
+        self.settings.chain.keep(epoch)
     }
 }

@@ -9,10 +9,10 @@ use crate::rule::{Gradient, Keep, MiniBatch, Rule, Step, Steps};
 use crate::schedule::Schedule;
 use crate::wrong::Wrong;
 
-/// Settings of `sgld`.
+/// Settings of a chain of mini-batch steps that samples.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Sgld {
+#[serde(default)]
+pub struct Chain {
     /// Epochs before the first sample may be taken.
     pub burn_in: usize,
     /// Epochs before the first noise; 0 for noise from the start.
@@ -25,21 +25,56 @@ pub struct Sgld {
     pub lr: f64,
     /// How it falls.
     pub schedule: Schedule,
+}
+
+impl Default for Chain {
+    fn default() -> Self {
+        let schedule = Schedule::Cosine { end: 0.5 };
+        Self { burn_in: 50, noise_from: 0, samples: 50, thin: 1, lr: 0.05, schedule }
+    }
+}
+
+impl Chain {
+    pub(super) fn check(&self) -> Result<(), Wrong> {
+        at_least_one(&[("samples", self.samples), ("thin", self.thin)])?;
+        positive(&[("lr", self.lr)])
+    }
+
+    /// Epochs until the last sample.
+    pub(super) fn epochs(&self) -> usize {
+        self.burn_in + self.samples * self.thin
+    }
+
+    pub(super) fn rate(&self, at: &Step<'_>) -> f64 {
+        self.lr * self.schedule.share(at, self.epochs())
+    }
+
+    /// The temperature of an epoch: 0 before the noise begins.
+    pub(super) fn temperature(&self, epoch: usize, temperature: f64) -> f64 {
+        if epoch < self.noise_from { 0.0 } else { temperature }
+    }
+
+    /// Whether the epoch gives a sample at its end.
+    pub(super) fn keep(&self, epoch: usize) -> Keep {
+        let after = epoch + 1;
+        Keep::when(epoch >= self.burn_in && (after - self.burn_in).is_multiple_of(self.thin))
+    }
+}
+
+/// Settings of `sgld`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Sgld {
+    /// Its chain.
+    #[serde(flatten)]
+    pub chain: Chain,
     /// 1 for the posterior; below 1 for one that is colder, `p^(1/T)`.
     pub temperature: f64,
 }
 
 impl Default for Sgld {
     fn default() -> Self {
-        Self {
-            burn_in: 50,
-            noise_from: 0,
-            samples: 50,
-            thin: 1,
-            lr: 0.05,
-            schedule: Schedule::Cosine { end: 0.5 },
-            temperature: 1.0,
-        }
+        Self { chain: Chain::default(), temperature: 1.0 }
     }
 }
 
@@ -52,8 +87,7 @@ impl Settings for Sgld {
     };
 
     fn check(&self) -> Result<(), Wrong> {
-        at_least_one(&[("samples", self.samples), ("thin", self.thin)])?;
-        positive(&[("lr", self.lr)])?;
+        self.chain.check()?;
         at_least_cold(self.temperature)
     }
 
@@ -62,11 +96,11 @@ impl Settings for Sgld {
     }
 
     fn passes(&self) -> f64 {
-        epochs(self.burn_in, self.samples, self.thin) as f64
+        self.chain.epochs() as f64
     }
 
     fn samples(&self) -> usize {
-        self.samples
+        self.chain.samples
     }
 }
 
@@ -93,15 +127,6 @@ pub(super) fn step<V: Vector>(
     }
 }
 
-/// Epochs until the last sample, and whether the one that ends with `epoch` gives one.
-pub(super) fn epochs(burn_in: usize, samples: usize, thin: usize) -> usize {
-    burn_in + samples * thin
-}
-
-pub(super) fn samples_after(epoch: usize, burn_in: usize, thin: usize) -> Keep {
-    Keep::when(epoch >= burn_in && (epoch + 1 - burn_in).is_multiple_of(thin))
-}
-
 impl<V: Vector> Rule<V> for Sgld {
     fn steps(&mut self) -> Option<&mut dyn Steps<V>> {
         Some(self)
@@ -113,20 +138,20 @@ impl<V: Vector> Rule<V> for Sgld {
 
 impl<V: Vector> Steps<V> for Sgld {
     fn epochs(&self) -> usize {
-        epochs(self.burn_in, self.samples, self.thin)
+        self.chain.epochs()
     }
     fn rate(&self, at: &Step<'_>) -> f64 {
-        self.lr * self.schedule.share(at, Steps::<V>::epochs(self))
+        self.chain.rate(at)
     }
     fn is_noisy(&self, at: &Step<'_>) -> bool {
-        at.epoch >= self.noise_from && self.temperature > 0.0
+        self.chain.temperature(at.epoch, self.temperature) > 0.0
     }
     fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>) {
-        let temperature = if at.epoch < self.noise_from { 0.0 } else { self.temperature };
+        let temperature = self.chain.temperature(at.epoch, self.temperature);
         let gradient = batch.at(&mut points[0]);
-        step(&mut points[0].theta, gradient, at, Steps::<V>::rate(self, at), temperature);
+        step(&mut points[0].theta, gradient, at, self.chain.rate(at), temperature);
     }
     fn after_epoch(&mut self, epoch: usize, _: &[Point<V>]) -> Keep {
-        samples_after(epoch, self.burn_in, self.thin)
+        self.chain.keep(epoch)
     }
 }

@@ -6,34 +6,21 @@ use faer::{Mat, Side};
 use serde::{Deserialize, Serialize};
 
 use super::elliptical_slice::Place;
-use super::sgd::Sgd;
 use super::trajectory::{Path, Trajectory};
 use super::{Card, Settings, at_least_one, positive};
 use crate::error::Error;
 use crate::memory::Memory;
 use crate::rule::{Draws, Keep, MiniBatch, Rule, Step, Steps};
-use crate::schedule::Schedule;
 use crate::target::Target;
 use crate::wrong::Wrong;
 
 /// Settings of `subspace`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(default)]
 pub struct Subspace {
-    /// Epochs of training before points are collected.
-    pub epochs: usize,
-    /// First learning rate of training.
-    pub lr: f64,
-    /// How it falls.
-    pub schedule: Schedule,
-    /// Share of the last step in the next.
-    pub momentum: f64,
-    /// Learning rate after training.
-    pub collect_lr: f64,
-    /// Epochs at that rate.
-    pub collect_epochs: usize,
-    /// How many of them, at the end, give a point.
-    pub collect: usize,
+    /// The path whose points are collected.
+    #[serde(flatten)]
+    pub path: Path,
     /// Directions, at most one fewer than points.
     pub rank: usize,
     /// Moves before the first sample.
@@ -48,34 +35,13 @@ pub struct Subspace {
 
 impl Default for Subspace {
     fn default() -> Self {
-        let Sgd { epochs, lr, momentum, .. } = Sgd::default();
         Self {
-            epochs,
-            lr,
-            schedule: Schedule::FlatThenLinear { end: 0.2 },
-            momentum,
-            collect_lr: 0.01,
-            collect_epochs: 20,
-            collect: 20,
+            path: Path::default(),
             rank: 5,
             burn_in: 0,
             samples: 30,
             coordinate_std: 2.0,
             temperature: 1.0,
-        }
-    }
-}
-
-impl Subspace {
-    fn path(&self) -> Path {
-        Path {
-            epochs: self.epochs,
-            lr: self.lr,
-            schedule: self.schedule,
-            momentum: self.momentum,
-            collect_lr: self.collect_lr,
-            collect_epochs: self.collect_epochs,
-            collect: self.collect,
         }
     }
 }
@@ -92,11 +58,11 @@ impl Settings for Subspace {
     };
 
     fn check(&self) -> Result<(), Wrong> {
-        self.path().check()?;
+        self.path.check()?;
         at_least_one(&[("samples", self.samples), ("rank", self.rank)])?;
         positive(&[("coordinate_std", self.coordinate_std), ("temperature", self.temperature)])?;
-        if !(2..=MOST_POINTS).contains(&self.collect) {
-            let points = self.collect;
+        if !(2..=MOST_POINTS).contains(&self.path.collect) {
+            let points = self.path.collect;
             let what = format!("`collect` must be from 2 to {MOST_POINTS}, got {points}");
             return Err(Wrong::value(&["collect"], what));
         }
@@ -106,7 +72,7 @@ impl Settings for Subspace {
     fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>> {
         Box::new(Slices {
             settings: self.clone(),
-            trajectory: Trajectory::new(self.path(), self.collect, like),
+            trajectory: Trajectory::new(self.path.clone(), self.path.collect, like),
             directions: Vec::new(),
             coordinates: Vec::new(),
             likelihood: 0.0,
@@ -116,7 +82,7 @@ impl Settings for Subspace {
 
     /// A move takes some three losses of all the data, each a third of a gradient.
     fn passes(&self) -> f64 {
-        (self.epochs + self.collect_epochs + self.burn_in + self.samples) as f64
+        (self.path.epochs() + self.burn_in + self.samples) as f64
     }
 
     fn samples(&self) -> usize {
@@ -125,7 +91,7 @@ impl Settings for Subspace {
 
     /// The points of the path, their deviations from its mean, and the directions.
     fn vectors(&self) -> usize {
-        2 * self.collect + self.rank.min(self.collect)
+        2 * self.path.collect + self.rank.min(self.path.collect)
     }
 }
 

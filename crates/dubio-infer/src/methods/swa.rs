@@ -4,58 +4,18 @@ use dubio_nn::engine::{Point, Vector};
 use dubio_random::stream::Stream;
 use serde::{Deserialize, Serialize};
 
-use super::sgd::Sgd;
 use super::trajectory::{Path, Trajectory};
 use super::{Card, Settings};
 use crate::error::Error;
 use crate::memory::Memory;
 use crate::rule::{Draws, Keep, MiniBatch, Rule, Step, Steps};
-use crate::schedule::Schedule;
 use crate::target::Target;
 use crate::wrong::Wrong;
 
-/// Settings of `swa`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Swa {
-    /// Epochs of training before the average.
-    pub epochs: usize,
-    /// First learning rate of training.
-    pub lr: f64,
-    /// How it falls.
-    pub schedule: Schedule,
-    /// Share of the last step in the next.
-    pub momentum: f64,
-    /// Learning rate after training.
-    pub collect_lr: f64,
-    /// Epochs at that rate.
-    pub collect_epochs: usize,
-    /// How many of them, at the end, enter the average.
-    pub collect: usize,
-}
-
-impl Default for Swa {
-    fn default() -> Self {
-        let Sgd { epochs, lr, momentum, .. } = Sgd::default();
-        let schedule = Schedule::FlatThenLinear { end: 0.2 };
-        let (collect_lr, collect_epochs, collect) = (0.01, 20, 20);
-        Self { epochs, lr, schedule, momentum, collect_lr, collect_epochs, collect }
-    }
-}
-
-impl Swa {
-    fn path(&self) -> Path {
-        Path {
-            epochs: self.epochs,
-            lr: self.lr,
-            schedule: self.schedule,
-            momentum: self.momentum,
-            collect_lr: self.collect_lr,
-            collect_epochs: self.collect_epochs,
-            collect: self.collect,
-        }
-    }
-}
+/// Settings of `swa`: those of the path that it averages.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Swa(pub Path);
 
 impl Settings for Swa {
     const CARD: Card = Card {
@@ -66,15 +26,15 @@ impl Settings for Swa {
     };
 
     fn check(&self) -> Result<(), Wrong> {
-        self.path().check()
+        self.0.check()
     }
 
     fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>> {
-        Box::new(Average(Trajectory::new(self.path(), 0, like)))
+        Box::new(Average(Trajectory::new(self.0.clone(), 0, like)))
     }
 
     fn passes(&self) -> f64 {
-        (self.epochs + self.collect_epochs) as f64
+        self.0.epochs() as f64
     }
 }
 

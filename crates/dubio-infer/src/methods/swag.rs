@@ -5,13 +5,11 @@ use dubio_random::normal::normals;
 use dubio_random::stream::Stream;
 use serde::{Deserialize, Serialize};
 
-use super::sgd::Sgd;
 use super::trajectory::{Path, Trajectory};
 use super::{Card, Settings, at_least_one};
 use crate::error::Error;
 use crate::memory::Memory;
 use crate::rule::{Draws, Keep, MiniBatch, Rule, Step, Steps};
-use crate::schedule::Schedule;
 use crate::target::Target;
 use crate::wrong::Wrong;
 
@@ -27,22 +25,11 @@ pub enum Covariance {
 
 /// Settings of `swag`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(default)]
 pub struct Swag {
-    /// Epochs of training before points are collected.
-    pub epochs: usize,
-    /// First learning rate of training.
-    pub lr: f64,
-    /// How it falls.
-    pub schedule: Schedule,
-    /// Share of the last step in the next.
-    pub momentum: f64,
-    /// Learning rate after training.
-    pub collect_lr: f64,
-    /// Epochs at that rate.
-    pub collect_epochs: usize,
-    /// How many of them, at the end, give a point.
-    pub collect: usize,
+    /// The path whose points are collected.
+    #[serde(flatten)]
+    pub path: Path,
     /// `full` or `diagonal`.
     pub covariance: Covariance,
     /// Points that the low-rank part is made of; the last ones.
@@ -53,33 +40,7 @@ pub struct Swag {
 
 impl Default for Swag {
     fn default() -> Self {
-        let Sgd { epochs, lr, momentum, .. } = Sgd::default();
-        Self {
-            epochs,
-            lr,
-            schedule: Schedule::FlatThenLinear { end: 0.2 },
-            momentum,
-            collect_lr: 0.01,
-            collect_epochs: 20,
-            collect: 20,
-            covariance: Covariance::Full,
-            rank: 20,
-            samples: 30,
-        }
-    }
-}
-
-impl Swag {
-    fn path(&self) -> Path {
-        Path {
-            epochs: self.epochs,
-            lr: self.lr,
-            schedule: self.schedule,
-            momentum: self.momentum,
-            collect_lr: self.collect_lr,
-            collect_epochs: self.collect_epochs,
-            collect: self.collect,
-        }
+        Self { path: Path::default(), covariance: Covariance::Full, rank: 20, samples: 30 }
     }
 }
 
@@ -92,9 +53,9 @@ impl Settings for Swag {
     };
 
     fn check(&self) -> Result<(), Wrong> {
-        self.path().check()?;
+        self.path.check()?;
         at_least_one(&[("samples", self.samples)])?;
-        let columns = self.rank.min(self.collect);
+        let columns = self.rank.min(self.path.collect);
         if self.covariance == Covariance::Full && columns < 2 {
             let what = format!(
                 "a full covariance takes at least 2 points, got {columns}; raise `rank` and `collect`, or \
@@ -110,13 +71,13 @@ impl Settings for Swag {
         Box::new(Gaussian {
             samples: self.samples,
             covariance: self.covariance,
-            trajectory: Trajectory::new(self.path(), width, like),
+            trajectory: Trajectory::new(self.path.clone(), width, like),
             deviations: Vec::new(),
         })
     }
 
     fn passes(&self) -> f64 {
-        (self.epochs + self.collect_epochs) as f64
+        self.path.epochs() as f64
     }
 
     fn samples(&self) -> usize {
@@ -125,7 +86,7 @@ impl Settings for Swag {
 
     /// The last points, and their deviations from the mean.
     fn vectors(&self) -> usize {
-        2 * self.rank.min(self.collect)
+        2 * self.rank.min(self.path.collect)
     }
 }
 

@@ -3,31 +3,46 @@
 use dubio_nn::engine::{Point, Vector};
 use serde::{Deserialize, Serialize};
 
-use super::sgd::{Descent, Sgd};
-use super::{at_least_one, positive, share};
+use super::sgd::{Descending, Descent};
+use super::{at_least_one, positive};
 use crate::memory::Memory;
-use crate::optimisers::Kind;
 use crate::rule::{MiniBatch, Step, Steps as _};
 use crate::schedule::Schedule;
 use crate::wrong::Wrong;
 
 /// Training, then epochs at one learning rate, the last of which are collected.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Path {
-    pub(super) epochs: usize,
-    pub(super) lr: f64,
-    pub(super) schedule: Schedule,
-    pub(super) momentum: f64,
-    pub(super) collect_lr: f64,
-    pub(super) collect_epochs: usize,
-    pub(super) collect: usize,
+#[serde(default)]
+pub struct Path {
+    /// Training before points are collected.
+    #[serde(flatten)]
+    pub descent: Descent,
+    /// Learning rate after training.
+    pub collect_lr: f64,
+    /// Epochs at that rate.
+    pub collect_epochs: usize,
+    /// How many of them, at the end, give a point.
+    pub collect: usize,
+}
+
+impl Default for Path {
+    fn default() -> Self {
+        let schedule = Schedule::FlatThenLinear { end: 0.2 };
+        let descent = Descent { schedule, ..Descent::default() };
+        Self { descent, collect_lr: 0.01, collect_epochs: 20, collect: 20 }
+    }
 }
 
 impl Path {
+    /// All epochs.
+    pub(super) fn epochs(&self) -> usize {
+        self.descent.epochs + self.collect_epochs
+    }
+
     pub(super) fn check(&self) -> Result<(), Wrong> {
         at_least_one(&[("collect", self.collect)])?;
-        positive(&[("lr", self.lr), ("collect_lr", self.collect_lr)])?;
-        share("momentum", self.momentum)?;
+        self.descent.check()?;
+        positive(&[("collect_lr", self.collect_lr)])?;
         if self.collect > self.collect_epochs {
             let what = format!(
                 "`collect` is the number of epochs at the end of `collect_epochs` that count: at most {}, got {}",
@@ -42,7 +57,7 @@ impl Path {
 /// Moments by Welford's method, so that no small variance is the difference of two large numbers.
 pub(super) struct Trajectory<V> {
     path: Path,
-    descent: Descent<V>,
+    descent: Descending<V>,
     /// How many of the last points are kept.
     width: usize,
     /// Points so far.
@@ -58,17 +73,10 @@ pub(super) struct Trajectory<V> {
 
 impl<V: Vector> Trajectory<V> {
     pub(super) fn new(path: Path, width: usize, like: &V) -> Self {
-        let sgd = Sgd {
-            epochs: path.epochs,
-            lr: path.lr,
-            schedule: path.schedule,
-            momentum: path.momentum,
-            optimiser: Kind::Sgd,
-        };
         let zeros = || like.zeros(like.len());
         Self {
+            descent: Descending::new(&path.descent.clone().into(), like),
             path,
-            descent: Descent::new(&sgd, like),
             width,
             count: 0,
             mean: zeros(),
@@ -79,11 +87,15 @@ impl<V: Vector> Trajectory<V> {
     }
 
     pub(super) fn epochs(&self) -> usize {
-        self.path.epochs + self.path.collect_epochs
+        self.path.epochs()
     }
 
     pub(super) fn rate(&self, at: &Step<'_>) -> f64 {
-        if at.epoch < self.path.epochs { self.descent.rate(at) } else { self.path.collect_lr }
+        if at.epoch < self.path.descent.epochs {
+            self.descent.rate(at)
+        } else {
+            self.path.collect_lr
+        }
     }
 
     pub(super) fn step(
