@@ -54,10 +54,11 @@ impl Selection {
         if names.is_empty() {
             return Ok(Self(None));
         }
-        for name in names {
-            check(name)?;
-        }
-        Ok(Self(Some(names.to_vec())))
+        names
+            .iter()
+            .map(|name| meant(name))
+            .collect::<Result<_, _>>()
+            .map(|names| Self(Some(names)))
     }
 
     /// One score.
@@ -119,6 +120,15 @@ fn matches(asked: &str, name: &str) -> bool {
 }
 
 const GROUP_KINDS: [&str; 3] = ["worst_group.", "p10_group.", "median_group."];
+
+/// A name asked for, in the letters that scores have; those of out-of-distribution sets are their own.
+fn meant(asked: &str) -> Result<String, Error> {
+    let plain = asked.to_ascii_lowercase().replace('-', "_");
+    match check(asked) {
+        Err(error) => check(&plain).map(|()| plain).map_err(|_| error),
+        Ok(()) => Ok(asked.to_string()),
+    }
+}
 
 /// That a name asked for could be the name of a score; otherwise says which ones are near.
 fn check(asked: &str) -> Result<(), Error> {

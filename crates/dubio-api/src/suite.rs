@@ -7,7 +7,7 @@ use dubio_bench::store::Store;
 use dubio_bench::suite::Suite;
 use dubio_data::folder::data_folder;
 use dubio_predictions::input;
-use dubio_words::unknown;
+use dubio_words::{meant, unknown};
 
 use crate::Error;
 use crate::error::refuse;
@@ -74,7 +74,8 @@ pub(crate) fn suite(name: &str, meant: Count) -> Result<Suite, Error> {
 }
 
 fn parsed(name: &str) -> Result<Suite, Error> {
-    if let Some((_, text)) = SUITES.iter().find(|(known, _)| *known == name) {
+    let known = meant(name, SUITES.iter().map(|(known, _)| *known));
+    if let Some((name, text)) = SUITES.iter().find(|(suite, _)| Some(*suite) == known) {
         return Ok(Suite::parse(&format!("suites/{name}.toml"), text)?);
     }
     let path = Path::new(name);

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use dubio_infer::recipe::{Recipe, Setup};
 use dubio_infer::{Error, methods};
-use dubio_words::unknown;
+use dubio_words::{meant, unknown};
 use serde_json::{Map, Value};
 
 use crate::mistakes::Collector;
@@ -18,7 +18,12 @@ pub(crate) fn entries(
     section: &mut Section<'_>,
     mistakes: &mut Collector<'_>,
 ) -> Vec<Placed<Entry>> {
-    let name = section.text("method", mistakes);
+    let mut name = section.text("method", mistakes);
+    if let Some(name) = &mut name
+        && let Some(known) = meant(&name.value, methods::CARDS.iter().map(|card| card.name))
+    {
+        name.value = known.to_string();
+    }
     let label = section.text("label", mistakes);
     let seeds = seeds(section, mistakes);
     let Some(name) = name else {
@@ -40,8 +45,9 @@ pub(crate) fn entries(
         Written { method: &name, searched: Vec::new(), axes: Vec::new(), places: Vec::new() };
     let before = mistakes.len();
     for (key, value) in settings {
-        match known.get(&key.value) {
-            Some(default) => written.add(key.value, value, default, mistakes),
+        let found = meant(&key.value, known.keys().map(|key| &key[..]));
+        match found.and_then(|name| known.get_key_value(name)) {
+            Some((name, default)) => written.add(name.clone(), value, default, mistakes),
             None => {
                 let names = known.keys().map(|key| &key[..]);
                 let what = format!("setting of {}", name.value);

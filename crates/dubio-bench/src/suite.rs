@@ -9,7 +9,7 @@ use dubio_infer::augment::Augmentation;
 use dubio_infer::recipe::Recipe;
 use dubio_nn::networks;
 use dubio_nn::shape::Shape;
-use dubio_words::unknown;
+use dubio_words::{meant, unknown};
 use toml::de::DeTable;
 
 use crate::decision::Decision;
@@ -112,12 +112,12 @@ impl Suite {
             top.text(key, mistakes).map_or(String::new(), |text| text.value)
         };
         let (title, paper) = (word("title", mistakes), word("paper", mistakes));
-        let data = required("data", top, mistakes, |name| {
+        let data = required("data", top, mistakes, sets::canonical, |name| {
             let check = |name: &String| sets::halves(name).map(|_| ()).map_err(|e| e.in_one_line());
             splits(name).iter().try_for_each(check)
         });
         let data = distinct::sets(data, mistakes);
-        let networks = required("networks", top, mistakes, |name| {
+        let networks = required("networks", top, mistakes, networks::canonical, |name| {
             // Whether it takes these inputs is known when the data are; here only its name is.
             let large = Shape::image(1, 32, 32);
             networks::build(name, large, 2).map(|_| ())
@@ -190,10 +190,12 @@ fn required(
     key: &'static str,
     top: &mut Section<'_>,
     mistakes: &mut Collector<'_>,
+    canonical: impl Fn(&str) -> String,
     check: impl Fn(&str) -> Result<(), String>,
 ) -> Vec<Placed<String>> {
     let before = mistakes.len();
     let mut names = top.texts(key, mistakes);
+    names.iter_mut().for_each(|name| name.value = canonical(&name.value));
     if names.is_empty() && mistakes.len() == before {
         match top.value(key) {
             None => mistakes.add(0..0, format!("`{key}` is missing; give a list of names")),
@@ -243,7 +245,8 @@ impl Evaluate {
         section: &mut Section<'_>,
         mistakes: &mut Collector<'_>,
     ) -> (Self, Option<Placed<String>>) {
-        let ood = section.texts("ood", mistakes);
+        let mut ood = section.texts("ood", mistakes);
+        ood.iter_mut().for_each(|name| name.value = sets::canonical(&name.value));
         for Placed { value, place } in &ood {
             if let Err(error) = sets::parse(value) {
                 mistakes.add(place.clone(), error.in_one_line());
@@ -254,8 +257,8 @@ impl Evaluate {
             let mut push = |value| names.push(Placed { value, place: place.clone() });
             if value == "cifar-10-c" {
                 shifts::cifar_10_c().for_each(|shift| push(shift.card().name.to_string()));
-            } else if shifts::find(&value).is_some() {
-                push(value);
+            } else if let Some(shift) = shifts::find(&value) {
+                push(shift.card().name.to_string());
             } else {
                 let known = shifts::list().iter().map(|shift| shift.card().name);
                 mistakes.add(place, unknown("shift", &value, known));
@@ -326,9 +329,9 @@ fn attacks(section: &mut Section<'_>, mistakes: &mut Collector<'_>) -> Vec<Attac
     let mut rules = Vec::new();
     for Placed { value, place } in section.texts("attacks", mistakes) {
         let known = Rule::ALL.into_iter().map(Rule::name);
-        match known.clone().any(|name| name == value) {
-            true => rules.push(Placed { value, place }),
-            false => mistakes.unknown(place, "attack", &value, known),
+        match meant(&value, known.clone()) {
+            Some(name) => rules.push(Placed { value: name.to_string(), place }),
+            None => mistakes.unknown(place, "attack", &value, known),
         }
     }
     let mut epsilons = Vec::new();

@@ -305,6 +305,21 @@ fn an_id_depends_on_what_the_result_depends_on_and_on_nothing_else() {
 }
 
 #[test]
+fn letter_case_and_hyphens_make_no_other_run() {
+    let plain = "data = [\"digits\"]\nnetworks = [\"mlp-20\"]\n[evaluate]\nood = [\"fashion8:test\"]\n\
+        shifts = [\"gaussian_noise\"]\n[[methods]]\nmethod = \"mc-dropout\"\nweight_decay = 0.1";
+    let other = "data = [\"Digits\"]\nnetworks = [\"MLP_20\"]\n[evaluate]\nood = [\"FASHION8:Test\"]\n\
+        shifts = [\"Gaussian-Noise\"]\n[[methods]]\nmethod = \"MC_Dropout\"\nWeight-Decay = 0.1";
+    let planned = |text: &str| -> Vec<PlannedRun> {
+        let suite = Suite::parse("s.toml", text).unwrap_or_else(|e| panic!("{e}"));
+        plan(&suite, "".as_ref(), &|_, _| None).expect("planned").runs
+    };
+    let (plain, other) = (planned(plain), planned(other));
+    assert_eq!(plain.len(), 1);
+    assert_eq!((&plain[0].id, &plain[0].label), (&other[0].id, &other[0].label));
+}
+
+#[test]
 fn what_does_not_go_together_is_found_before_anything_runs() {
     let refused = |text: &str, expected: &str| {
         let suite = Suite::parse("s.toml", text).unwrap_or_else(|e| panic!("{e}"));

@@ -132,9 +132,17 @@ impl From<Method> for Recipe {
 impl Recipe {
     /// By the method's name and all settings in one table; those left out have their defaults. Only
     /// names and types are looked at.
-    pub fn read(name: &str, mut settings: Map<String, Value>) -> Result<Self, Error> {
-        let of = |wrong| Error::setting(name, wrong);
-        let mut known = Method::read(name, Map::new())?.settings();
+    pub fn read(name: &str, settings: Map<String, Value>) -> Result<Self, Error> {
+        let method = Method::read(name, Map::new())?;
+        let of = |wrong| Error::setting(method.card().name, wrong);
+        let mut known = method.settings();
+        let both: Vec<String> =
+            known.iter().cloned().chain(methods::names(&Setup::default())).collect();
+        let meant = |key: &str| dubio_words::meant(key, both.iter().map(String::as_str));
+        let mut settings: Map<String, Value> = settings
+            .into_iter()
+            .map(|(key, value)| (meant(&key).map_or(key.clone(), str::to_string), value))
+            .collect();
         let shared = methods::names(&Setup::default());
         let common: Map<String, Value> = shared
             .iter()

@@ -1,4 +1,12 @@
-//! Names that there are not, and what may have been meant by them.
+//! Names as people write them: which is meant, and what may have been meant by those that there are not.
+
+/// Which of some names is meant by one that may be in other letter case and have `-` for `_` or the other way
+/// round: `MC_Dropout` is `mc-dropout`.
+pub fn meant<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let letters = |c: u8| if c == b'_' { b'-' } else { c.to_ascii_lowercase() };
+    let same = |known: &&str| name.bytes().map(letters).eq(known.bytes().map(letters));
+    known.into_iter().find(same)
+}
 
 /// The nearest of some names, in backticks, up to three that are as near joined by "or"; none when
 /// none is near enough to have been meant.
@@ -70,6 +78,15 @@ mod tests {
         assert_eq!(nearest("foggy", ["fog", "snow"]).as_deref(), Some("`fog`"));
         assert_eq!(nearest("nowhere", ["power", "mnist"]), None);
         assert_eq!(nearest("x", []), None);
+    }
+
+    #[test]
+    fn letter_case_and_hyphens_do_not_matter() {
+        let known = ["mc-dropout", "gaussian_noise", "nll"];
+        assert_eq!(meant("MC_Dropout", known), Some("mc-dropout"));
+        assert_eq!(meant("gaussian-noise", known), Some("gaussian_noise"));
+        assert_eq!(meant("NLL", known), Some("nll"));
+        assert_eq!(meant("mcdropout", known), None);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use dubio_api::names::{Known, base, known};
 use dubio_infer::methods;
 use dubio_infer::recipe::Recipe;
 use dubio_metrics::card::Direction;
-use dubio_words::{nearest, unknown_of_many};
+use dubio_words::{meant, nearest, unknown_of_many};
 use serde_json::json;
 
 use crate::terminal;
@@ -50,12 +50,20 @@ fn better(direction: Direction) -> &'static str {
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
-    if let Some(card) = methods::CARDS.iter().find(|card| card.name == args.name) {
+    let method = meant(&args.name, methods::CARDS.iter().map(|card| card.name));
+    if let Some(card) = methods::CARDS.iter().find(|card| Some(card.name) == method) {
         return explain_method(args, card);
     }
     let all = known();
-    let name = generic(&args.name);
-    let found: Vec<&Known> = all.iter().filter(|score| score.name == base(&name)).collect();
+    let mut name = generic(&args.name);
+    let plain = name.to_ascii_lowercase().replace('-', "_");
+    let of = |name: &str| -> Vec<&Known> {
+        all.iter().filter(|score| score.name == base(name)).collect()
+    };
+    let mut found = of(&name);
+    if found.is_empty() && !of(&plain).is_empty() {
+        (found, name) = (of(&plain), plain);
+    }
     if found.is_empty() {
         let mut names: Vec<String> = all.iter().map(|k| k.name.clone()).collect();
         names.extend(methods::CARDS.iter().map(|card| card.name.to_string()));

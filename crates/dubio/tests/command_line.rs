@@ -245,6 +245,15 @@ fn every_listed_score_can_be_explained() {
         }
         assert!(stdout(&dubio(&["list", "scores"])).contains(name));
     }
+    for (other, plain) in
+        [("NLL", "nll"), ("Calibrated.NLL", "calibrated.nll"), ("MC_Dropout", "mc-dropout")]
+    {
+        assert_eq!(
+            stdout(&dubio(&["explain", other])),
+            stdout(&dubio(&["explain", plain])),
+            "{other}"
+        );
+    }
     let unknown = dubio(&["explain", "eec"]);
     assert_eq!(unknown.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("did you mean `ece`"));

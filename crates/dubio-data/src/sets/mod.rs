@@ -43,7 +43,7 @@ pub mod uci;
 
 pub use card::{Counts, Files, Set, Shape, Task};
 pub use file::{Archive, File, Measured, Origin, Size};
-pub use name::{Halves, Name, find, halves, parse};
+pub use name::{Halves, Name, canonical, find, halves, parse};
 pub use part::{Kind, Part};
 
 use std::path::Path;

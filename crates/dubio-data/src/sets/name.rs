@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use dubio_words::{nearest, or_all};
+use dubio_words::{meant, nearest, or_all};
 
 use crate::error::Error;
 use crate::formats::uci::Half;
@@ -26,6 +26,7 @@ impl fmt::Debug for Name {
 
 /// Reads the name of a set or of a part of one.
 pub fn parse(name: &str) -> Result<Name, Error> {
+    let name = &canonical(name)[..];
     let (set, part) = match name.split_once(':') {
         Some((set, part)) => (find(set)?, Some(part)),
         None => (find(name)?, None),
@@ -36,6 +37,16 @@ pub fn parse(name: &str) -> Result<Name, Error> {
         part_of(text).ok_or_else(unknown).and_then(|part| set.has(part).map(|()| part))
     });
     Ok(Name { set, part: part.transpose()? })
+}
+
+/// A name as it is written in lists: `Yacht:standard/0` is `yacht:standard/0`. What is no set's name stays.
+pub fn canonical(name: &str) -> String {
+    let (plain, part) = name.split_once(':').map_or((name, None), |(n, part)| (n, Some(part)));
+    match (find(plain), part) {
+        (Err(_), _) => name.to_string(),
+        (Ok(set), None) => set.name.to_string(),
+        (Ok(set), Some(part)) => format!("{}:{}", set.name, part.to_ascii_lowercase()),
+    }
 }
 
 fn part_of(text: &str) -> Option<Part> {
@@ -65,6 +76,7 @@ pub struct Halves {
 /// Reads the name of a set, or of a split of a table, `yacht:standard/3`; a table without a split is
 /// its first standard one. The half to learn from may be named: `digits:train`.
 pub fn halves(name: &str) -> Result<Halves, Error> {
+    let name = &canonical(name)[..];
     let (plain, split) = name.split_once(':').map_or((name, None), |(n, s)| (n, Some(s)));
     let split = split.map(|s| s.strip_suffix("train").unwrap_or(s).trim_end_matches('/'));
     let split = split.filter(|split| !split.is_empty());
@@ -84,7 +96,8 @@ pub fn halves(name: &str) -> Result<Halves, Error> {
 
 /// The set of this name, or an error that says which names are near.
 pub fn find(name: &str) -> Result<&'static Set, Error> {
-    list().into_iter().find(|set| set.name == name).ok_or_else(|| {
+    let known = meant(name, list().into_iter().map(|set| set.name));
+    list().into_iter().find(|set| Some(set.name) == known).ok_or_else(|| {
         let near = nearest(name, list().into_iter().map(|set| set.name));
         Error::new(name, "no data set has this name", or_all(near, "dubio data list"))
     })

@@ -7,6 +7,7 @@
 //! set; `docs/shifts.md` shows them all.
 
 use dubio_random::stream::Stream;
+use dubio_words::meant;
 use rayon::prelude::*;
 
 use crate::dataset::Images;
@@ -149,7 +150,8 @@ pub fn cifar_10_c() -> impl Iterator<Item = &'static dyn Shift> {
 
 /// The shift with this name.
 pub fn find(name: &str) -> Option<&'static dyn Shift> {
-    list().iter().copied().find(|shift| shift.card().name == name)
+    let known = meant(name, list().iter().map(|shift| shift.card().name));
+    list().iter().copied().find(|shift| Some(shift.card().name) == known)
 }
 
 /// The source of the nineteen.

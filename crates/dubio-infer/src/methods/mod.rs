@@ -21,6 +21,7 @@ pub mod trajectory;
 
 use dubio_nn::engine::{Engine, Vector};
 use dubio_nn::network::Network;
+use dubio_words::meant;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -164,8 +165,9 @@ macro_rules! methods {
             /// A method by name, with settings; those left out have their defaults. Only names and
             /// types are looked at.
             pub fn read(name: &str, settings: Map<String, Value>) -> Result<Self, Error> {
-                $(if name == $module::$variant::CARD.name {
-                    return typed(name, settings).map(Self::$variant);
+                let known = meant(name, CARDS.iter().map(|card| card.name));
+                $(if known == Some($module::$variant::CARD.name) {
+                    return typed($module::$variant::CARD.name, settings).map(Self::$variant);
                 })+
                 Err(Error::UnknownMethod(name.to_string()))
             }

@@ -39,6 +39,7 @@ pub const CARDS: [&Card; 8] = [
 /// `preresnet20`, `resnet20-frn`, `resnet18`, `wideresnet28x10`. A name ending in `/4` has a
 /// quarter of the channels.
 pub fn build(name: &str, input: Shape, outputs: usize) -> Result<Network, String> {
+    let name = &canonical(name)[..];
     let (plain, thin) = match name.split_once('/') {
         None => (name, 1),
         Some((plain, thin)) => match thin.parse() {
@@ -63,6 +64,11 @@ pub fn build(name: &str, input: Shape, outputs: usize) -> Result<Network, String
     }
     let names: Vec<&str> = CARDS.iter().map(|card| card.name).collect();
     Err(format!("no network is called `{name}`; there are {}", names.join(", ")))
+}
+
+/// A name as it is written in lists: `ResNet20_CIFAR` is `resnet20-cifar`.
+pub fn canonical(name: &str) -> String {
+    name.to_ascii_lowercase().replace('_', "-")
 }
 
 /// `None` when a name is not of the family; an error when the network cannot take such inputs.
