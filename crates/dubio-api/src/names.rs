@@ -61,9 +61,9 @@ impl Selection {
             .map(|names| Self(Some(names)))
     }
 
-    /// One score.
-    pub(crate) fn named(name: &str) -> Self {
-        Self(Some(vec![name.to_string()]))
+    /// These scores, which there are.
+    pub(crate) fn of(names: Vec<String>) -> Self {
+        Self(Some(names))
     }
 
     /// All.

@@ -133,3 +133,14 @@ fn what_is_kept_goes_with_its_run_and_several_may_write_it() {
     assert!(study.dubio(&["runs", "rm", &id]).status.success());
     assert!(!run.exists());
 }
+
+#[test]
+fn a_score_that_a_run_cannot_have_says_why() {
+    let suite = "data = [\"yacht:standard/1\"]\nnetworks = [\"mlp-20\"]\n[[methods]]\nmethod = \"sgd\"\nepochs = 5\n";
+    let study = Study::new(suite);
+    study.run(&[]);
+    for _ in 0..2 {
+        let rows = csv(&study);
+        assert!(rows.contains(",pinball,,,,31,needs a file of quantiles and levels"), "{rows}");
+    }
+}

@@ -171,7 +171,7 @@ impl Method {
     /// The score of some samples together.
     fn score(&self, chosen: &[(usize, usize)], name: &str, seed: u64) -> Result<f64, Undefined> {
         let wanted = |own: &str| own == name;
-        let asked = Selection::named(name);
+        let asked = Selection::of(vec![name.to_string()]);
         let card = Scorecard {
             options: Options::default(),
             resamples: 0,

@@ -10,7 +10,7 @@ use dubio_metrics::detection::ood::Uncertainties;
 use dubio_metrics::examples::Examples;
 use dubio_metrics::members::Members;
 use dubio_metrics::pool::{Pooled, pool};
-use dubio_metrics::regression::Outcomes;
+use dubio_metrics::regression::{self, Outcomes};
 use dubio_metrics::score::Options;
 use dubio_metrics::scorecard::{self, Entry, Silent};
 use dubio_predictions::{Classification, Error, Predictions, Regression, RegressionKind, open};
@@ -86,7 +86,12 @@ impl Scored<'_> {
         let file = match open(path)? {
             Predictions::Regression(file) => {
                 let outcomes = outcomes(&file)?;
-                let entries = self.scored(split, None, |card| card.numbers(&outcomes));
+                // Every score has a row in a study, and says why it has no value.
+                let names = regression::scores().iter().map(|score| score.name()).collect();
+                let all = Selection::of(names);
+                let entries = self.scored(split, None, |card| {
+                    Scorecard { selection: &all, ..card }.numbers(&outcomes)
+                });
                 self.push(split, entries);
                 return Ok(());
             }
@@ -144,11 +149,11 @@ impl Scored<'_> {
         &self,
         split: &str,
         groups: Option<&[i64]>,
-        of: impl FnOnce(&Scorecard<'_>) -> Vec<Entry>,
+        of: impl FnOnce(Scorecard<'_>) -> Vec<Entry>,
     ) -> Vec<Entry> {
         let wanted = |name: &str| self.extent.wants(split, name);
         let counted = ["test", "decision"].contains(&split);
-        of(&Scorecard {
+        of(Scorecard {
             options: Options::default(),
             resamples: if counted { self.asked.resamples } else { 0 },
             seed: 0,
