@@ -492,6 +492,26 @@ fn layers_that_stay_keep_their_running_statistics() {
     }
 }
 
+/// Settings that methods share have defaults that differ; what a user leaves out has the method's own.
+#[test]
+fn what_is_left_out_has_the_methods_own_default() {
+    for card in CARDS {
+        let all = Method::parse(card.name, Map::new()).expect(card.name);
+        let table = table(&all);
+        for (key, value) in table.iter().filter(|(key, _)| *key != "method") {
+            let one = Map::from_iter([(key.clone(), value.clone())]);
+            let read = Method::parse(card.name, one).expect(card.name);
+            assert_eq!(read, all, "{} with its default {key}", card.name);
+        }
+    }
+    let default =
+        |name: &str, key: &str| table(&Method::parse(name, Map::new()).expect(name))[key].clone();
+    // The rates and schedules that docs/results was made with.
+    assert_eq!((default("sgld", "lr"), default("sghmc", "lr")), (json!(0.05), json!(0.01)));
+    assert_eq!((default("csgld", "lr"), default("csghmc", "lr")), (json!(0.5), json!(0.1)));
+    assert_ne!(default("sgd", "schedule"), default("swag", "schedule"));
+}
+
 #[test]
 fn unknown_layers_are_refused_with_the_list_of_those_there_are() {
     for (layers, expected) in [

@@ -250,7 +250,10 @@ pub(crate) fn read<S: Default + Serialize + DeserializeOwned>(
         })?;
     }
     let all: Vec<String> = settings.keys().cloned().collect();
-    serde_json::from_value(Value::Object(settings)).map_err(|error| Wrong {
+    // What is left out has the default of these settings, not that of a part that they share with others.
+    let mut whole = known;
+    whole.extend(settings);
+    serde_json::from_value(Value::Object(whole)).map_err(|error| Wrong {
         settings: all,
         kind: Kind::Value,
         what: error.to_string(),
