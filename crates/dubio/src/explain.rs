@@ -96,7 +96,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         writeln!(out, "  better    {}", better(score.card.direction))?;
         writeln!(out, "  source    {}", score.card.citation)?;
     }
-    if let Some(line) = derived(&args.name) {
+    if let Some(line) = derived(&name) {
         writeln!(out, "\n  {line}")?;
     }
     Ok(())
