@@ -10,19 +10,19 @@ use dubio_metrics::examples::Examples;
 use dubio_metrics::members::{Form, Members};
 use dubio_metrics::pool::{Pooled, pool};
 use dubio_metrics::score::Options;
-use dubio_metrics::scorecard::Progress;
 use dubio_metrics::views::{Rows, Tempered};
 use dubio_metrics::{classification, regression};
 use dubio_predictions::{Classification, Predictions, Regression, RegressionKind, open};
+use dubio_progress::Progress;
 use dubio_random::stream::Stream;
 use serde::Serialize;
 
+use crate::Error;
 use crate::costs::read_costs;
 use crate::error::{guard, refuse};
 use crate::loading::{at_fault, labels, note_ignored, outcomes};
 use crate::names::Selection;
 use crate::range::{BINS, RESAMPLES, within};
-use crate::{Error, Listener};
 
 /// What to check, and how.
 #[derive(Clone, Debug)]
@@ -86,11 +86,11 @@ pub struct Checks {
 }
 
 /// Checks a predictions file.
-pub fn check(settings: &Settings, listener: &dyn Listener) -> Result<Checks, Error> {
-    guard(|| checks(settings, listener))
+pub fn check(settings: &Settings, progress: &dyn Progress) -> Result<Checks, Error> {
+    guard(|| checks(settings, progress))
 }
 
-fn checks(settings: &Settings, listener: &dyn Listener) -> Result<Checks, Error> {
+fn checks(settings: &Settings, progress: &dyn Progress) -> Result<Checks, Error> {
     within("bins", settings.bins, BINS)?;
     within("replicates", settings.replicates, RESAMPLES)?;
     let file = open(&settings.file)?;
@@ -111,15 +111,15 @@ fn checks(settings: &Settings, listener: &dyn Listener) -> Result<Checks, Error>
         stream: root.child("check"),
         splits: root.child("calibrated"),
         wanted: &wanted,
-        progress: listener,
+        progress: progress,
     };
     let checks = match &file {
         Predictions::Classification(file) => {
-            note_ignored(&file.path, &file.ignored, listener);
+            note_ignored(&file.path, &file.ignored, progress);
             classified(settings, file, &checking)?
         }
         Predictions::Regression(file) => {
-            note_ignored(&file.path, &file.ignored, listener);
+            note_ignored(&file.path, &file.ignored, progress);
             regressed(settings, file, &checking)?
         }
     };

@@ -12,15 +12,16 @@ use dubio_metrics::score::Options;
 use dubio_metrics::scorecard::Scoring;
 use dubio_metrics::views::Chosen;
 use dubio_predictions::{Classification, Predictions, Regression, RegressionKind, open};
+use dubio_progress::Progress;
 use dubio_random::stream::Stream;
 use serde::Serialize;
 
+use crate::Error;
 use crate::error::{guard, refuse};
 use crate::loading::{at_fault, labels, note_ignored, outcomes, pooled};
 use crate::names::Selection;
 use crate::range::{BINS, RESAMPLES, within};
 use crate::same::{Truth, same_examples};
-use crate::{Error, Listener};
 
 /// What to compare, and by what.
 #[derive(Clone, Debug)]
@@ -72,11 +73,11 @@ const CLASSIFICATION: [&str; 8] =
 const REGRESSION: [&str; 5] = ["rmse", "nll", "crps", "qce", "picp"];
 
 /// Compares methods on the same examples.
-pub fn compare(settings: &Settings, listener: &dyn Listener) -> Result<Compared, Error> {
-    guard(|| comparison(settings, listener))
+pub fn compare(settings: &Settings, progress: &dyn Progress) -> Result<Compared, Error> {
+    guard(|| comparison(settings, progress))
 }
 
-fn comparison(settings: &Settings, listener: &dyn Listener) -> Result<Compared, Error> {
+fn comparison(settings: &Settings, progress: &dyn Progress) -> Result<Compared, Error> {
     within("bins", settings.bins, BINS)?;
     within("resamples", settings.resamples, RESAMPLES)?;
     if settings.members == Some(0) {
@@ -119,9 +120,9 @@ fn comparison(settings: &Settings, listener: &dyn Listener) -> Result<Compared, 
         }),
         splits: root.child("calibrated"),
         wanted: &wanted,
-        progress: listener,
+        progress: progress,
     };
-    let mut comparison = compared(settings, files, names, headline, &scoring, listener)?;
+    let mut comparison = compared(settings, files, names, headline, &scoring, progress)?;
     let there: Vec<&str> = comparison.scores.iter().map(|scored| &scored.score[..]).collect();
     let missing = selection.missing(&there);
     if let Some(name) = missing.iter().find(|name| forbidden(name).is_none()) {
@@ -158,18 +159,18 @@ fn compared(
     names: Vec<String>,
     headline: &str,
     scoring: &Scoring<'_>,
-    listener: &dyn Listener,
+    progress: &dyn Progress,
 ) -> Result<Comparison, Error> {
     let (mut classes, mut numbers) = (Vec::new(), Vec::new());
     for (file, name) in files.into_iter().zip(names) {
         match file {
             Predictions::Classification(file) => {
-                let (members, examples) = classified(settings, &file, listener)?;
+                let (members, examples) = classified(settings, &file, progress)?;
                 classes.push(Contestant { name, members, examples });
             }
             Predictions::Regression(file) => {
                 let (members, examples) =
-                    regressed(settings, &file, scoring.options.level, listener)?;
+                    regressed(settings, &file, scoring.options.level, progress)?;
                 numbers.push(Contestant { name, members, examples });
             }
         }
@@ -194,13 +195,13 @@ impl Settings {
 fn classified(
     settings: &Settings,
     file: &Classification,
-    listener: &dyn Listener,
+    progress: &dyn Progress,
 ) -> Result<(usize, Examples), Error> {
-    note_ignored(&file.path, &file.ignored, listener);
+    note_ignored(&file.path, &file.ignored, progress);
     let there = file.source.members();
     let members = settings.used(&file.path, there)?;
     let pooled = if members == there {
-        pooled(file, listener)?
+        pooled(file, progress)?
     } else {
         let some = Chosen::of(&file.source, 0..members);
         let pooled = pool(&some, file.form, &|_| ()).map_err(|fault| at_fault(file, &fault))?;
@@ -214,9 +215,9 @@ fn regressed(
     settings: &Settings,
     file: &Regression,
     level: f64,
-    listener: &dyn Listener,
+    progress: &dyn Progress,
 ) -> Result<(usize, Outcomes), Error> {
-    note_ignored(&file.path, &file.ignored, listener);
+    note_ignored(&file.path, &file.ignored, progress);
     let there = match &file.kind {
         RegressionKind::Gaussians(source, _) | RegressionKind::Samples(source) => source.members(),
         RegressionKind::Quantiles(..) => 1,

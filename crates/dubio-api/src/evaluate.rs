@@ -10,10 +10,12 @@ use dubio_metrics::examples::Examples;
 use dubio_metrics::members::Members;
 use dubio_metrics::pool::Pooled;
 use dubio_metrics::score::Options;
-use dubio_metrics::scorecard::{Entry, Progress};
+use dubio_metrics::scorecard::Entry;
 use dubio_predictions::{Classification, Predictions, Regression, open};
+use dubio_progress::Progress;
 use serde::Serialize;
 
+use crate::Error;
 use crate::costs::read_costs;
 use crate::error::{guard, refuse};
 use crate::groups::grouping;
@@ -21,7 +23,6 @@ use crate::loading::{labels, note_ignored, outcomes, pooled};
 use crate::names::Selection;
 use crate::range::{BINS, RESAMPLES, within};
 use crate::scorecard::{Score, Scorecard};
-use crate::{Error, Listener};
 
 /// What to score, and how.
 #[derive(Clone, Debug)]
@@ -96,11 +97,11 @@ pub struct Curves {
 }
 
 /// Scores a predictions file.
-pub fn evaluate(settings: &Settings, listener: &dyn Listener) -> Result<Evaluated, Error> {
-    guard(|| evaluated(settings, listener))
+pub fn evaluate(settings: &Settings, progress: &dyn Progress) -> Result<Evaluated, Error> {
+    guard(|| evaluated(settings, progress))
 }
 
-fn evaluated(settings: &Settings, listener: &dyn Listener) -> Result<Evaluated, Error> {
+fn evaluated(settings: &Settings, progress: &dyn Progress) -> Result<Evaluated, Error> {
     settings.check()?;
     let selection = Selection::new(&settings.scores)?;
     let wanted = |name: &str| selection.wants(name);
@@ -111,15 +112,15 @@ fn evaluated(settings: &Settings, listener: &dyn Listener) -> Result<Evaluated, 
         wanted: &wanted,
         selection: &selection,
         groups: None,
-        progress: listener,
+        progress: progress,
     };
     let (entries, curves) = match open(&settings.file)? {
         Predictions::Classification(file) => {
-            note_ignored(&file.path, &file.ignored, listener);
+            note_ignored(&file.path, &file.ignored, progress);
             classified(settings, &file, card)?
         }
         Predictions::Regression(file) => {
-            note_ignored(&file.path, &file.ignored, listener);
+            note_ignored(&file.path, &file.ignored, progress);
             (regressed(settings, &file, card)?, None)
         }
     };

@@ -1,7 +1,7 @@
 //! What every command does, as a function from plain settings to plain results.
 //!
 //! Nothing here parses a command line or prints: whoever calls says who is told how far the work has come
-//! ([`Listener`]), and gets results that serialise, or an [`Error`].
+//! ([`Progress`](dubio_progress::Progress)), and gets results that serialise, or an [`Error`].
 
 pub mod calibrate;
 pub mod check;
@@ -13,7 +13,6 @@ mod error;
 pub mod evaluate;
 mod groups;
 mod kept;
-mod listener;
 mod loading;
 pub mod names;
 pub mod plan;
@@ -27,4 +26,3 @@ mod scores;
 pub mod suite;
 
 pub use error::Error;
-pub use listener::{Listener, Unheard};

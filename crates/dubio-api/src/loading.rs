@@ -5,12 +5,12 @@ use std::path::Path;
 use dubio_metrics::members::{Fault, FaultKind, Members};
 use dubio_metrics::pool::{Failure, Pooled, pool, pool_spilled};
 use dubio_metrics::regression::{BadNumber, Outcomes};
-use dubio_metrics::scorecard::Progress;
 #[cfg(unix)]
 use dubio_predictions::SpillFile;
 use dubio_predictions::{Classification, Error as FileError, Regression, RegressionKind};
+use dubio_progress::Progress;
 
-use crate::{Error, Listener};
+use crate::Error;
 
 /// Predictive distributions up to this many bytes stay in memory.
 const IN_MEMORY: usize = 1 << 27;
@@ -78,8 +78,8 @@ pub(crate) fn outcomes(file: &Regression, level: f64) -> Result<Outcomes, Error>
 }
 
 /// Says which arrays of a file were not looked at.
-pub(crate) fn note_ignored(path: &Path, ignored: &[String], listener: &dyn Listener) {
+pub(crate) fn note_ignored(path: &Path, ignored: &[String], progress: &dyn Progress) {
     if !ignored.is_empty() {
-        listener.noted(&format!("note: {}: not used: {}", path.display(), ignored.join(", ")));
+        progress.note(&format!("note: {}: not used: {}", path.display(), ignored.join(", ")));
     }
 }

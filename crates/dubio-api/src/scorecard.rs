@@ -8,8 +8,9 @@ use dubio_metrics::examples::Examples;
 use dubio_metrics::given::possible;
 use dubio_metrics::regression::Outcomes;
 use dubio_metrics::score::{Options, Score as Formula};
-use dubio_metrics::scorecard::{self, Entry, Examined, Progress, Scoring};
+use dubio_metrics::scorecard::{self, Entry, Examined, Scoring};
 use dubio_metrics::{classification, regression};
+use dubio_progress::Progress;
 use dubio_random::stream::Stream;
 use serde::{Serialize, Serializer};
 

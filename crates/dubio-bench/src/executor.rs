@@ -1,5 +1,7 @@
 //! What executors share: how a worker ends, what came of a run, and who is told.
 
+use dubio_progress::{Progress, Silent};
+
 use crate::plan::PlannedRun;
 
 /// Exit codes of a worker.
@@ -31,14 +33,14 @@ pub enum Ended {
     Taken,
 }
 
-/// Who is told how runs go.
-pub trait Listener: Sync {
+/// Who is told how the runs of a study go.
+pub trait StudyProgress: Progress {
     /// A run begins.
     fn began(&self, _run: &PlannedRun) {}
     /// So much of it is done, from 0 to 1.
-    fn progressed(&self, _run: &PlannedRun, _share: f64) {}
+    fn progressed(&self, _run: &PlannedRun, _fraction: f64) {}
     /// It ended.
     fn ended(&self, _run: &PlannedRun, _how: &Ended) {}
-    /// Something of no run in particular that the user should know.
-    fn noted(&self, _text: &str) {}
 }
+
+impl StudyProgress for Silent {}

@@ -9,13 +9,13 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::executor::{Ended, Listener, STOP, exit};
+use crate::executor::{Ended, STOP, StudyProgress, exit};
 use crate::memory;
 use crate::plan::PlannedRun;
 use crate::store::{Cause, Failure, Store};
 
 /// Runs on this machine, each by a process of `program work`, which reads the planned run from its
-/// standard input, and perhaps [`STOP`] after it, and writes shares of progress, a line each, to its
+/// standard input, and perhaps [`STOP`] after it, and writes fractions of its work done, a line each, to its
 /// standard output.
 pub struct Local<'a> {
     /// Where results go.
@@ -46,7 +46,7 @@ impl Local<'_> {
         &self,
         runs: &[&PlannedRun],
         stop: &AtomicBool,
-        listener: &dyn Listener,
+        progress: &dyn StudyProgress,
     ) -> io::Result<Vec<Ended>> {
         let waiting = (0..runs.len()).collect();
         let queue = Mutex::new(Queue { waiting, under_way: 0, taken_bytes: 0 });
@@ -59,10 +59,10 @@ impl Local<'_> {
                 scope.spawn(|| {
                     while let Some(index) = self.next(&queue, &ended_one, &bytes, stop) {
                         let run = runs[index];
-                        listener.began(run);
-                        match self.one(run, stop, listener) {
+                        progress.began(run);
+                        match self.one(run, stop, progress) {
                             Ok(how) => {
-                                listener.ended(run, &how);
+                                progress.ended(run, &how);
                                 lock(&results)[index] = how;
                             }
                             Err(error) => {
@@ -113,7 +113,7 @@ impl Local<'_> {
         &self,
         run: &PlannedRun,
         stop: &AtomicBool,
-        listener: &dyn Listener,
+        progress: &dyn StudyProgress,
     ) -> io::Result<Ended> {
         let planned = serde_json::to_vec(run)?;
         let mut child = Command::new(self.program)
@@ -142,8 +142,8 @@ impl Local<'_> {
             });
             let complaints = scope.spawn(move || io::read_to_string(&mut errors));
             for line in BufReader::new(output).lines() {
-                if let Ok(share) = line?.trim().parse() {
-                    listener.progressed(run, share);
+                if let Ok(fraction) = line?.trim().parse() {
+                    progress.progressed(run, fraction);
                 }
             }
             drop(silence);
@@ -152,7 +152,7 @@ impl Local<'_> {
         let status = child.wait()?;
         let how = ended(run, self.store, status, &complaints)?;
         if how == Ended::Finished && !complaints.trim().is_empty() {
-            listener.noted(complaints.trim());
+            progress.note(complaints.trim());
         }
         Ok(how)
     }

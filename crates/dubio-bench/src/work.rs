@@ -7,9 +7,10 @@ use dubio_data::dataset::{Dataset, Inputs};
 use dubio_data::sets::{self, Part};
 use dubio_data::shifts;
 use dubio_infer::clock::{Clock, Seconds};
-use dubio_infer::fit::{Checkpoints, Options, Watch};
+use dubio_infer::fit::{Checkpoints, Options};
 use dubio_infer::predict::TestTime;
 use dubio_nn::Single;
+use dubio_progress::Progress;
 use dubio_random::stream::Stream;
 
 use crate::evaluation::Evaluation;
@@ -62,7 +63,12 @@ impl From<dubio_infer::Error> for Error {
 
 /// Does a run and stores it. It goes on from its checkpoint where there is one, and ends with the
 /// same bytes as if it had never been stopped.
-pub fn work(run: &PlannedRun, store: &Store, data: &Path, watch: &dyn Watch) -> Result<(), Error> {
+pub fn work(
+    run: &PlannedRun,
+    store: &Store,
+    data: &Path,
+    progress: &dyn Progress,
+) -> Result<(), Error> {
     let settings = &run.settings;
     let sets = Sets::load(settings, data)?;
     memory::enough(&settings.recipe, &settings.network, &sets.train, sets.test.len())
@@ -73,7 +79,7 @@ pub fn work(run: &PlannedRun, store: &Store, data: &Path, watch: &dyn Watch) -> 
         every: Duration::from_secs(10),
         identity: run.id.to_string(),
     };
-    let options = Options { watch, checkpoints: Some(checkpoints) };
+    let options = Options { progress, checkpoints: Some(checkpoints) };
     let fitted = settings
         .recipe
         .fit(&Single::default(), &settings.network, &sets.learnt()?, &stream.child("fit"), &options)
@@ -81,7 +87,7 @@ pub fn work(run: &PlannedRun, store: &Store, data: &Path, watch: &dyn Watch) -> 
     let folder = store.begin(&run.id)?;
     let (mut clock, mut examples) = (Clock::start(), 0);
     for evaluation in &settings.predict {
-        if watch.stops() {
+        if progress.should_stop() {
             return Err(Error::Stopped);
         }
         if settings.file(evaluation) != evaluation.name() {

@@ -20,9 +20,9 @@ use crate::error::Error;
 use crate::lock;
 use crate::memory::{Memory, Slot};
 
-/// A chain's progress.
+/// Where a chain is.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Progress {
+pub(crate) struct Position {
     pub(crate) epoch: usize,
     pub(crate) batch: usize,
     pub(crate) draw: usize,
@@ -35,7 +35,7 @@ pub(crate) struct Progress {
 
 /// What a chain goes on with, besides its points and its rule's memory.
 pub(crate) struct Resumed<V> {
-    pub(crate) progress: Progress,
+    pub(crate) position: Position,
     pub(crate) samples: Vec<Point<V>>,
 }
 
@@ -78,7 +78,7 @@ impl Folder {
     /// Writes the state; the samples it counts must be there already.
     pub(crate) fn save<V: Vector>(
         &self,
-        progress: &Progress,
+        position: &Position,
         points: &[Point<V>],
         memory: Memory<'_, V>,
     ) -> Result<(), Error> {
@@ -86,7 +86,7 @@ impl Folder {
         for (index, point) in points.iter().enumerate() {
             arrays.point(&format!("point.{index}."), point);
         }
-        let Progress { epoch, batch, draw, samples, seconds, loss_sum, losses } = progress;
+        let Position { epoch, batch, draw, samples, seconds, loss_sum, losses } = position;
         arrays.counts("progress".into(), &[*epoch, *batch, *draw, *samples].map(|n| n as u64));
         arrays.numbers("seconds".into(), &[seconds.wall, seconds.cpu]);
         arrays.numbers("loss_sum".into(), &[*loss_sum]);
@@ -125,13 +125,13 @@ impl Folder {
         let [wall, cpu] = file.numbers("seconds")?.try_into().map_err(|_| damaged())?;
         let [loss_sum] = file.numbers("loss_sum")?.try_into().map_err(|_| damaged())?;
         let (seconds, losses) = (Seconds { wall, cpu }, file.numbers("losses")?);
-        let progress = Progress { epoch, batch, draw, samples, seconds, loss_sum, losses };
+        let position = Position { epoch, batch, draw, samples, seconds, loss_sum, losses };
         let samples = (0..samples).map(|index| {
             let mut point = points[0].clone();
             Stored::read(&self.point(index))?.point("", &mut point)?;
             Ok(point)
         });
-        Ok(Some(Resumed { progress, samples: samples.collect::<Result<_, Error>>()? }))
+        Ok(Some(Resumed { position, samples: samples.collect::<Result<_, Error>>()? }))
     }
 }
 

@@ -5,45 +5,16 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use dubio_nn::engine::{Point, Vector};
+use dubio_progress::{Progress, Silent};
 use dubio_random::stream::Stream;
 
-use crate::checkpoint::{Folder, Progress, Resumed};
+use crate::checkpoint::{Folder, Position, Resumed};
 use crate::clip;
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::posterior::{Posterior, Record};
 use crate::rule::{Keep, MiniBatch, Rule, Step};
 use crate::target::{BatchName, Target};
-
-/// Somebody who looks on, and may ask for a stop.
-pub trait Watch: Sync {
-    /// Called after every epoch and draw.
-    fn seen(&self, _now: &Now) {}
-    /// Whether to stop. Asked before every step and draw.
-    fn stops(&self) -> bool {
-        false
-    }
-}
-
-/// Nobody looks on.
-pub struct Unwatched;
-
-impl Watch for Unwatched {}
-
-/// How far a chain is.
-#[derive(Clone, Copy, Debug)]
-pub struct Now {
-    /// Which member.
-    pub member: usize,
-    /// Epochs and draws done.
-    pub done: usize,
-    /// Epochs and draws in all.
-    pub total: usize,
-    /// Mean loss of the last epoch.
-    pub loss: Option<f64>,
-    /// Samples so far.
-    pub samples: usize,
-}
 
 /// Where and how often to write checkpoints.
 #[derive(Clone, Debug)]
@@ -56,17 +27,17 @@ pub struct Checkpoints {
     pub identity: String,
 }
 
-/// How a fit is watched and kept.
+/// Who is told of a fit, and how it is kept.
 pub struct Options<'a> {
-    /// Who looks on.
-    pub watch: &'a dyn Watch,
+    /// Who is told how far it is, and may ask it to stop.
+    pub progress: &'a dyn Progress,
     /// Where checkpoints go, if anywhere.
     pub checkpoints: Option<Checkpoints>,
 }
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Self { watch: &Unwatched, checkpoints: None }
+        Self { progress: &Silent, checkpoints: None }
     }
 }
 
@@ -108,7 +79,7 @@ pub fn fit<T: Target>(
     let result = chain.run();
     let report = chain.rule.report();
     let factors = if result.is_ok() { chain.rule.factors() } else { Vec::new() };
-    let Progress { seconds, losses, .. } = chain.progress;
+    let Position { seconds, losses, .. } = chain.position;
     let record = Record { seconds, losses, report };
     let posterior =
         Posterior { points: chain.samples, factors: vec![factors], records: vec![record] };
@@ -131,7 +102,7 @@ struct Chain<'a, T: Target> {
     points: Vec<Point<T::Vector>>,
     gradient: T::Vector,
     samples: Vec<Point<T::Vector>>,
-    progress: Progress,
+    position: Position,
     /// How often each step was evaluated whose losses the target still keeps.
     evaluations: Vec<usize>,
     folder: Option<Folder>,
@@ -158,7 +129,7 @@ impl<'a, T: Target> Chain<'a, T> {
             member,
             options,
             samples: Vec::new(),
-            progress: Progress::default(),
+            position: Position::default(),
             evaluations: Vec::new(),
             folder: None,
             saved: Instant::now(),
@@ -176,11 +147,17 @@ impl<'a, T: Target> Chain<'a, T> {
 
     fn run(&mut self) -> Result<(), Error> {
         self.resume()?;
+        self.options.progress.start("training", self.epochs() + self.draws());
+        self.options.progress.advance(self.position.epoch + self.position.draw);
         let result = self.all_epochs().and_then(|()| self.all_draws());
         // A stop is no fault of the chain: what it has done is kept to the last step.
         let sound = matches!(result, Ok(()) | Err(Error::Stopped));
-        let kept = if sound { self.save() } else { Ok(()) };
-        self.tick();
+        let kept = if sound {
+            self.save()
+        } else {
+            self.tick();
+            Ok(())
+        };
         result.and(kept)
     }
 
@@ -188,10 +165,10 @@ impl<'a, T: Target> Chain<'a, T> {
         let Some(checkpoints) = &self.options.checkpoints else { return Ok(()) };
         let path = checkpoints.folder.join(format!("member-{}", self.member));
         let folder = Folder::new(&path, checkpoints.identity.clone())?;
-        if let Some(Resumed { progress, samples }) =
+        if let Some(Resumed { position, samples }) =
             folder.load(&mut self.points, self.rule.memory())?
         {
-            self.progress = progress;
+            self.position = position;
             self.samples = samples;
         }
         self.folder = Some(folder);
@@ -200,20 +177,20 @@ impl<'a, T: Target> Chain<'a, T> {
 
     fn all_epochs(&mut self) -> Result<(), Error> {
         let batches = self.target.batches();
-        while self.progress.epoch < self.epochs() {
-            while self.progress.batch < batches {
+        while self.position.epoch < self.epochs() {
+            while self.position.batch < batches {
                 self.may_go_on()?;
                 self.step(batches);
-                self.progress.batch += 1;
+                self.position.batch += 1;
                 if self.evaluations.len() == LOOK {
                     self.settle()?;
                 }
                 self.save_when_due()?;
             }
             self.settle()?;
-            let epoch = self.progress.epoch;
-            self.progress.losses.push(self.progress.loss_sum / batches as f64);
-            self.progress.loss_sum = 0.0;
+            let epoch = self.position.epoch;
+            self.position.losses.push(self.position.loss_sum / batches as f64);
+            self.position.loss_sum = 0.0;
             let steps = self.rule.steps().expect("it has epochs");
             let kept = match steps.after_epoch(epoch, &self.points) {
                 Keep::All => self.points.clone(),
@@ -223,16 +200,16 @@ impl<'a, T: Target> Chain<'a, T> {
             for point in kept {
                 self.keep(point, || format!("epoch {}", epoch + 1))?;
             }
-            self.progress.epoch += 1;
-            self.progress.batch = 0;
+            self.position.epoch += 1;
+            self.position.batch = 0;
             self.save_when_due()?;
-            self.tell();
+            self.options.progress.advance(1);
         }
         Ok(())
     }
 
     fn step(&mut self, batches: usize) {
-        let Progress { epoch, batch, .. } = self.progress;
+        let Position { epoch, batch, .. } = self.position;
         let examples = self.target.examples();
         let at = Step { epoch, batch, batches, examples, stream: &self.stream };
         let Some(steps) = self.rule.steps() else { return };
@@ -249,35 +226,35 @@ impl<'a, T: Target> Chain<'a, T> {
             return Ok(());
         }
         let mut losses = self.target.losses().into_iter();
-        let first = self.progress.batch - self.evaluations.len();
+        let first = self.position.batch - self.evaluations.len();
         for (index, evaluations) in self.evaluations.drain(..).enumerate() {
             let of_step: Vec<f64> = losses.by_ref().take(evaluations).collect();
             let loss = of_step.iter().sum::<f64>() / of_step.len().max(1) as f64;
             if !loss.is_finite() {
-                let (epoch, batch) = (self.progress.epoch, first + index);
+                let (epoch, batch) = (self.position.epoch, first + index);
                 let (batches, examples) = (self.target.batches(), self.target.examples());
                 let at = Step { epoch, batch, batches, examples, stream: &self.stream };
                 let rate = self.rule.steps().map_or(0.0, |steps| steps.rate(&at));
                 return Err(Error::Diverged { loss, epoch: epoch + 1, step: batch + 1, rate });
             }
-            self.progress.loss_sum += loss;
+            self.position.loss_sum += loss;
         }
         Ok(())
     }
 
     fn all_draws(&mut self) -> Result<(), Error> {
-        while self.progress.draw < self.draws() {
+        while self.position.draw < self.draws() {
             self.may_go_on()?;
-            let index = self.progress.draw;
+            let index = self.position.draw;
             let stream = self.stream.child("draws").nth(index);
             let Some(draws) = self.rule.draws() else { break };
             for theta in draws.draw(&mut self.points, self.target, index, &stream)? {
                 let statistics = self.target.statistics(&theta);
                 self.keep(Point { theta, statistics }, || format!("draw {}", index + 1))?;
             }
-            self.progress.draw += 1;
+            self.position.draw += 1;
             self.save_when_due()?;
-            self.tell();
+            self.options.progress.advance(1);
         }
         Ok(())
     }
@@ -296,12 +273,12 @@ impl<'a, T: Target> Chain<'a, T> {
             folder.save_point(self.samples.len(), &point)?;
         }
         self.samples.push(point);
-        self.progress.samples = self.samples.len();
+        self.position.samples = self.samples.len();
         Ok(())
     }
 
     fn may_go_on(&self) -> Result<(), Error> {
-        if self.options.watch.stops() { Err(Error::Stopped) } else { Ok(()) }
+        if self.options.progress.should_stop() { Err(Error::Stopped) } else { Ok(()) }
     }
 
     fn save_when_due(&mut self) -> Result<(), Error> {
@@ -314,25 +291,13 @@ impl<'a, T: Target> Chain<'a, T> {
         self.settle()?;
         self.tick();
         let Some(folder) = &self.folder else { return Ok(()) };
-        folder.save(&self.progress, &self.points, self.rule.memory())?;
+        folder.save(&self.position, &self.points, self.rule.memory())?;
         self.saved = Instant::now();
         Ok(())
     }
 
     /// Moves the time since the last call into the record.
     fn tick(&mut self) {
-        self.progress.seconds += self.clock.lap();
-    }
-
-    fn tell(&mut self) {
-        let total = self.epochs() + self.draws();
-        let Progress { epoch, draw, ref losses, .. } = self.progress;
-        self.options.watch.seen(&Now {
-            member: self.member,
-            done: epoch + draw,
-            total,
-            loss: losses.last().copied(),
-            samples: self.samples.len(),
-        });
+        self.position.seconds += self.clock.lap();
     }
 }

@@ -10,6 +10,7 @@ use dubio_nn::network::Network;
 use dubio_nn::real::Real;
 use dubio_nn::weights;
 use dubio_predictions::input;
+use dubio_progress::Part as PartOfWork;
 use dubio_random::stream::Stream;
 
 use crate::error::Error;
@@ -22,7 +23,7 @@ use crate::problem::{Problem, Start};
 use crate::recipe::Recipe;
 use crate::target::Target;
 use crate::training::{self, Training};
-use crate::warm_up::{Stage, WarmUp};
+use crate::warm_up::WarmUp;
 
 /// A trained recipe: what it takes to predict.
 pub struct Fitted<E: Engine> {
@@ -92,10 +93,13 @@ impl Recipe {
         let training = Training::new(engine, data, &self.setup.augment).map_err(nothing)?;
         let training = Arc::new(training);
         let members = self.members();
+        options.progress.start("training", members * PIECES);
         let one = |number: usize| {
+            let progress = PartOfWork::new(options.progress, PIECES);
+            let options = Options { progress: &progress, checkpoints: options.checkpoints.clone() };
             let stream = stream.child("member").nth(number);
             let training = &training;
-            Member { engine, recipe: self, network, training, stream, number }.run(options)
+            Member { engine, recipe: self, network, training, stream, number }.run(&options)
         };
         let posteriors = if members == 1 {
             // On one of the pool's own threads: work is handed over much faster from there.
@@ -121,6 +125,9 @@ impl Recipe {
         }
     }
 }
+
+/// Pieces of work that a member is told as.
+const PIECES: usize = 1000;
 
 /// One member of a recipe.
 #[derive(Clone)]
@@ -148,20 +155,22 @@ impl<E: Engine> Member<'_, E> {
     }
 
     fn warmed_up(&self, WarmUp(first): &WarmUp, options: &Options<'_>) -> Ended<E::Vector> {
-        let share = first.passes() / (first.passes() + self.recipe.method.passes());
-        let watch = Stage { watch: options.watch, before: 0.0, share };
+        let fraction = first.passes() / (first.passes() + self.recipe.method.passes());
+        let pieces = (fraction * PIECES as f64) as usize;
+        options.progress.start("training", PIECES);
+        let progress = PartOfWork::new(options.progress, pieces);
         let checkpoints = options.checkpoints.clone().map(|mut kept| {
             kept.folder.push("warm-up");
             kept.identity += " warm-up";
             kept
         });
-        let before = Options { watch: &watch, checkpoints };
+        let before = Options { progress: &progress, checkpoints };
         let stream = self.stream.child("warm-up");
         let warmed = Member { recipe: first, stream, ..self.clone() }.run(&before);
         let mut warmed = warmed.map_err(|unfinished| nothing(unfinished.error))?;
         let last = warmed.points.pop().expect("every method leaves a sample");
-        let watch = Stage { watch: options.watch, before: share, share: 1.0 - share };
-        let after = Options { watch: &watch, checkpoints: options.checkpoints.clone() };
+        let progress = PartOfWork::new(options.progress, PIECES - pieces);
+        let after = Options { progress: &progress, checkpoints: options.checkpoints.clone() };
         let mut outcome = self.chain(&after, |_| Ok(Start::Warm(last)));
         let all = match &mut outcome {
             Ok(posterior) => posterior,

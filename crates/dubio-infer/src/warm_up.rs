@@ -4,7 +4,6 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use crate::fit::{Now, Watch};
 use crate::recipe::Recipe;
 
 /// What runs first; its last sample is the start. Written as a method's table is:
@@ -51,29 +50,5 @@ fn depth(table: &Map<String, Value>) -> usize {
     match table.get("warm_up") {
         Some(Value::Object(inner)) => 1 + depth(inner),
         _ => 1,
-    }
-}
-
-/// Tells somebody who looks on of one part of the work as the share that it is of the whole.
-pub(crate) struct Stage<'a> {
-    pub(crate) watch: &'a dyn Watch,
-    /// Share that was done before.
-    pub(crate) before: f64,
-    /// Share of this part.
-    pub(crate) share: f64,
-}
-
-/// Steps of the whole.
-const STEPS: f64 = 1000.0;
-
-impl Watch for Stage<'_> {
-    fn seen(&self, now: &Now) {
-        let share = self.before + self.share * now.done as f64 / now.total.max(1) as f64;
-        let (done, total) = ((share * STEPS) as usize, STEPS as usize);
-        self.watch.seen(&Now { done, total, ..*now });
-    }
-
-    fn stops(&self) -> bool {
-        self.watch.stops()
     }
 }

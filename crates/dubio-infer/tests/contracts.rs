@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dubio_infer::Error;
-use dubio_infer::fit::{self, Checkpoints, Options, Outcome, Watch};
+use dubio_infer::fit::{self, Checkpoints, Options, Outcome};
 use dubio_infer::memory::Memory;
 use dubio_infer::posterior::Posterior;
 use dubio_infer::prior::Prior;
@@ -20,6 +20,7 @@ use dubio_nn::cpu::Flat;
 use dubio_nn::engine::{Engine, Model, Point, Seed, Vector};
 use dubio_nn::loss::{Kernel, Loss, Truth};
 use dubio_nn::network::Network;
+use dubio_progress::{Progress, Silent};
 use dubio_random::stream::Stream;
 use serde_json::json;
 use support::*;
@@ -218,8 +219,8 @@ fn mean_field_has_the_mean_of_the_posterior_and_the_diagonal_of_its_precision() 
 /// Asks for a stop after so many questions.
 struct After(std::sync::atomic::AtomicUsize);
 
-impl Watch for After {
-    fn stops(&self) -> bool {
+impl Progress for After {
+    fn should_stop(&self) -> bool {
         use std::sync::atomic::Ordering::Relaxed;
         self.0.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_err()
     }
@@ -238,18 +239,18 @@ fn both_go_on_after_a_stop_to_the_same_bytes() {
         let straight = go(rule(), &mut target(), &Options::default()).expect("a fit");
         for steps in [1, 2, 5, 8, 11, 12, 13] {
             let folder = scratch();
-            let checkpoints = |watch| Options {
-                watch,
+            let checkpoints = |progress| Options {
+                progress,
                 checkpoints: Some(Checkpoints {
                     folder: folder.path().to_path_buf(),
                     every: Duration::ZERO,
                     identity: "test".to_string(),
                 }),
             };
-            let watch = After(steps.into());
-            let stopped = go(rule(), &mut target(), &checkpoints(&watch));
+            let progress = After(steps.into());
+            let stopped = go(rule(), &mut target(), &checkpoints(&progress));
             assert!(stopped.is_err() || steps >= 12);
-            let after = go(rule(), &mut target(), &checkpoints(&fit::Unwatched)).expect("a fit");
+            let after = go(rule(), &mut target(), &checkpoints(&Silent)).expect("a fit");
             assert_eq!(contents(&after), contents(&straight), "after {steps} steps");
         }
     }

@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use dubio_data::dataset::{Answers, Dataset, Inputs};
 use dubio_infer::Error;
-use dubio_infer::fit::{Checkpoints, Options, Outcome, Unwatched, Watch};
+use dubio_infer::fit::{Checkpoints, Options, Outcome};
 use dubio_infer::fitted::Fitted;
 use dubio_infer::methods::Method;
 use dubio_infer::predict::TestTime;
 use dubio_infer::recipe::Recipe;
 use dubio_nn::Single;
 use dubio_nn::cpu::Flat;
+use dubio_progress::{Progress, Silent};
 use dubio_random::stream::Stream;
 use serde_json::{Value, json};
 use support::*;
@@ -192,11 +193,11 @@ fn an_unknown_network_is_refused_with_those_there_are() {
     assert!(message.contains("`preresnet`") && message.contains("preresnetN"), "{message}");
 }
 
-fn checkpointed(folder: &Path, method: &Method, watch: &dyn Watch) -> Option<Error> {
+fn checkpointed(folder: &Path, method: &Method, progress: &dyn Progress) -> Option<Error> {
     let (folder, identity) = (folder.to_path_buf(), "a test".to_string());
     let checkpoints = Some(Checkpoints { folder, every: Duration::ZERO, identity });
     let mut target = LinearRegression::new(12, 1.0);
-    let options = Options { watch, checkpoints };
+    let options = Options { progress, checkpoints };
     fit(method, &mut target, &Stream::root(1), 0, &options).err().map(|e| e.error)
 }
 
@@ -206,8 +207,8 @@ fn a_folder_of_checkpoints_that_cannot_be_made_is_refused_before_any_step() {
     let file = folder.path().join("file");
     std::fs::write(&file, "not a folder").expect("written");
     struct Never;
-    impl Watch for Never {
-        fn stops(&self) -> bool {
+    impl Progress for Never {
+        fn should_stop(&self) -> bool {
             panic!("it began")
         }
     }
@@ -222,10 +223,10 @@ fn a_folder_of_checkpoints_that_cannot_be_made_is_refused_before_any_step() {
 
 #[test]
 fn a_folder_of_checkpoints_that_disappears_is_an_error_and_keeps_the_samples() {
-    struct Removes(std::path::PathBuf);
-    impl Watch for Removes {
-        fn seen(&self, now: &dubio_infer::fit::Now) {
-            if now.done == 3 {
+    struct Removes(std::path::PathBuf, std::sync::atomic::AtomicUsize);
+    impl Progress for Removes {
+        fn advance(&self, pieces: usize) {
+            if self.1.fetch_add(pieces, std::sync::atomic::Ordering::Relaxed) + pieces == 3 {
                 std::fs::remove_dir_all(&self.0).expect("removed");
             }
         }
@@ -233,8 +234,8 @@ fn a_folder_of_checkpoints_that_disappears_is_an_error_and_keeps_the_samples() {
     let folder = scratch();
     let checkpoints = folder.path().join("checkpoints");
     let method = method("sgld", json!({"burn_in": 0, "samples": 9}));
-    let watch = Removes(checkpoints.clone());
-    let error = checkpointed(&checkpoints, &method, &watch).expect("no place to write");
+    let progress = Removes(checkpoints.clone(), 0.into());
+    let error = checkpointed(&checkpoints, &method, &progress).expect("no place to write");
     let message = error.to_string();
     assert!(message.starts_with(&checkpoints.display().to_string()), "{message}");
     assert!(message.contains("make room or name another folder"), "{message}");
@@ -243,8 +244,8 @@ fn a_folder_of_checkpoints_that_disappears_is_an_error_and_keeps_the_samples() {
 #[test]
 fn a_start_that_disappears_is_missed_by_name_when_a_stopped_fit_goes_on() {
     struct StopsAtOnce;
-    impl Watch for StopsAtOnce {
-        fn stops(&self) -> bool {
+    impl Progress for StopsAtOnce {
+        fn should_stop(&self) -> bool {
             true
         }
     }
@@ -254,20 +255,21 @@ fn a_start_that_disappears_is_missed_by_name_when_a_stopped_fit_goes_on() {
     let first = go(&first, "mlp-4", &digits(60)).map_err(|e| e.error).expect("trained");
     std::fs::write(&start, &first.weights().expect("weights")[0]).expect("written");
     let recipe = recipe("sgd", json!({"epochs": 1, "batch": 30, "start": start}));
-    let again = |watch: &dyn Watch| {
+    let again = |progress: &dyn Progress| {
         let identity = "a test".to_string();
         let (folder, every) = (folder.path().join("checkpoints"), Duration::ZERO);
-        let options = Options { watch, checkpoints: Some(Checkpoints { folder, every, identity }) };
+        let options =
+            Options { progress, checkpoints: Some(Checkpoints { folder, every, identity }) };
         let fit = recipe.fit(&Single::default(), "mlp-4", &digits(60), &Stream::root(1), &options);
         fit.err().map(|unfinished| unfinished.error)
     };
     assert!(matches!(again(&StopsAtOnce), Some(Error::Stopped)));
     let moved = folder.path().join("moved");
     std::fs::rename(&start, &moved).expect("moved");
-    let message = again(&Unwatched).expect("missed").to_string();
+    let message = again(&Silent).expect("missed").to_string();
     assert!(message.starts_with(&start.display().to_string()), "{message}");
     std::fs::rename(&moved, &start).expect("moved back");
-    assert!(again(&Unwatched).is_none());
+    assert!(again(&Silent).is_none());
 }
 
 #[test]

@@ -8,13 +8,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use dubio_infer::Error;
-use dubio_infer::fit::{Checkpoints, Now, Options, Outcome, Unwatched, Watch};
+use dubio_infer::fit::{Checkpoints, Options, Outcome};
 use dubio_infer::fitted::Fitted;
 use dubio_infer::methods::Method;
 use dubio_infer::posterior::Posterior;
 use dubio_infer::recipe::Recipe;
 use dubio_nn::Single;
 use dubio_nn::cpu::Flat;
+use dubio_progress::{Progress, Silent};
 use dubio_random::stream::Stream;
 use serde_json::json;
 use support::*;
@@ -28,16 +29,16 @@ impl StopAfter {
     }
 }
 
-impl Watch for StopAfter {
-    fn stops(&self) -> bool {
+impl Progress for StopAfter {
+    fn should_stop(&self) -> bool {
         let one_less = |left: usize| left.checked_sub(1);
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_err()
     }
 }
 
-fn options<'a>(folder: &Path, every: Duration, watch: &'a dyn Watch) -> Options<'a> {
+fn options<'a>(folder: &Path, every: Duration, progress: &'a dyn Progress) -> Options<'a> {
     let (folder, identity) = (folder.to_path_buf(), "a test".to_string());
-    Options { watch, checkpoints: Some(Checkpoints { folder, every, identity }) }
+    Options { progress, checkpoints: Some(Checkpoints { folder, every, identity }) }
 }
 
 /// Two batches, the last one smaller.
@@ -73,7 +74,7 @@ fn a_chain_stopped_after_any_number_of_steps_goes_on_to_the_same_bytes() {
             let so_far = &stopped.so_far.points;
             assert_eq!(so_far[..], straight.points[..so_far.len()], "{name}");
             let resumed =
-                go(&method, &mut small(), &options(folder.path(), Duration::ZERO, &Unwatched));
+                go(&method, &mut small(), &options(folder.path(), Duration::ZERO, &Silent));
             let resumed = resumed.unwrap_or_else(|e| panic!("{name}: {}", e.error));
             assert_eq!(contents(&resumed), contents(&straight), "{name} after {steps} steps");
         }
@@ -95,7 +96,7 @@ fn a_chain_stopped_after_every_single_step_ends_with_the_same_bytes() {
             assert!(times < 1000, "{method:?} gets nowhere");
         };
         assert_eq!(contents(&end), straight, "{method:?}");
-        let again = go(&method, &mut small(), &options(folder.path(), Duration::MAX, &Unwatched));
+        let again = go(&method, &mut small(), &options(folder.path(), Duration::MAX, &Silent));
         let again = again.unwrap_or_else(|e| panic!("{}", e.error));
         assert_eq!(contents(&again), straight, "what is finished stays: {method:?}");
     }
@@ -144,7 +145,7 @@ fn a_chain_killed_at_any_call_of_its_target_goes_on_to_the_same_bytes() {
         let straight = contents(&run(&method, &mut small(), 1));
         for calls in 0.. {
             let folder = scratch();
-            let options = options(folder.path(), Duration::ZERO, &Unwatched);
+            let options = options(folder.path(), Duration::ZERO, &Silent);
             let killed = catch_unwind(AssertUnwindSafe(|| {
                 let mut mortal = Mortal { inner: small(), calls_left: calls.into() };
                 go(&method, &mut mortal, &options).is_ok()
@@ -199,7 +200,7 @@ fn a_recipe_stopped_after_any_number_of_steps_goes_on_to_the_same_bytes() {
                 assert!(steps > 4, "{name}");
                 break;
             }
-            let resumed = go(&options(folder.path(), Duration::ZERO, &Unwatched));
+            let resumed = go(&options(folder.path(), Duration::ZERO, &Silent));
             let resumed = resumed.unwrap_or_else(|e| panic!("{name}: {}", e.error));
             assert!(contents(&resumed.posterior) == straight, "{name} after {steps} steps");
         }
@@ -226,38 +227,38 @@ fn refused(method: &Method, options: &Options<'_>) -> String {
 #[test]
 fn two_chains_do_not_work_in_one_folder_at_a_time() {
     struct Second<'a>(&'a Path, &'a Method);
-    impl Watch for Second<'_> {
-        fn seen(&self, _: &Now) {
-            let second = go(self.1, &mut small(), &options(self.0, Duration::ZERO, &Unwatched));
+    impl Progress for Second<'_> {
+        fn advance(&self, _: usize) {
+            let second = go(self.1, &mut small(), &options(self.0, Duration::ZERO, &Silent));
             let message = second.expect_err("the first is at work").error.to_string();
             assert!(message.contains("another process is at work here; wait for it"), "{message}");
         }
     }
     let (folder, method) = half_way();
-    let watch = Second(folder.path(), &method);
-    assert!(go(&method, &mut small(), &options(folder.path(), Duration::ZERO, &watch)).is_ok());
-    let after = go(&method, &mut small(), &options(folder.path(), Duration::ZERO, &Unwatched));
+    let progress = Second(folder.path(), &method);
+    assert!(go(&method, &mut small(), &options(folder.path(), Duration::ZERO, &progress)).is_ok());
+    let after = go(&method, &mut small(), &options(folder.path(), Duration::ZERO, &Silent));
     assert!(after.is_ok(), "the first has gone");
 }
 
 #[test]
 fn a_checkpoint_of_something_else_is_refused() {
     let (folder, method) = half_way();
-    let mut other = options(folder.path(), Duration::MAX, &Unwatched);
+    let mut other = options(folder.path(), Duration::MAX, &Silent);
     other.checkpoints.as_mut().expect("checkpoints").identity = "another test".to_string();
     let message = refused(&method, &other);
     let state = folder.path().join("member-0/state.safetensors");
     assert!(message.starts_with(&state.display().to_string()), "{message}");
     assert!(message.contains("checkpoint of other settings or other data"), "{message}");
     assert!(message.ends_with("remove the folder to begin again"), "{message}");
-    let same = go(&method, &mut small(), &options(folder.path(), Duration::MAX, &Unwatched));
+    let same = go(&method, &mut small(), &options(folder.path(), Duration::MAX, &Silent));
     assert!(same.is_ok(), "refusing it has not harmed it");
 }
 
 #[test]
 fn a_checkpoint_that_was_cut_short_or_overwritten_is_an_error_that_names_it() {
     let (folder, method) = half_way();
-    let options = options(folder.path(), Duration::MAX, &Unwatched);
+    let options = options(folder.path(), Duration::MAX, &Silent);
     for name in ["state", "point-0", "point-1"] {
         let path = folder.path().join(format!("member-0/{name}.safetensors"));
         let whole = std::fs::read(&path).expect("a checkpoint");
@@ -286,7 +287,7 @@ fn a_sample_that_is_missing_from_a_checkpoint_is_an_error_that_names_it() {
     let (folder, method) = half_way();
     let path = folder.path().join("member-0/point-1.safetensors");
     std::fs::remove_file(&path).expect("it was there");
-    let message = refused(&method, &options(folder.path(), Duration::MAX, &Unwatched));
+    let message = refused(&method, &options(folder.path(), Duration::MAX, &Silent));
     assert!(message.starts_with(&path.display().to_string()), "{message}");
     assert!(message.ends_with("remove the folder to begin again"), "{message}");
 }
@@ -302,7 +303,7 @@ fn seconds_of_a_chain_are_those_of_all_processes_that_worked_on_it() {
     let late = StopAfter::new(980);
     let first = go(&method, &mut target(), &options(folder.path(), Duration::MAX, &late));
     let first = first.expect_err("stopped").so_far.records[0].seconds;
-    let rest = go(&method, &mut target(), &options(folder.path(), Duration::MAX, &Unwatched));
+    let rest = go(&method, &mut target(), &options(folder.path(), Duration::MAX, &Silent));
     let all = rest.unwrap_or_else(|e| panic!("{}", e.error)).records[0].seconds;
     assert!(first.wall > 0.0 && all.wall > first.wall, "{first:?} {all:?}");
     if let (Some(before), Some(after)) = (first.cpu(), all.cpu()) {

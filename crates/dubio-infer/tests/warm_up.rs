@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use dubio_data::dataset::Dataset;
 use dubio_infer::Error;
-use dubio_infer::fit::{Checkpoints, Now, Options, Unwatched, Watch};
+use dubio_infer::fit::{Checkpoints, Options};
 use dubio_infer::fitted::Fitted;
 use dubio_infer::recipe::Recipe;
 use dubio_nn::Single;
+use dubio_progress::Progress;
 use dubio_random::stream::Stream;
 use serde_json::json;
 use support::*;
@@ -38,18 +39,31 @@ fn a_chain_that_does_not_move_keeps_the_last_sample_of_its_warm_up() {
     assert!(last(&long) <= long.posterior.records[0].losses[19] * 1.05);
 }
 
-/// Asks for a stop after so many steps, and sees that the share done never falls.
+/// Asks for a stop after so many steps, and counts what is done.
+#[derive(Default)]
 struct Stops {
     left: AtomicUsize,
-    seen: AtomicUsize,
+    done: AtomicUsize,
+    total: AtomicUsize,
 }
 
-impl Watch for Stops {
-    fn seen(&self, now: &Now) {
-        let share = 1000 * now.done / now.total;
-        assert!(share >= self.seen.swap(share, Ordering::Relaxed) && share <= 1000);
+impl Stops {
+    fn done(&self) -> usize {
+        self.done.load(Ordering::Relaxed)
     }
-    fn stops(&self) -> bool {
+    fn total(&self) -> usize {
+        self.total.load(Ordering::Relaxed)
+    }
+}
+
+impl Progress for Stops {
+    fn start(&self, _: &'static str, total: usize) {
+        self.total.store(total, Ordering::Relaxed);
+    }
+    fn advance(&self, pieces: usize) {
+        self.done.fetch_add(pieces, Ordering::Relaxed);
+    }
+    fn should_stop(&self) -> bool {
         let one_less = |left: usize| left.checked_sub(1);
         self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_err()
     }
@@ -64,14 +78,17 @@ fn stopped_anywhere_it_ends_with_the_same_bytes() {
     let whole = fitted(&recipe, &data, &Options::default()).expect("fits");
     for steps in 0..9 {
         let folder = tempfile::tempdir().expect("a folder");
-        let options = |watch| {
+        let options = |progress| {
             let (folder, identity) = (folder.path().to_path_buf(), "a test".to_string());
             let checkpoints = Some(Checkpoints { folder, every: Duration::MAX, identity });
-            Options { watch, checkpoints }
+            Options { progress, checkpoints }
         };
-        let stops = Stops { left: AtomicUsize::new(steps), seen: AtomicUsize::new(0) };
+        let stops = Stops { left: AtomicUsize::new(steps), ..Default::default() };
         assert!(matches!(fitted(&recipe, &data, &options(&stops)), Err(Error::Stopped)), "{steps}");
-        let resumed = fitted(&recipe, &data, &options(&Unwatched)).expect("fits");
+        assert!(stops.done() < stops.total(), "{steps}");
+        let rest = Stops { left: AtomicUsize::new(usize::MAX), ..Default::default() };
+        let resumed = fitted(&recipe, &data, &options(&rest)).expect("fits");
+        assert_eq!(rest.done(), rest.total(), "{steps}");
         assert_eq!(resumed.posterior.points, whole.posterior.points, "{steps}");
     }
 }

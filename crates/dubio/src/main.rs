@@ -29,7 +29,6 @@ mod study_bars;
 mod terminal;
 mod threads;
 mod train;
-mod training_bar;
 mod work;
 
 use std::process::ExitCode;

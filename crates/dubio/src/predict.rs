@@ -12,12 +12,12 @@ use dubio_data::sets::{self, Part};
 use dubio_data::transforms::standardise::Standardise;
 use dubio_infer::augment::Augmentation;
 use dubio_infer::training::Scaling;
-use dubio_metrics::scorecard::Progress;
 use dubio_nn::engine::{Engine, Model, Point};
 use dubio_nn::network::Network;
 use dubio_nn::shape::Shape;
 use dubio_nn::{Single, networks, weights};
 use dubio_predictions::{Floats, Output, input, write};
+use dubio_progress::Progress;
 use dubio_random::stream::Stream;
 
 use crate::progress::Bar;

@@ -2,10 +2,10 @@
 
 use std::io::IsTerminal;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use dubio_api::Listener;
-use dubio_metrics::scorecard::Progress;
+use dubio_progress::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::terminal::say;
@@ -18,6 +18,7 @@ pub(crate) struct Bar {
     began: Instant,
     visible: bool,
     bar: Mutex<ProgressBar>,
+    stop: Option<&'static AtomicBool>,
 }
 
 impl Bar {
@@ -28,7 +29,14 @@ impl Bar {
             bar.set_style(style);
         }
         let visible = std::io::stderr().is_terminal();
-        Self { began: Instant::now(), visible, bar: Mutex::new(bar) }
+        Self { began: Instant::now(), visible, bar: Mutex::new(bar), stop: None }
+    }
+
+    /// A bar of work that stops when this is set.
+    pub(crate) fn stopped_by(stop: &'static AtomicBool) -> Self {
+        let mut bar = Self::new();
+        bar.stop = Some(stop);
+        bar
     }
 
     fn with(&self, f: impl FnOnce(&ProgressBar)) {
@@ -51,11 +59,11 @@ impl Progress for Bar {
     fn advance(&self, pieces: usize) {
         self.with(|bar| bar.inc(pieces as u64));
     }
-}
-
-impl Listener for Bar {
-    fn noted(&self, text: &str) {
+    fn note(&self, text: &str) {
         say!("{text}");
+    }
+    fn should_stop(&self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 }
 

@@ -3,8 +3,9 @@
 use std::io::{self, IsTerminal};
 use std::sync::Mutex;
 
-use dubio_bench::executor::{Ended, Listener};
+use dubio_bench::executor::{Ended, StudyProgress};
 use dubio_bench::plan::PlannedRun;
+use dubio_progress::Progress;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::terminal::{one_line, say, visible};
@@ -41,7 +42,15 @@ impl Bars {
     }
 }
 
-impl Listener for Bars {
+impl Progress for Bars {
+    fn note(&self, text: &str) {
+        if self.all.is_hidden() || self.all.println(visible(text)).is_err() {
+            say!("{text}");
+        }
+    }
+}
+
+impl StudyProgress for Bars {
     fn began(&self, run: &PlannedRun) {
         let bar = self.all.add(ProgressBar::new(1000));
         if let Ok(style) =
@@ -55,8 +64,8 @@ impl Listener for Bars {
             bars.push((run.id.to_string(), bar));
         }
     }
-    fn progressed(&self, run: &PlannedRun, share: f64) {
-        self.with(&run.id, |bar| bar.set_position((1000.0 * share) as u64));
+    fn progressed(&self, run: &PlannedRun, fraction: f64) {
+        self.with(&run.id, |bar| bar.set_position((1000.0 * fraction) as u64));
     }
     fn ended(&self, run: &PlannedRun, _: &Ended) {
         self.with(&run.id, ProgressBar::finish_and_clear);
@@ -64,11 +73,6 @@ impl Listener for Bars {
             bars.retain(|(id, _)| *id != *run.id);
         }
         self.total.inc(1);
-    }
-    fn noted(&self, text: &str) {
-        if self.all.is_hidden() || self.all.println(visible(text)).is_err() {
-            say!("{text}");
-        }
     }
 }
 

@@ -23,8 +23,8 @@ use dubio_random::stream::Stream;
 use serde_json::{Map, Value, json};
 
 use crate::interrupt::{no_more_stops, same_command, stopper};
+use crate::progress::Bar;
 use crate::terminal;
-use crate::training_bar::TrainingBar;
 
 /// Train a network by approximate Bayesian inference and predict with it.
 ///
@@ -96,14 +96,14 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let tested = sets.iter().map(|(data, _)| data.len()).max().unwrap_or(0);
     memory::enough(&recipe, &args.network, &train, tested * usize::from(args.looks))
         .map_err(|e| anyhow!(e))?;
-    let bar = TrainingBar::new(recipe.members(), stopper()?);
+    let bar = Bar::stopped_by(stopper()?);
     let checkpoints = args.checkpoints.as_ref().map(|folder| Checkpoints {
         folder: folder.clone(),
         every: Duration::from_secs(args.checkpoint_secs),
         identity: identity(args, &recipe, &train),
     });
     let stream = Stream::root(args.seed);
-    let options = Options { watch: &bar, checkpoints };
+    let options = Options { progress: &bar, checkpoints };
     let result =
         recipe.fit(&Single::default(), &args.network, &train, &stream.child("fit"), &options);
     drop(options);

@@ -11,7 +11,7 @@ use dubio_bench::executor::{self, exit};
 use dubio_bench::plan::PlannedRun;
 use dubio_bench::store::Failure;
 use dubio_bench::work;
-use dubio_infer::fit::{Now, Watch};
+use dubio_progress::Progress;
 
 use crate::interrupt::stopper;
 use crate::places::Places;
@@ -42,13 +42,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if store.is_finished(&run.id) {
         return code(exit::FINISHED);
     }
-    let watch = Worker { stop, done: Mutex::new(vec![0.0; run.settings.recipe.members()]) };
+    let worker = Worker { stop, done: Mutex::default() };
     let data = places.data()?;
-    let mut result = work::work(&run, &store, &data, &watch);
+    let mut result = work::work(&run, &store, &data, &worker);
     if let Err(work::Error::Infer(damaged @ dubio_infer::Error::Checkpoint { .. })) = &result {
         say!("{}, seed {} begins again: {damaged}", run.label, run.settings.seed);
         store.forget_checkpoints(&run.id)?;
-        result = work::work(&run, &store, &data, &watch);
+        result = work::work(&run, &store, &data, &worker);
     }
     match result {
         Ok(()) => code(exit::FINISHED),
@@ -67,18 +67,23 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 /// Tells progress on standard output.
 struct Worker {
     stop: &'static AtomicBool,
-    done: Mutex<Vec<f64>>,
+    /// Pieces of work done, and in all.
+    done: Mutex<(usize, usize)>,
 }
 
-impl Watch for Worker {
-    fn seen(&self, now: &Now) {
+impl Progress for Worker {
+    fn start(&self, _: &'static str, total: usize) {
         let Ok(mut done) = self.done.lock() else { return };
-        done[now.member] = now.done as f64 / now.total as f64;
-        let share = done.iter().sum::<f64>() / done.len() as f64;
-        // Nobody listens any more when the parent is gone; the run goes on.
-        let _ = writeln!(io::stdout(), "{share:.4}");
+        *done = (0, total);
     }
-    fn stops(&self) -> bool {
+    fn advance(&self, pieces: usize) {
+        let Ok(mut done) = self.done.lock() else { return };
+        done.0 += pieces;
+        let fraction = done.0 as f64 / done.1 as f64;
+        // Nobody listens any more when the parent is gone; the run goes on.
+        let _ = writeln!(io::stdout(), "{fraction:.4}");
+    }
+    fn should_stop(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 }

@@ -6,9 +6,8 @@ mod small_study;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use dubio_api::{
-    Error, Unheard, calibrate, check, compare, dee, evaluate, plan, report, run, score,
-};
+use dubio_api::{Error, calibrate, check, compare, dee, evaluate, plan, report, run, score};
+use dubio_progress::Silent;
 use serde_json::{Value, json};
 use small_study::{SUITE, Study};
 
@@ -37,7 +36,7 @@ fn plain(results: impl serde::Serialize) -> Value {
 #[test]
 fn defaults_are_those_of_the_binary() {
     let settings = evaluate::Settings { file: fixture("ensemble.npz"), ..Default::default() };
-    let scores = plain(evaluate::evaluate(&settings, &Unheard).expect("scores").scores);
+    let scores = plain(evaluate::evaluate(&settings, &Silent).expect("scores").scores);
     let told = printed(&["evaluate", "ensemble.npz", "--json"]);
     assert_eq!(scores.as_array().map(Vec::len), told.as_object().map(|all| all.len()));
     for score in scores.as_array().expect("a list") {
@@ -53,7 +52,7 @@ fn defaults_are_those_of_the_binary() {
     assert_eq!(json!(found.temperatures[0]), told["temperature"]);
 
     let settings = check::Settings { file: fixture("ensemble.npz"), ..Default::default() };
-    let found = plain(check::check(&settings, &Unheard).expect("checks"));
+    let found = plain(check::check(&settings, &Silent).expect("checks"));
     let told = printed(&["check", "ensemble.npz", "--json"]);
     for summary in found["statistics"].as_array().expect("a list") {
         let other = &told["statistics"][summary["statistic"].as_str().expect("a name")];
@@ -64,7 +63,7 @@ fn defaults_are_those_of_the_binary() {
 
     let files = ["ensemble.npz", "ensemble-reference.npz"];
     let settings = compare::Settings { files: files.map(fixture).to_vec(), ..Default::default() };
-    let found = plain(compare::compare(&settings, &Unheard).expect("a comparison"));
+    let found = plain(compare::compare(&settings, &Silent).expect("a comparison"));
     let told = printed(&["compare", files[0], files[1], "--json"]);
     assert_eq!(found["comparison"]["correlations"], told["correlations"]);
     assert_eq!(found["comparison"]["differences"][0]["value"], told["differences"][0]["value"]);
@@ -78,11 +77,11 @@ fn deep_ensemble_equivalents_and_reports_are_plain_data() {
         scores: vec!["nll".to_string()],
         ..Default::default()
     };
-    let found = plain(dee::dee(&settings, &Unheard).expect("equivalents"));
+    let found = plain(dee::dee(&settings, &Silent).expect("equivalents"));
     assert!(found[1]["rows"][0]["dee"].is_number() || found[1]["rows"][0]["dee"].is_string());
     let inputs = vec![fixture("ensemble.npz")];
     let settings = report::Settings { inputs, resamples: 20, ..Default::default() };
-    let found = plain(report::report(&settings, &Unheard).expect("a study"));
+    let found = plain(report::report(&settings, &Silent).expect("a study"));
     let rows = found["runs"][0]["outcome"]["finished"]["rows"].as_array().expect("rows");
     let named = |name: &str| rows.iter().find(|row| row["score"] == name);
     let told = printed(&["evaluate", "ensemble.npz", "--json", "--resamples", "20"]);
@@ -105,10 +104,8 @@ fn studies_are_planned_run_and_scored_without_a_terminal() {
         program: PathBuf::from(env!("CARGO_BIN_EXE_dubio")),
         ..Default::default()
     };
-    struct Nobody;
-    impl dubio_bench::executor::Listener for Nobody {}
     let stop = std::sync::atomic::AtomicBool::new(false);
-    let ran = run::run(&settings, &stop, &|_| Box::new(Nobody), &Unheard).expect("a study");
+    let ran = run::run(&settings, &stop, &|_| Box::new(Silent), &Silent).expect("a study");
     assert_eq!((ran.finished.len(), ran.failed.len()), (3, 0));
     let settings = score::Settings { runs: study.runs(), ..Default::default() };
     let scored = plain(score::score(&settings).expect("scores"));
@@ -134,7 +131,7 @@ fn settings_that_no_command_line_would_let_through_are_errors() {
     let evaluated = |change: fn(&mut evaluate::Settings)| {
         let mut settings = evaluate::Settings { file: file.clone(), ..Default::default() };
         change(&mut settings);
-        refused(evaluate::evaluate(&settings, &Unheard))
+        refused(evaluate::evaluate(&settings, &Silent))
     };
     assert_eq!(evaluated(|s| s.bins = 0), "bins must be from 1 to 10000, got 0");
     assert!(evaluated(|s| s.resamples = 1).contains("resamples must be from 20"));
@@ -143,17 +140,17 @@ fn settings_that_no_command_line_would_let_through_are_errors() {
     assert!(evaluated(|s| s.ood = vec![("a.b".into(), s.file.clone())]).contains("`a.b`"));
     assert!(evaluated(|s| s.file = PathBuf::new()).contains("check the name"));
     let none = check::Settings { file: file.clone(), replicates: 0, ..Default::default() };
-    assert!(refused(check::check(&none, &Unheard)).contains("replicates"));
+    assert!(refused(check::check(&none, &Silent)).contains("replicates"));
     let none = compare::Settings::default();
-    assert!(refused(compare::compare(&none, &Unheard)).contains("two predictions files"));
+    assert!(refused(compare::compare(&none, &Silent)).contains("two predictions files"));
     let none = compare::Settings { members: Some(0), ..Default::default() };
-    assert!(refused(compare::compare(&none, &Unheard)).contains("members"));
+    assert!(refused(compare::compare(&none, &Silent)).contains("members"));
     let none = dee::Settings { methods: vec![file], draws: 0, ..Default::default() };
-    assert!(refused(dee::dee(&none, &Unheard)).contains("draws"));
-    assert!(refused(report::report(&Default::default(), &Unheard)).contains("nothing to report"));
+    assert!(refused(dee::dee(&none, &Silent)).contains("draws"));
+    assert!(refused(report::report(&Default::default(), &Silent)).contains("nothing to report"));
     let none = run::Settings { jobs: Some(0), ..Default::default() };
     let stop = std::sync::atomic::AtomicBool::new(false);
     let watching: run::Watching<'_> = &|_| unreachable!("nothing is run");
-    assert!(refused(run::run(&none, &stop, watching, &Unheard)).contains("jobs"));
+    assert!(refused(run::run(&none, &stop, watching, &Silent)).contains("jobs"));
     assert!(refused(plan::plan(&Default::default())).contains("suite"));
 }

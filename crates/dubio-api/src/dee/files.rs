@@ -8,18 +8,19 @@ use dubio_metrics::members::Members;
 use dubio_metrics::pool::pool;
 use dubio_metrics::regression::Outcomes;
 use dubio_metrics::score::{Options, Undefined};
-use dubio_metrics::scorecard::{Entry, Progress, Silent};
+use dubio_metrics::scorecard::Entry;
 use dubio_metrics::views::Chosen;
 use dubio_predictions::{Classification, Predictions, Regression, RegressionKind, Source, open};
+use dubio_progress::{Progress, Silent};
 use dubio_random::stream::Stream;
 
 use super::{Curve, Settings};
+use crate::Error;
 use crate::error::refuse;
 use crate::loading::{outcomes, pooled};
 use crate::names::Selection;
 use crate::same::{Truth, same_examples};
 use crate::scorecard::Scorecard;
-use crate::{Error, Listener};
 
 /// What a method predicted.
 struct Method {
@@ -37,7 +38,7 @@ enum Files {
 /// The curves of the baseline and of the methods, and the baseline's name.
 pub(super) fn curves(
     settings: &Settings,
-    progress: &dyn Listener,
+    progress: &dyn Progress,
 ) -> Result<(Vec<Curve>, String), Error> {
     if !settings.names.is_empty() && settings.names.len() != settings.methods.len() {
         refuse!("{} names for {} methods", settings.names.len(), settings.methods.len());

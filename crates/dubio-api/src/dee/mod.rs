@@ -7,14 +7,15 @@ use std::path::PathBuf;
 
 use dubio_metrics::card::Direction;
 use dubio_metrics::dee::{Equivalent, Falling, Point, Worth, equivalents};
+use dubio_progress::Progress;
 use dubio_words::{nearest, unknown_of_many};
 use serde::Serialize;
 
+use crate::Error;
 use crate::error::{guard, refuse};
 use crate::names::{base, known};
 use crate::range::within;
 use crate::scorecard::number;
-use crate::{Error, Listener};
 
 /// What is worth how many networks.
 #[derive(Clone, Debug)]
@@ -111,34 +112,34 @@ impl Curve {
 }
 
 /// How many independently trained networks each method is worth.
-pub fn dee(settings: &Settings, listener: &dyn Listener) -> Result<Vec<Equivalents>, Error> {
-    guard(|| worked_out(settings, listener))
+pub fn dee(settings: &Settings, progress: &dyn Progress) -> Result<Vec<Equivalents>, Error> {
+    guard(|| worked_out(settings, progress))
 }
 
-fn worked_out(settings: &Settings, listener: &dyn Listener) -> Result<Vec<Equivalents>, Error> {
+fn worked_out(settings: &Settings, progress: &dyn Progress) -> Result<Vec<Equivalents>, Error> {
     within("draws", settings.draws, 1..=usize::from(u16::MAX))?;
     let (curves, baseline) = match &settings.table {
         Some(table) => (table::curves(settings, table)?, settings.baseline.clone()),
         None if settings.methods.is_empty() => {
             refuse!("no method to compare: name prediction files, or --table FILE")
         }
-        None => files::curves(settings, listener)?,
+        None => files::curves(settings, progress)?,
     };
     let all = |curve: &Curve| {
         let worth = worth(settings, curve, &curves, &baseline)?;
         Ok(Equivalents::of(settings, curve, worth))
     };
     let equivalents = curves.iter().map(all).collect::<Result<_, Error>>()?;
-    note_smallest(&curves, &baseline, listener);
+    note_smallest(&curves, &baseline, progress);
     Ok(equivalents)
 }
 
 /// Says so where 1 means no more than "fewer than the smallest ensemble".
-fn note_smallest(curves: &[Curve], baseline: &str, listener: &dyn Listener) {
+fn note_smallest(curves: &[Curve], baseline: &str, progress: &dyn Progress) {
     let deep = curves.iter().filter(|curve| curve.method == baseline);
     let smallest = deep.filter_map(|curve| Some(curve.points.first()?.n_samples)).max();
     if let Some(n) = smallest.filter(|n| *n > 1) {
-        listener.noted(&format!(
+        progress.note(&format!(
             "note: {baseline} has no score of one network; what is worse than its {n} networks counts as 1"
         ));
     }

@@ -4,9 +4,9 @@ use dubio_metrics::check::{self, Checking, Mode, Predictive, Rule};
 use dubio_metrics::compare::{Stability, over_bins, over_temperatures};
 use dubio_metrics::examples::Examples;
 use dubio_metrics::score::{Options, Score};
-use dubio_metrics::scorecard::Silent;
 use dubio_metrics::{classification, regression};
 use dubio_predictions::RegressionKind;
+use dubio_progress::Silent;
 use dubio_random::stream::Stream;
 use dubio_report::study::{Check, Setting, Sweep};
 

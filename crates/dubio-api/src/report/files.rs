@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use dubio_metrics::members::Members;
 use dubio_metrics::score::Options;
-use dubio_metrics::scorecard::{Entry, Silent};
+use dubio_metrics::scorecard::Entry;
 use dubio_predictions::open;
+use dubio_progress::{Progress, Silent};
 use dubio_report::study::{Finished, Outcome, Row, Run, Study};
 use dubio_report::view::View;
 
@@ -13,6 +14,7 @@ use super::Settings;
 use super::examine::{checks, sweeps};
 use super::growth::{Whose, grow};
 use super::observe::{Observed, observe, uncertainties};
+use crate::Error;
 use crate::costs::read_costs;
 use crate::error::refuse;
 use crate::groups::grouping;
@@ -20,7 +22,6 @@ use crate::names::Selection;
 use crate::same::{Truth, same_examples};
 use crate::scorecard::Scorecard;
 use crate::scores::Extent;
-use crate::{Error, Listener};
 
 /// Files of one model: what it predicts for each split.
 struct Model {
@@ -29,11 +30,11 @@ struct Model {
     splits: Vec<(String, PathBuf)>,
 }
 
-pub(super) fn study_of_files(settings: &Settings, listener: &dyn Listener) -> Result<Study, Error> {
+pub(super) fn study_of_files(settings: &Settings, progress: &dyn Progress) -> Result<Study, Error> {
     let models = models(settings)?;
     same_tests(&models)?;
     let mut runs: Vec<Run> = Vec::new();
-    listener.start("files", models.len());
+    progress.start("files", models.len());
     for model in &models {
         let seed = runs.iter().filter(|run| run.method == model.name).count() as u64;
         let several = models.iter().filter(|other| other.name == model.name).count() > 1;
@@ -45,7 +46,7 @@ pub(super) fn study_of_files(settings: &Settings, listener: &dyn Listener) -> Re
             seed: several.then_some(seed),
             outcome: Outcome::Finished(Box::new(finished(model, settings)?)),
         });
-        listener.advance(1);
+        progress.advance(1);
     }
     let title = match &models[..] {
         [one] => format!("What {} knows that it does not know", one.name),
@@ -55,7 +56,7 @@ pub(super) fn study_of_files(settings: &Settings, listener: &dyn Listener) -> Re
         models.iter().map(|model| (model.path.display().to_string(), model.splits[0].1.clone()));
     let baseline = baseline(settings, &models)?;
     let mut study = Study { title, runs, baseline, ..Study::default() };
-    grow(&mut study, &files.collect(), Whose::Users, listener)?;
+    grow(&mut study, &files.collect(), Whose::Users, progress)?;
     Ok(study)
 }
 

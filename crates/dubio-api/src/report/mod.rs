@@ -9,11 +9,12 @@ mod runs;
 
 use std::path::PathBuf;
 
+use dubio_progress::Progress;
 use dubio_report::study::Study;
 
+use crate::Error;
 use crate::error::{guard, refuse};
 use crate::range::{RESAMPLES, within};
-use crate::{Error, Listener};
 
 pub(crate) use runs::study_of_plan;
 
@@ -54,16 +55,16 @@ impl Default for Settings {
 }
 
 /// The study of a folder of runs, or of predictions files.
-pub fn report(settings: &Settings, listener: &dyn Listener) -> Result<Study, Error> {
+pub fn report(settings: &Settings, progress: &dyn Progress) -> Result<Study, Error> {
     within("resamples", settings.resamples, RESAMPLES)?;
-    let mut study = guard(|| study(settings, listener))?;
+    let mut study = guard(|| study(settings, progress))?;
     if let Some(title) = &settings.title {
         study.title.clone_from(title);
     }
     Ok(study)
 }
 
-fn study(settings: &Settings, listener: &dyn Listener) -> Result<Study, Error> {
+fn study(settings: &Settings, progress: &dyn Progress) -> Result<Study, Error> {
     let Some(first) = settings.inputs.first() else {
         refuse!("nothing to report: name a folder of runs, or predictions files")
     };
@@ -83,7 +84,7 @@ fn study(settings: &Settings, listener: &dyn Listener) -> Result<Study, Error> {
             );
         }
         let name = settings.study.as_deref();
-        return runs::study_of_folder(folder, name, settings.resamples, listener);
+        return runs::study_of_folder(folder, name, settings.resamples, progress);
     }
     if let Some(folder) = settings.inputs.iter().find(|input| runs::is_store(input)) {
         refuse!(
@@ -94,5 +95,5 @@ fn study(settings: &Settings, listener: &dyn Listener) -> Result<Study, Error> {
     if settings.study.is_some() {
         refuse!("--study is for a folder of runs, and {} is none", first.display());
     }
-    files::study_of_files(settings, listener)
+    files::study_of_files(settings, progress)
 }

@@ -7,8 +7,8 @@ use dubio_metrics::examples::Examples;
 use dubio_metrics::members::Members;
 use dubio_metrics::regression::Outcomes;
 use dubio_metrics::score::Options;
-use dubio_metrics::scorecard::Silent;
 use dubio_predictions::{Classification, Predictions, Regression, open};
+use dubio_progress::Silent;
 use dubio_report::view::View;
 
 use crate::Error;

@@ -7,14 +7,15 @@ use dubio_bench::evaluation::Evaluation;
 use dubio_bench::plan::{PlannedRun, Settings};
 use dubio_bench::store::{Failure, Record, Store};
 use dubio_bench::study::Study as Planned;
+use dubio_progress::Progress;
 use dubio_report::chapter::family;
 use dubio_report::study::{Cost, Finished, Outcome, Row, Run, Study, Warning};
 
 use super::growth::{Whose, grow};
 use super::looks::looks;
+use crate::Error;
 use crate::error::refuse;
 use crate::scores::{Asked, Extent, Row as Scored, asked, scores};
-use crate::{Error, Listener};
 
 /// Whether a folder holds runs, finished or failed.
 pub(super) fn is_store(folder: &Path) -> bool {
@@ -30,7 +31,7 @@ pub(super) fn study_of_folder(
     folder: &Path,
     name: Option<&str>,
     resamples: usize,
-    listener: &dyn Listener,
+    progress: &dyn Progress,
 ) -> Result<Study, Error> {
     let store = Store::new(folder);
     let mut studies = Planned::all(&store)?;
@@ -39,8 +40,8 @@ pub(super) fn study_of_folder(
         studies.retain(|study| *study.name == *name);
     }
     match (&studies[..], name) {
-        ([one], _) => study_of_plan(one, &store, resamples, listener),
-        ([], None) => study_of_all(folder, &store, resamples, listener),
+        ([one], _) => study_of_plan(one, &store, resamples, progress),
+        ([], None) => study_of_all(folder, &store, resamples, progress),
         ([], Some(name)) => {
             refuse!(
                 "{}: no study is called {name}; there are {}",
@@ -61,11 +62,11 @@ pub(crate) fn study_of_plan(
     plan: &Planned,
     store: &Store,
     resamples: usize,
-    listener: &dyn Listener,
+    progress: &dyn Progress,
 ) -> Result<Study, Error> {
     let mut study =
         Study { title: plan.title.clone(), about: plan.paper.clone(), ..Study::default() };
-    listener.start("runs", plan.runs.len());
+    progress.start("runs", plan.runs.len());
     for planned in &plan.runs {
         let run = match (store.is_finished(&planned.id), store.failure(&planned.id)) {
             (true, _) => {
@@ -76,9 +77,9 @@ pub(crate) fn study_of_plan(
             (false, None) => unfinished(planned, Outcome::Missing),
         };
         add(&mut study, run, &planned.settings);
-        listener.advance(1);
+        progress.advance(1);
     }
-    complete(study, store, listener)
+    complete(study, store, progress)
 }
 
 /// Adds a run. One that was trained for another task than the test part belongs to the run of the same
@@ -120,7 +121,7 @@ fn study_of_all(
     folder: &Path,
     store: &Store,
     resamples: usize,
-    listener: &dyn Listener,
+    progress: &dyn Progress,
 ) -> Result<Study, Error> {
     let mut records = store.finished()?;
     let mut failures = store.failures()?;
@@ -134,19 +135,19 @@ fn study_of_all(
     records.sort_by_key(|record| key(&record.settings, &record.label));
     failures.sort_by_key(|failure| key(&failure.settings, &failure.label));
     let mut study = Study { about: format!("Runs in {}.", folder.display()), ..Study::default() };
-    listener.start("runs", records.len());
+    progress.start("runs", records.len());
     for record in &records {
         let asked = Asked { resamples, ..Asked::default() };
         let run = finished(store, record, &asked)?;
         add(&mut study, run, &record.settings);
-        listener.advance(1);
+        progress.advance(1);
     }
     for failure in failures {
         let settings = failure.settings.clone();
         add(&mut study, failed(failure), &settings);
     }
     study.title = title(&study.runs);
-    complete(study, store, listener)
+    complete(study, store, progress)
 }
 
 fn failed(failure: Failure) -> Run {
@@ -173,7 +174,7 @@ fn title(runs: &[Run]) -> String {
 }
 
 /// Adds what concerns all runs of a method together.
-fn complete(mut study: Study, store: &Store, progress: &dyn Listener) -> Result<Study, Error> {
+fn complete(mut study: Study, store: &Store, progress: &dyn Progress) -> Result<Study, Error> {
     let test = |run: &Run| (run.id.clone(), store.folder().join(&run.id).join("test.npz"));
     let seen = |run: &&Run| run.finished().is_some_and(|finished| finished.view("test").is_some());
     let files = study.runs.iter().filter(seen).map(test).collect();

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dubio_bench::executor::{Ended, Listener as Watch};
+use dubio_bench::executor::{Ended, StudyProgress};
 use dubio_bench::local::Local;
 use dubio_bench::memory;
 use dubio_bench::plan::PlannedRun;
@@ -20,7 +20,7 @@ pub(super) fn execute(
     store: &Store,
     data: &Path,
     stop: &AtomicBool,
-    watch: &dyn Watch,
+    watch: &dyn StudyProgress,
 ) -> Result<Vec<Ended>, Error> {
     if let Some(options) = &settings.slurm {
         let options = Options { jobs: settings.jobs, ..options.clone() };
@@ -62,7 +62,7 @@ fn on_slurm(
     store: &Store,
     data: &Path,
     stop: &AtomicBool,
-    watch: &dyn Watch,
+    watch: &dyn StudyProgress,
 ) -> Result<Vec<Ended>, Error> {
     if to_do.is_empty() {
         return Ok(Vec::new());
@@ -70,7 +70,7 @@ fn on_slurm(
     let worker = Worker { program: &settings.program, data };
     let submitted = slurm::submit(to_do, store, worker, options, watch)?;
     let jobs = job_numbers(&submitted);
-    watch.noted(&format!(
+    watch.note(&format!(
         "logs are in {}; Ctrl-C leaves the jobs running",
         store.folder().join(".slurm").display()
     ));

@@ -6,13 +6,14 @@ mod only;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dubio_bench::executor::{Ended, Listener as Watch};
+use dubio_bench::executor::{Ended, StudyProgress};
 use dubio_bench::plan::{PlannedRun, plan};
 use dubio_bench::search::Search;
 use dubio_bench::slurm;
 use dubio_bench::store::Store;
 use dubio_bench::study::Study;
 use dubio_bench::suite::Suite;
+use dubio_progress::Progress;
 use serde::Serialize;
 
 use crate::error::{guard, refuse};
@@ -20,7 +21,7 @@ use crate::report::study_of_plan;
 use crate::score::RunScore;
 use crate::scores::{Extent, asked, badness, scores};
 use crate::suite::{Count, Places, suite};
-use crate::{Error, Listener, destination};
+use crate::{Error, destination};
 use execute::execute;
 use only::chosen;
 
@@ -99,14 +100,14 @@ pub struct Failed {
 }
 
 /// Who is told how runs go; asked for each time that some begin, with their number.
-pub type Watching<'a> = &'a dyn Fn(usize) -> Box<dyn Watch>;
+pub type Watching<'a> = &'a dyn Fn(usize) -> Box<dyn StudyProgress>;
 
 /// Does what a suite plans and is not there yet. When `stop` is raised, runs stop where they can go on later.
 pub fn run(
     settings: &Settings,
     stop: &AtomicBool,
     watching: Watching<'_>,
-    listener: &dyn Listener,
+    progress: &dyn Progress,
 ) -> Result<Ran, Error> {
     guard(|| {
         if settings.jobs == Some(0) {
@@ -119,12 +120,12 @@ pub fn run(
         }
         let store = settings.places.store();
         let rounds = Rounds { settings, suite: &suite, store: &store };
-        let (study, planned, ended) = rounds.go(stop, watching, listener)?;
+        let (study, planned, ended) = rounds.go(stop, watching, progress)?;
         if stop.load(Ordering::Relaxed) {
             let finished = planned.iter().filter(|run| store.is_finished(&run.id)).count();
             return Err(Error::Stopped { finished, all: planned.len() });
         }
-        rounds.result(Study { runs: planned.clone(), ..study }, planned, ended, listener)
+        rounds.result(Study { runs: planned.clone(), ..study }, planned, ended, progress)
     })
 }
 
@@ -144,7 +145,7 @@ impl Rounds<'_> {
         &self,
         stop: &AtomicBool,
         watching: Watching<'_>,
-        listener: &dyn Listener,
+        progress: &dyn Progress,
     ) -> Result<(Study, Vec<PlannedRun>, Done), Error> {
         let (settings, store) = (self.settings, self.store);
         let data = settings.places.data()?;
@@ -172,7 +173,7 @@ impl Rounds<'_> {
                 .collect();
             let there = planned.iter().filter(|run| store.is_finished(&run.id)).count();
             if ended.is_empty() && there > 0 {
-                listener.noted(&format!("{there} of {} runs are there already", planned.len()));
+                progress.note(&format!("{there} of {} runs are there already", planned.len()));
             }
             let watch = watching(to_do.len());
             let how = execute(settings, &to_do, store, &data, stop, &*watch)?;
@@ -190,7 +191,7 @@ impl Rounds<'_> {
         study: Study,
         planned: Vec<PlannedRun>,
         ended: Done,
-        listener: &dyn Listener,
+        progress: &dyn Progress,
     ) -> Result<Ran, Error> {
         let (settings, store) = (self.settings, self.store);
         let beside = || settings.places.runs.join(format!("{}.html", self.suite.name));
@@ -201,7 +202,7 @@ impl Rounds<'_> {
             let known = badness(store, &run, &self.suite.search);
             Some(Failed { again: !run.is_trial() || known.is_none(), run, why })
         };
-        let reported = study_of_plan(&study, store, RESAMPLES, listener)?;
+        let reported = study_of_plan(&study, store, RESAMPLES, progress)?;
         let mut all = Vec::new();
         for run in planned.iter().filter(|run| store.is_finished(&run.id)) {
             let record = store.record(&run.id)?;

@@ -12,8 +12,9 @@ use dubio_metrics::members::Members;
 use dubio_metrics::pool::{Pooled, pool};
 use dubio_metrics::regression::{self, Outcomes};
 use dubio_metrics::score::Options;
-use dubio_metrics::scorecard::{self, Entry, Silent};
+use dubio_metrics::scorecard::{self, Entry};
 use dubio_predictions::{Classification, Error, Predictions, Regression, RegressionKind, open};
+use dubio_progress::Silent;
 use dubio_random::stream::Stream;
 
 use super::{Asked, Extent, Row};

@@ -10,7 +10,7 @@ use super::ask::ask;
 use super::batch::{Batch, home};
 use super::queue::Queue;
 use super::{Error, Options};
-use crate::executor::Listener;
+use crate::executor::StudyProgress;
 use crate::plan::PlannedRun;
 use crate::run_id::RunId;
 use crate::store::Store;
@@ -40,7 +40,7 @@ pub fn submit(
     store: &Store,
     worker: Worker<'_>,
     options: &Options,
-    listener: &dyn Listener,
+    progress: &dyn StudyProgress,
 ) -> Result<Vec<Result<Submitted, String>>, Error> {
     let header = header(options)?;
     // Two of these at once would both find a run missing, and submit it twice.
@@ -49,7 +49,7 @@ pub fn submit(
     let mut with_slurm = queued(store)?;
     let known = runs.iter().filter(|run| with_slurm.contains_key(&run.id)).count();
     if known > 0 {
-        listener.noted(&format!("{known} of {} runs are with Slurm already", runs.len()));
+        progress.note(&format!("{known} of {} runs are with Slurm already", runs.len()));
     }
     // In this order: a run that ended since the queue was asked is found finished.
     let to_do =
@@ -66,14 +66,14 @@ pub fn submit(
                     1 => "1 run".to_string(),
                     several => format!("{several} runs"),
                 };
-                listener.noted(&format!("submitted {count} as job {job}"));
+                progress.note(&format!("submitted {count} as job {job}"));
                 before = Some(job.clone());
                 with_slurm.extend(some.iter().map(|run| run.id.clone()).zip(submitted));
             }
             Err(error) if with_slurm.is_empty() => return Err(error),
             Err(error) => {
                 refused = error.to_string();
-                listener.noted(&refused);
+                progress.note(&refused);
                 break;
             }
         }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::Submitted;
 use super::fate::Fate;
 use super::queue::{Queue, Queued};
-use crate::executor::{Ended, Listener};
+use crate::executor::{Ended, StudyProgress};
 use crate::plan::PlannedRun;
 use crate::store::{Cause, Failure, Store};
 
@@ -25,9 +25,9 @@ pub fn watch(
     submitted: &[Result<Submitted, String>],
     store: &Store,
     stop: &AtomicBool,
-    listener: &dyn Listener,
+    progress: &dyn StudyProgress,
 ) -> io::Result<Vec<Ended>> {
-    let mut watcher = Watcher { store, listener, told: HashSet::new() };
+    let mut watcher = Watcher { store, progress, told: HashSet::new() };
     let pairs = runs.iter().copied().zip(submitted);
     let mut all: Vec<Watched<'_>> = pairs
         .map(|(run, task)| Watched { run, task, began: false, gone: 0, ended: None })
@@ -63,7 +63,7 @@ struct Watched<'a> {
 
 struct Watcher<'a> {
     store: &'a Store,
-    listener: &'a dyn Listener,
+    progress: &'a dyn StudyProgress,
     /// What was said once and is not said again.
     told: HashSet<String>,
 }
@@ -83,7 +83,7 @@ impl Watcher<'_> {
         for one in all.iter_mut().filter(|one| one.ended.is_none()) {
             one.ended = self.how(one, &queue)?;
             if let Some(how) = &one.ended {
-                self.listener.ended(one.run, how);
+                self.progress.ended(one.run, how);
             }
         }
         self.tell_reasons(all, &queue);
@@ -114,16 +114,16 @@ impl Watcher<'_> {
     fn under_way(&mut self, one: &mut Watched<'_>, task: &Submitted, queued: &Queued) {
         if queued.runs() && !one.began {
             one.began = true;
-            self.listener.began(one.run);
+            self.progress.began(one.run);
         } else if queued.waits() && one.began {
             one.began = false;
             let (label, seed) = (&one.run.label, one.run.settings.seed);
-            self.listener.noted(&format!(
+            self.progress.note(&format!(
                 "{label}, seed {seed} was put back into the queue; it goes on from its checkpoint"
             ));
         }
-        if let Some(share) = task.batch.progress(task.index).filter(|_| one.began) {
-            self.listener.progressed(one.run, share);
+        if let Some(fraction) = task.batch.progress(task.index).filter(|_| one.began) {
+            self.progress.progressed(one.run, fraction);
         }
     }
 
@@ -158,7 +158,7 @@ impl Watcher<'_> {
 
     fn tell(&mut self, text: String) {
         if !self.told.contains(&text) {
-            self.listener.noted(&text);
+            self.progress.note(&text);
             self.told.insert(text);
         }
     }

@@ -1,5 +1,6 @@
 //! The check of a classification.
 
+use dubio_progress::Silent;
 use rayon::prelude::*;
 
 use super::draw::Draws;
@@ -10,7 +11,7 @@ use crate::bootstrap;
 use crate::examples::Examples;
 use crate::members::{Form, Members};
 use crate::score::{Needs, Prepared, Score, Undefined};
-use crate::scorecard::{self, Scoring, Silent};
+use crate::scorecard::{self, Scoring};
 use crate::views::Mean;
 use crate::weights::{Count, LANES, Weights};
 

@@ -16,11 +16,11 @@ pub use labels::classification;
 pub use summary::{Checked, Rule, Summary};
 pub use targets::{Predictive, regression};
 
+use dubio_progress::Progress;
 use dubio_random::stream::Stream;
 use serde::{Deserialize, Serialize};
 
 use crate::score::Options;
-use crate::scorecard::Progress;
 
 /// How an ensemble makes data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
+use dubio_progress::Silent;
 use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::card::Direction;
 use crate::examples::Examples;
 use crate::score::{Options, Score};
-use crate::scorecard::{Scoring, Silent, calibrated_values};
+use crate::scorecard::{Scoring, calibrated_values};
 use crate::weights::Weights;
 
 /// Numbers of bins that are tried.

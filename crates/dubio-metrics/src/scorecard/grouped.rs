@@ -1,8 +1,9 @@
 //! `group.VALUE.NAME`, `worst_group.NAME`, `p10_group.NAME`: scores over groups of examples.
 
+use dubio_progress::Silent;
 use rayon::prelude::*;
 
-use super::{Entry, Examined, Scoring, Silent, plain};
+use super::{Entry, Examined, Scoring, plain};
 use crate::bootstrap::{Bootstrap, percentile};
 use crate::card::{Card, Direction};
 use crate::score::{Score, Undefined};

@@ -11,6 +11,7 @@ pub use composite::composite;
 pub use grouped::{LISTED, grouped};
 pub use ood::ood;
 
+use dubio_progress::Progress;
 use dubio_random::stream::Stream;
 use rayon::prelude::*;
 
@@ -37,22 +38,6 @@ pub struct Entry {
     pub interval: Option<(f64, f64)>,
     /// Values of the resamples, empty without a bootstrap.
     pub replicates: Vec<f64>,
-}
-
-/// Whoever wants to know how far the work has come.
-pub trait Progress: Sync {
-    /// A stage of `total` pieces begins.
-    fn start(&self, stage: &'static str, total: usize);
-    /// So many more pieces are done.
-    fn advance(&self, pieces: usize);
-}
-
-/// Nobody.
-pub struct Silent;
-
-impl Progress for Silent {
-    fn start(&self, _: &'static str, _: usize) {}
-    fn advance(&self, _: usize) {}
 }
 
 /// How to score: settings, resampling, and which names are wanted.

@@ -11,7 +11,8 @@ use dubio_metrics::members::{Form, InMemory};
 use dubio_metrics::pool::pool;
 use dubio_metrics::regression::{self, Outcomes};
 use dubio_metrics::score::{Options, Score};
-use dubio_metrics::scorecard::{self, Scoring, Silent};
+use dubio_metrics::scorecard::{self, Scoring};
+use dubio_progress::Silent;
 use dubio_random::stream::Stream;
 use dubio_report::study::{
     Check, Cost, Finished, Growth, Outcome, Row, Run, Setting, Study, Sweep,
