@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use dubio_data::dataset::Dataset;
-use dubio_data::sets::{self, Counts, Part, Set, Shape, Task};
+use dubio_data::sets::{self, Counts, InputKind, Part, Set, Task};
 use dubio_infer::recipe::Recipe;
 use dubio_nn::network::Network;
 use dubio_nn::networks;
-use dubio_nn::shape::Shape as InputShape;
+use dubio_nn::shape::Shape;
 
 use crate::evaluation::Evaluation;
 use crate::plan::{PlannedRun, network_for};
@@ -191,9 +191,11 @@ impl Samples {
 
 /// Numbers of an example, and bytes of each as it is stored.
 fn width(set: &Set) -> (f64, f64) {
-    match set.shape {
-        Shape::Images { channels, height, width, .. } => ((channels * height * width) as f64, 1.0),
-        Shape::Features(width) => (width as f64, 8.0),
+    match set.inputs {
+        InputKind::Images { channels, height, width, .. } => {
+            ((channels * height * width) as f64, 1.0)
+        }
+        InputKind::Features(width) => (width as f64, 8.0),
     }
 }
 
@@ -208,9 +210,9 @@ fn examples(set: &Set, part: Part) -> u64 {
 
 /// Numbers that a network keeps of an example: what every layer puts out, and its gradient.
 fn numbers_between(network: &str, set: &Set, outputs: usize) -> f64 {
-    let shape = match set.shape {
-        Shape::Images { channels, height, width, .. } => InputShape::image(channels, height, width),
-        Shape::Features(width) => InputShape::vector(width),
+    let shape = match set.inputs {
+        InputKind::Images { channels, height, width, .. } => Shape::image(channels, height, width),
+        InputKind::Features(width) => Shape::vector(width),
     };
     let Ok(network) = networks::build(network, shape, outputs) else { return 0.0 };
     2.0 * between(&network)

@@ -42,7 +42,7 @@ fn a_list_gives_images_labels_splits_and_groups() {
     let list = "file,label,split,hospital,country\n\
                 rgb.png,1,train,30,Chad\nrgba.png,0,test,10,Benin\ngrey.png,2,test,20,Chad\n";
     let folder = folder(list);
-    let test = read(folder.path(), Some("test")).expect("the test part");
+    let test = read(folder.path(), Some("test")).expect("the test set");
     let Inputs::Images(images) = &test.inputs else { panic!("images") };
     assert_eq!((images.channels, images.height, images.width), (3, 1, 2));
     // Planes, not pixels; transparency dropped; grey three times.

@@ -5,7 +5,7 @@ use std::path::Path;
 use dubio_data::Error;
 use dubio_data::dataset::{Answers, Dataset, Inputs};
 use dubio_data::formats::uci::Half;
-use dubio_data::sets::{self, Counts, Files, Kind, Origin, Part, Shape, Task};
+use dubio_data::sets::{self, Counts, Files, InputKind, Kind, Origin, Part, Task};
 
 fn load(name: &str) -> Result<Dataset, Error> {
     let name = sets::parse(name)?;
@@ -91,7 +91,7 @@ fn embedded_sets_load_without_any_folder_and_are_what_their_cards_say() {
                 assert!(set.name.starts_with("parabola"), "{}", set.name);
                 continue;
             };
-            let Shape::Images { channels, height, width, white } = set.shape else { panic!() };
+            let InputKind::Images { channels, height, width, white } = set.inputs else { panic!() };
             let found = (images.channels, images.height, images.width);
             assert_eq!(found, (channels, height, width), "{}", set.name);
             assert_eq!(images.pixels.iter().max(), Some(&white), "{}", set.name);
@@ -101,7 +101,7 @@ fn embedded_sets_load_without_any_folder_and_are_what_their_cards_say() {
     }
 }
 
-/// Gopal 2021, sec. 4.1: means and deviations within five standard errors, and no point in the gap but
+/// Gopal 2021, sec. 4.1: means and standard deviations within five standard errors, and no point in the gap but
 /// those of the set that is named after it.
 #[test]
 fn the_parabola_is_as_published_and_the_same_every_time() {

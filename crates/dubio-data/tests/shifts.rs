@@ -156,7 +156,7 @@ fn every_size_works() {
 #[test]
 fn a_larger_image_changes_about_as_much() {
     let (small, large) = (scenes(24, 3, 32, 32), scenes(24, 3, 96, 96));
-    // Blocks of 8 x 8 and shares of the side see no size.
+    // Blocks of 8 x 8 and fractions of the side see no size.
     let sizeless = ["pixelate", "jpeg_compression"];
     for shift in shifts::cifar_10_c().filter(|shift| !sizeless.contains(&shift.card().name)) {
         let (small, large) = (change(shift, &small, 5), change(shift, &large, 5));
@@ -268,11 +268,11 @@ fn noises_have_their_mean_and_variance() {
             assert!((mean - 127.5).abs() < 0.3, "{name} {severity} {mean}");
             assert!((measured / variance - 1.0).abs() < slack, "{name} {measured} {variance}");
         }
-        let share = pick([0.01, 0.02, 0.03, 0.05, 0.07]);
+        let fraction = pick([0.01, 0.02, 0.03, 0.05, 0.07]);
         let shifted = named("impulse_noise").apply(&flat(128, 100), severity, &stream);
         for struck in [0, 255] {
             let count = shifted.pixels.iter().filter(|&&byte| byte == struck).count() as f64;
-            let expected = 0.5 * share * shifted.pixels.len() as f64;
+            let expected = 0.5 * fraction * shifted.pixels.len() as f64;
             assert!(
                 (count - expected).abs() < 4.0 * expected.sqrt(),
                 "{struck} {count} {expected}"
@@ -433,5 +433,5 @@ fn dropping_classes_takes_the_share_of_each_and_keeps_the_order() {
     assert_eq!(drop_classes(&data, &[1], 0.0, &stream).unwrap(), data);
     let wrong = drop_classes(&data, &[4], 0.5, &stream);
     assert_eq!(wrong, Err(DropError::UnknownClass { class: 4, classes: 4 }));
-    assert_eq!(drop_classes(&data, &[1], 1.5, &stream), Err(DropError::Share(1.5)));
+    assert_eq!(drop_classes(&data, &[1], 1.5, &stream), Err(DropError::Fraction(1.5)));
 }

@@ -12,11 +12,12 @@ use dubio_random::uniform::uniform;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::fitted::{Fitted, side_by_side};
+use crate::fitted::Fitted;
 use crate::posterior::{Predictive, Sample};
 use crate::predict::{Predicted, TestTime};
+use crate::side_by_side::side_by_side;
 
-/// How images are changed. No pixel moves by more than `epsilon`, a share of the brightest pixel of
+/// How images are changed. No pixel moves by more than `epsilon`, a fraction of the brightest pixel of
 /// the set, and none leaves the range from 0 to that.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Attack {
@@ -32,7 +33,7 @@ pub struct Attack {
 pub enum Rule {
     /// One step of `epsilon` along the sign of the gradient: Goodfellow et al. 2015.
     Fgsm,
-    /// Ten steps of `epsilon / 4` from a random place, each followed by a projection: Madry et al. 2018.
+    /// Ten steps of `epsilon / 4` from a random point, each followed by a projection: Madry et al. 2018.
     Pgd,
 }
 
@@ -118,13 +119,13 @@ impl Attack {
         sight: &mut Sight<'_, E>,
         stream: &Stream,
     ) -> Vec<T> {
-        // Channels are last: the colour of a number is its place modulo the colours.
+        // Channels are last: the colour of a number is its index modulo the colours.
         let moved = |i: usize, value: T| {
             let [dark, bright, reach] = bounds[i % bounds.len()];
             value.max(plain[i] - reach).min(plain[i] + reach).max(dark).min(bright)
         };
         let mut now = plain.to_vec();
-        let (steps, share) = match self.rule {
+        let (steps, fraction) = match self.rule {
             Rule::Fgsm => (1, 1.0),
             Rule::Pgd => (PGD_STEPS, 2.5 / PGD_STEPS as f64),
         };
@@ -139,7 +140,7 @@ impl Attack {
             let gradient = sight.gradient(&now, labels);
             for (i, (value, g)) in now.iter_mut().zip(gradient).enumerate() {
                 let way = if g == T::zero() { g } else { g.signum() };
-                let step = bounds[i % bounds.len()][2] * T::of(share);
+                let step = bounds[i % bounds.len()][2] * T::of(fraction);
                 *value = moved(i, *value + step * way);
             }
         }

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use dubio_words::unknown;
 
-use crate::methods::CARDS;
 use crate::wrong::Wrong;
 
 /// Why inference could not begin or go on.
@@ -72,8 +71,13 @@ pub enum Error {
         classes: usize,
     },
     /// A method that there is not.
-    #[error("{}", unknown("method", .0, CARDS.iter().map(|card| card.name)))]
-    UnknownMethod(String),
+    #[error("{}", unknown("method", name, known.iter().copied()))]
+    UnknownMethod {
+        /// What was asked for.
+        name: String,
+        /// Those that there are.
+        known: Vec<&'static str>,
+    },
     /// A setting that cannot be.
     #[error("{method}: {wrong}")]
     Setting {

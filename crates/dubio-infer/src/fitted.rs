@@ -1,8 +1,7 @@
 //! A recipe carried out: its members side by side, each a chain from its start.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use dubio_data::dataset::Dataset;
 use dubio_nn::engine::{Engine, Point, Vector};
@@ -10,20 +9,20 @@ use dubio_nn::network::Network;
 use dubio_nn::real::Real;
 use dubio_nn::weights;
 use dubio_predictions::input;
-use dubio_progress::Part as PartOfWork;
+use dubio_progress::Part;
 use dubio_random::stream::Stream;
 
 use crate::error::Error;
 use crate::fit::{Options, Outcome, Unfinished, fit};
 use crate::head::Head;
-use crate::layers::Part;
 use crate::posterior::{Posterior, Predictive};
 use crate::prior::Gaussian;
 use crate::problem::{Problem, Start};
-use crate::recipe::Recipe;
+use crate::recipe::{Recipe, WarmUp};
+use crate::side_by_side::side_by_side;
+use crate::subnetwork::Subnetwork;
 use crate::target::Target;
 use crate::training::{self, Training};
-use crate::warm_up::WarmUp;
 
 /// A trained recipe: what it takes to predict.
 pub struct Fitted<E: Engine> {
@@ -95,7 +94,7 @@ impl Recipe {
         let members = self.members();
         options.progress.start("training", members * PIECES);
         let one = |number: usize| {
-            let progress = PartOfWork::new(options.progress, PIECES);
+            let progress = Part::new(options.progress, PIECES);
             let options = Options { progress: &progress, checkpoints: options.checkpoints.clone() };
             let stream = stream.child("member").nth(number);
             let training = &training;
@@ -158,7 +157,7 @@ impl<E: Engine> Member<'_, E> {
         let fraction = first.passes() / (first.passes() + self.recipe.method.passes());
         let pieces = (fraction * PIECES as f64) as usize;
         options.progress.start("training", PIECES);
-        let progress = PartOfWork::new(options.progress, pieces);
+        let progress = Part::new(options.progress, pieces);
         let checkpoints = options.checkpoints.clone().map(|mut kept| {
             kept.folder.push("warm-up");
             kept.identity += " warm-up";
@@ -169,7 +168,7 @@ impl<E: Engine> Member<'_, E> {
         let warmed = Member { recipe: first, stream, ..self.clone() }.run(&before);
         let mut warmed = warmed.map_err(|unfinished| nothing(unfinished.error))?;
         let last = warmed.points.pop().expect("every method leaves a sample");
-        let progress = PartOfWork::new(options.progress, PIECES - pieces);
+        let progress = Part::new(options.progress, PIECES - pieces);
         let after = Options { progress: &progress, checkpoints: options.checkpoints.clone() };
         let mut outcome = self.chain(&after, |_| Ok(Start::Warm(last)));
         let all = match &mut outcome {
@@ -201,7 +200,7 @@ impl<E: Engine> Member<'_, E> {
             return fit(rule(&problem), &mut problem, stream, *number, options);
         };
         let head = Head::new(engine, network, moving.start, start, training, stream);
-        let Head { network, start, features, before } = head;
+        let Head { network, start, features, backbone } = head;
         if let Some(features) = features {
             task.data = engine.data(&features);
         }
@@ -209,16 +208,16 @@ impl<E: Engine> Member<'_, E> {
         let held = Some(moving.clone());
         let problem = Problem::new(engine, &network, &task, setup.batch, held, start, stream);
         let mut problem = problem.map_err(nothing)?;
-        let mut part = Part::new(&mut problem, moving);
-        let complete = |part: &Part<'_, _>, mut posterior: Posterior<E::Vector>| {
-            let whole = |point: Point<E::Vector>| before.complete(part.complete(point));
+        let mut subnetwork = Subnetwork::new(&mut problem, moving);
+        let complete = |subnetwork: &Subnetwork<'_, _>, mut posterior: Posterior<E::Vector>| {
+            let whole = |point: Point<E::Vector>| backbone.complete(subnetwork.complete(point));
             posterior.points = posterior.points.into_iter().map(whole).collect();
             posterior
         };
-        match fit(rule(&part), &mut part, stream, *number, options) {
-            Ok(posterior) => Ok(complete(&part, posterior)),
+        match fit(rule(&subnetwork), &mut subnetwork, stream, *number, options) {
+            Ok(posterior) => Ok(complete(&subnetwork, posterior)),
             Err(mut unfinished) => {
-                unfinished.so_far = complete(&part, unfinished.so_far);
+                unfinished.so_far = complete(&subnetwork, unfinished.so_far);
                 Err(unfinished)
             }
         }
@@ -247,60 +246,4 @@ fn warm<E: Engine>(engine: &E, network: &Network, path: &Path) -> Result<Start<E
         weights::read(network, &bytes).map_err(|e| Error::file(path, e, advice))?;
     let (theta, statistics) = (engine.vector(&theta), engine.vector(&statistics));
     Ok(Start::Warm(Point { theta, statistics }))
-}
-
-/// Runs pieces of work side by side, each on one thread of its own from beginning to end: what a
-/// member does inside never waits for another's.
-pub(crate) fn side_by_side<R: Send>(count: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
-    let threads = rayon::current_num_threads().min(count);
-    let next = AtomicUsize::new(0);
-    let results: Vec<Mutex<Option<R>>> = (0..count).map(|_| Mutex::new(None)).collect();
-    let take = || {
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(place) = results.get(index) else { return };
-            *place.lock().expect("written once") = Some(work(index));
-        }
-    };
-    let worker = || match rayon::ThreadPoolBuilder::new().num_threads(1).build() {
-        Ok(pool) => pool.install(take),
-        // Where the system gives no more threads, this one does what the others leave.
-        Err(_) => take(),
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            if std::thread::Builder::new().spawn_scoped(scope, worker).is_err() {
-                break;
-            }
-        }
-    });
-    take();
-    let taken = results.into_iter().map(|r| r.into_inner().expect("written once"));
-    taken.map(|result| result.expect("every piece was done")).collect()
-}
-
-/// Single precision, of which crates that train would each build all of it once more: what is generic and
-/// never inlined is shared with them, if it is used here.
-mod single {
-    use dubio_nn::Single;
-
-    use super::*;
-    use crate::attack::Attack;
-    use crate::predict::{Predicted, TestTime};
-
-    type Trained = Fitted<Single>;
-    type Fit = fn(
-        &Recipe,
-        &Single,
-        &str,
-        &Dataset,
-        &Stream,
-        &Options<'_>,
-    ) -> Outcome<Trained, Option<Trained>>;
-    type Predict<How> = fn(&Trained, &Dataset, &How, &Stream) -> Result<Predicted, Error>;
-    type Weights = fn(&Trained) -> Result<Vec<Vec<u8>>, Error>;
-
-    #[used]
-    static BUILT: (Fit, Predict<TestTime>, Predict<Attack>, Weights) =
-        (Recipe::fit, Fitted::predict, Fitted::predict_attacked, Fitted::weights);
 }

@@ -1,4 +1,4 @@
-//! The end of a network, when what is before it does not move.
+//! The end of a network, when its backbone does not move.
 
 use std::sync::Arc;
 
@@ -17,24 +17,24 @@ const CHUNK: usize = 1000;
 pub(crate) struct Head<E: Engine> {
     pub(crate) network: Network,
     pub(crate) start: Start<E::Vector>,
-    /// What the layers before it make of the training inputs, worked out once; none where it has to
+    /// What its backbone makes of the training inputs, worked out once; none where it has to
     /// be worked out at every step, and the head is the network itself.
     pub(crate) features: Option<Examples<E::Number>>,
-    /// The layers before it.
-    pub(crate) before: Before<E::Vector>,
+    /// Its backbone: the layers before it.
+    pub(crate) backbone: Backbone<E::Vector>,
 }
 
-/// The numbers of the layers before a head.
-pub(crate) struct Before<V>(Option<Point<V>>);
+/// The numbers of a backbone: the layers before a head.
+pub(crate) struct Backbone<V>(Option<Point<V>>);
 
-impl<V: Vector> Before<V> {
+impl<V: Vector> Backbone<V> {
     /// A point of the whole network.
     pub(crate) fn complete(&self, point: Point<V>) -> Point<V> {
         match &self.0 {
             None => point,
-            Some(before) => Point {
-                theta: joined(&before.theta, &point.theta),
-                statistics: joined(&before.statistics, &point.statistics),
+            Some(backbone) => Point {
+                theta: joined(&backbone.theta, &point.theta),
+                statistics: joined(&backbone.statistics, &point.statistics),
             },
         }
     }
@@ -66,24 +66,24 @@ impl<E: Engine> Head<E> {
             .seam(from)
             .filter(|&seam| network.shape(Source::Node(seam - 1)).size() <= network.input.size());
         let (Some(seam), Inputs::Ready(inputs)) = (seam, &training.examples.inputs) else {
-            let (start, before) = (Start::Warm(start), Before(None));
-            return Self { network, start, features: None, before };
+            let (start, backbone) = (Start::Warm(start), Backbone(None));
+            return Self { network, start, features: None, backbone };
         };
-        let (body, network) = network.split(seam);
+        let (backbone_network, network) = network.split(seam);
         let cut = |all: &E::Vector, at: usize| (all.part(0..at), all.part(at..all.len()));
-        let (theta, moving) = cut(&start.theta, body.parameters());
-        let (statistics, own) = cut(&start.statistics, body.statistics());
-        let before = Point { theta, statistics };
+        let (theta, moving) = cut(&start.theta, backbone_network.parameters());
+        let (statistics, own) = cut(&start.statistics, backbone_network.statistics());
+        let backbone = Point { theta, statistics };
         let mut features = Vec::new();
-        let mut model = engine.model(&body, CHUNK.min(training.len()));
-        model.predict(&before, inputs, None, &mut features);
+        let mut model = engine.model(&backbone_network, CHUNK.min(training.len()));
+        model.predict(&backbone, inputs, None, &mut features);
         let inputs = Inputs::Ready(Arc::new(features));
         let answers = training.examples.answers.clone();
         Self {
             network,
             start: Start::Warm(Point { theta: moving, statistics: own }),
             features: Some(Examples { inputs, answers }),
-            before: Before(Some(before)),
+            backbone: Backbone(Some(backbone)),
         }
     }
 }

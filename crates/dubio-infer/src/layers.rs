@@ -1,16 +1,12 @@
 //! `layers`: inference over some layers only, for every method.
 
-use std::mem::swap;
 use std::ops::Range;
-use std::sync::Arc;
 
-use dubio_nn::engine::{Point, Seed, Slice, Vector, Visited};
+use dubio_nn::parameter::Slice;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::Error;
-use crate::prior::Prior;
-use crate::target::{BatchName, Target};
 
 /// Which layers move; the others stay where they start.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,134 +71,5 @@ impl Layers {
                 Err(Error::Unsuited("`layers` must be neighbours, with none left out".to_string()))
             }
         }
-    }
-}
-
-/// A target as a function of some layers' parameters, the others at their start.
-pub struct Part<'a, T: Target> {
-    whole: &'a mut T,
-    range: Range<usize>,
-    prior: Arc<dyn Prior<T::Vector>>,
-    /// All parameters; the stretch that moves is overwritten.
-    point: Point<T::Vector>,
-    gradient: T::Vector,
-}
-
-impl<'a, T: Target> Part<'a, T> {
-    /// Of the parameters in a stretch.
-    pub fn new(whole: &'a mut T, range: Range<usize>) -> Self {
-        let point = whole.start(0);
-        let gradient = point.theta.clone();
-        let prior = whole.prior().part(range.clone()).into();
-        Self { whole, range, prior, point, gradient }
-    }
-
-    /// A point of the whole network.
-    pub fn complete(&self, point: Point<T::Vector>) -> Point<T::Vector> {
-        let mut theta = self.point.theta.clone();
-        theta.put(self.range.start, &point.theta);
-        Point { theta, statistics: point.statistics }
-    }
-
-    /// Calls `f` with the whole target at the point of the whole network, and a gradient's room.
-    fn at<R>(
-        &mut self,
-        part: &mut Point<T::Vector>,
-        f: impl FnOnce(&mut T, &mut Point<T::Vector>, &mut T::Vector) -> R,
-    ) -> R {
-        self.point.theta.put(self.range.start, &part.theta);
-        swap(&mut self.point.statistics, &mut part.statistics);
-        let result = f(self.whole, &mut self.point, &mut self.gradient);
-        swap(&mut self.point.statistics, &mut part.statistics);
-        result
-    }
-
-    fn own(&self, gradient: &mut T::Vector) {
-        gradient.copy_from(&self.gradient.part(self.range.clone()));
-    }
-}
-
-impl<T: Target> Target for Part<'_, T> {
-    type Vector = T::Vector;
-
-    fn examples(&self) -> usize {
-        self.whole.examples()
-    }
-    fn prior(&self) -> Arc<dyn Prior<T::Vector>> {
-        Arc::clone(&self.prior)
-    }
-    fn is_steep(&self) -> bool {
-        self.whole.is_steep()
-    }
-    fn batches(&self) -> usize {
-        self.whole.batches()
-    }
-    fn start(&self, index: usize) -> Point<T::Vector> {
-        let Point { theta, statistics } = self.whole.start(index);
-        Point { theta: theta.part(self.range.clone()), statistics }
-    }
-    fn slices(&self) -> Vec<Slice> {
-        let start = self.range.start;
-        let inside = self.whole.slices().into_iter().filter(|slice| {
-            self.range.start <= slice.range.start && slice.range.end <= self.range.end
-        });
-        let moved = inside.map(|slice| Slice {
-            range: slice.range.start - start..slice.range.end - start,
-            ..slice
-        });
-        moved.collect()
-    }
-    fn gradient(
-        &mut self,
-        point: &mut Point<T::Vector>,
-        batch: BatchName,
-        gradient: &mut T::Vector,
-    ) {
-        self.at(point, |whole, point, gradient| whole.gradient(point, batch, gradient));
-        self.own(gradient);
-    }
-    fn losses(&mut self) -> Vec<f64> {
-        self.whole.losses()
-    }
-    fn whole(&mut self, theta: &T::Vector, gradient: &mut T::Vector) -> f64 {
-        self.point.theta.put(self.range.start, theta);
-        let loss = self.whole.whole(&self.point.theta, &mut self.gradient);
-        self.own(gradient);
-        loss
-    }
-    fn whole_loss(&mut self, theta: &T::Vector) -> f64 {
-        self.point.theta.put(self.range.start, theta);
-        self.whole.whole_loss(&self.point.theta)
-    }
-    fn has_statistics(&self) -> bool {
-        self.whole.has_statistics()
-    }
-    fn statistics(&mut self, theta: &T::Vector) -> T::Vector {
-        self.point.theta.put(self.range.start, theta);
-        self.whole.statistics(&self.point.theta)
-    }
-    fn outputs(&mut self, point: &Point<T::Vector>, batch: BatchName) -> Vec<f64> {
-        self.at(&mut point.clone(), |whole, point, _| whole.outputs(point, batch))
-    }
-    fn seeded_gradient(
-        &mut self,
-        point: &mut Point<T::Vector>,
-        batch: BatchName,
-        seed: Seed<'_>,
-        gradient: &mut T::Vector,
-    ) {
-        self.at(point, |whole, point, gradient| {
-            whole.seeded_gradient(point, batch, seed, gradient);
-        });
-        self.own(gradient);
-    }
-    fn visit(
-        &mut self,
-        point: &Point<T::Vector>,
-        batch: BatchName,
-        seed: Seed<'_>,
-        visitor: &mut dyn FnMut(Visited<'_, T::Vector>),
-    ) {
-        self.at(&mut point.clone(), |whole, point, _| whole.visit(point, batch, seed, visitor));
     }
 }

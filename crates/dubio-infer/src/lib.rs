@@ -31,10 +31,13 @@ pub mod prior;
 pub mod problem;
 pub mod recipe;
 pub mod rule;
+pub mod scaling;
 pub mod schedule;
+mod side_by_side;
+mod single;
+pub mod subnetwork;
 pub mod target;
 pub mod training;
-pub mod warm_up;
 pub mod wrong;
 
 pub use error::Error;

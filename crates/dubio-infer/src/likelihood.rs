@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use dubio_nn::loss::{Kernel, Loss, Truth, log_std, mean_loss};
 
-use crate::training::Scaling;
+use crate::scaling::Scaling;
 
 /// A loss that is the negative logarithm of a density, and the predictions that its outputs are.
 pub trait Likelihood: Loss {

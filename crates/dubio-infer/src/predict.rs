@@ -11,9 +11,10 @@ use dubio_random::stream::Stream;
 
 use crate::augment::Augmentation;
 use crate::error::Error;
-use crate::fitted::{Fitted, side_by_side};
+use crate::fitted::Fitted;
 use crate::likelihood::{Array, Likelihood};
 use crate::posterior::Sample;
+use crate::side_by_side::side_by_side;
 
 /// Test-time augmentation: each sample looks at the images so many times, changed at random each
 /// time, and each look is a sample of its own.

@@ -3,9 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use dubio_nn::engine::{Batch, Engine, Model, Point, Rows, Seed, Slice, Vector, Visited};
+use dubio_nn::engine::{Batch, Engine, Model, Point, Rows, Seed, Vector, Visited};
 use dubio_nn::loss::Loss;
 use dubio_nn::network::Network;
+use dubio_nn::parameter::Slice;
 use dubio_nn::real::Real;
 use dubio_random::stream::Stream;
 use dubio_random::uniform::{below_32, shuffle};

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::rule::Step;
 
 /// How a learning rate falls from its start to the end of training. Written as a name, and after a
-/// colon where it ends, as a share of where it starts: `cosine:0.5`.
+/// colon where it ends, as a fraction of where it starts: `cosine:0.5`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Schedule {
@@ -16,13 +16,13 @@ pub enum Schedule {
     Constant,
     /// `cosine`: half a wave from 1 to `end` (0), step by step.
     Cosine {
-        /// Share at the end.
+        /// Fraction at the end.
         end: f64,
     },
     /// `flat-then-linear`: 1 for half of the epochs, a straight line to `end` (0.01) until nine
     /// tenths, then flat again. Ashukha et al. 2020, eq. 10, after Garipov et al. 2018.
     FlatThenLinear {
-        /// Share at the end.
+        /// Fraction at the end.
         end: f64,
     },
     /// `step:30:0.1`: times a factor every so many epochs.
@@ -35,8 +35,8 @@ pub enum Schedule {
 }
 
 impl Schedule {
-    /// Share of the first learning rate at a step of a training of so many epochs.
-    pub fn share(self, at: &Step<'_>, epochs: usize) -> f64 {
+    /// Fraction of the first learning rate at a step of a training of so many epochs.
+    pub fn fraction(self, at: &Step<'_>, epochs: usize) -> f64 {
         let total = epochs as f64;
         match self {
             Self::Constant => 1.0,
@@ -61,17 +61,17 @@ impl FromStr for Schedule {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, rest) = text.split_once(':').map_or((text, None), |(n, r)| (n, Some(r)));
-        let share = |default: f64| match rest {
+        let fraction = |default: f64| match rest {
             None => Ok(default),
             Some(rest) => match rest.parse() {
                 Ok(end) if (0.0..=1.0).contains(&end) => Ok(end),
-                _ => Err(format!("`{rest}` in `{text}` must be a share from 0 to 1")),
+                _ => Err(format!("`{rest}` in `{text}` must be a fraction from 0 to 1")),
             },
         };
         match name {
             "constant" if rest.is_none() => Ok(Self::Constant),
-            "cosine" => Ok(Self::Cosine { end: share(0.0)? }),
-            "flat-then-linear" => Ok(Self::FlatThenLinear { end: share(0.01)? }),
+            "cosine" => Ok(Self::Cosine { end: fraction(0.0)? }),
+            "flat-then-linear" => Ok(Self::FlatThenLinear { end: fraction(0.01)? }),
             "step" => {
                 let parts = rest.and_then(|rest| rest.split_once(':'));
                 let parsed = parts.and_then(|(e, f)| Some((e.parse().ok()?, f.parse().ok()?)));
@@ -109,7 +109,7 @@ impl From<Schedule> for String {
     }
 }
 
-/// Share of the learning rate at step `t`, counted from 0, of cycles of `length` steps: half a wave
+/// Fraction of the learning rate at step `t`, counted from 0, of cycles of `length` steps: half a wave
 /// from 1 to near 0, over and over. Ashukha et al. 2020, eq. 16 (which counts from 1), after
 /// Huang et al. 2017.
 pub fn cosine_cycle(t: usize, length: usize) -> f64 {
@@ -133,29 +133,29 @@ mod tests {
     use super::*;
     use dubio_random::stream::Stream;
 
-    fn share(schedule: &str, epoch: usize, batch: usize) -> f64 {
+    fn fraction(schedule: &str, epoch: usize, batch: usize) -> f64 {
         let stream = Stream::root(0);
         let at = Step { epoch, batch, batches: 10, examples: 1, stream: &stream };
-        schedule.parse::<Schedule>().unwrap().share(&at, 100)
+        schedule.parse::<Schedule>().unwrap().fraction(&at, 100)
     }
 
     #[test]
     fn equation_10_is_flat_then_a_line_then_flat() {
         for (epoch, expected) in [(0, 1.0), (50, 1.0), (70, 0.505), (90, 0.01), (99, 0.01)] {
-            assert!((share("flat-then-linear", epoch, 3) - expected).abs() < 1e-12, "{epoch}");
+            assert!((fraction("flat-then-linear", epoch, 3) - expected).abs() < 1e-12, "{epoch}");
         }
     }
 
     #[test]
     fn a_cosine_is_half_way_at_half_time() {
-        assert!((share("cosine", 50, 0) - 0.5).abs() < 1e-12);
-        assert!((share("cosine:0.5", 50, 0) - 0.75).abs() < 1e-12);
-        assert!((share("cosine", 0, 0) - 1.0).abs() < 1e-12 && share("cosine", 99, 9) < 1e-5);
+        assert!((fraction("cosine", 50, 0) - 0.5).abs() < 1e-12);
+        assert!((fraction("cosine:0.5", 50, 0) - 0.75).abs() < 1e-12);
+        assert!((fraction("cosine", 0, 0) - 1.0).abs() < 1e-12 && fraction("cosine", 99, 9) < 1e-5);
     }
 
     #[test]
     fn steps_drop_at_whole_multiples_of_their_epochs() {
-        assert_eq!([29, 30, 60].map(|e| share("step:30:0.5", e, 9)), [1.0, 0.5, 0.25]);
+        assert_eq!([29, 30, 60].map(|e| fraction("step:30:0.5", e, 9)), [1.0, 0.5, 0.25]);
     }
 
     #[test]

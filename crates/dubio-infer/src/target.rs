@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use dubio_nn::engine::{Point, Seed, Slice, Vector, Visited};
+use dubio_nn::engine::{Point, Seed, Vector, Visited};
+use dubio_nn::parameter::Slice;
 
 use crate::prior::Prior;
 

@@ -9,12 +9,12 @@ use dubio_infer::Error;
 use dubio_infer::augment::Augmentation;
 use dubio_infer::fit::{self, Options};
 use dubio_infer::fitted::Fitted;
-use dubio_infer::layers::Part;
 use dubio_infer::methods::sgd::Descent;
 use dubio_infer::methods::{CARDS, Method};
 use dubio_infer::predict::TestTime;
 use dubio_infer::problem::{Problem, Start};
 use dubio_infer::recipe::Recipe;
+use dubio_infer::subnetwork::Subnetwork;
 use dubio_infer::target::{BatchName, Target as _};
 use dubio_infer::training::Training;
 use dubio_infer::wrong::{Kind, Wrong};
@@ -52,7 +52,7 @@ fn table(settings: &impl serde::Serialize) -> Map<String, Value> {
 fn refused(name: &str, settings: Value) -> String {
     let Value::Object(settings) = settings else { panic!("a table") };
     match Recipe::parse(name, settings.clone()) {
-        Err(error @ (Error::Setting { .. } | Error::UnknownMethod(_))) => error.to_string(),
+        Err(error @ (Error::Setting { .. } | Error::UnknownMethod { .. })) => error.to_string(),
         other => panic!("{name} {settings:?}: {other:?}"),
     }
 }
@@ -262,7 +262,9 @@ fn an_error_says_which_method_and_which_setting_is_meant() {
             (&["prior_std", "weight_decay"].map(String::from)[..], Kind::Value)
         );
     }
-    assert!(matches!(Recipe::named("sgdd"), Err(Error::UnknownMethod(name)) if name == "sgdd"));
+    assert!(
+        matches!(Recipe::named("sgdd"), Err(Error::UnknownMethod { name, .. }) if name == "sgdd")
+    );
     let of = |value: Value| wrong("sgd", value).what;
     assert_eq!(of(json!({ "lr": "big" })), "`lr`: expected a number, got \"big\"");
     assert_eq!(of(json!({ "epochs": 1.5 })), "`epochs`: expected a whole number from 0, got 1.5");
@@ -452,7 +454,7 @@ fn layers_that_stay_are_as_good_as_never_looked_at_again() {
             let held = Some(moving.clone());
             let problem = Problem::new(&engine, &network, &task, 40, held, Start::Fresh, &stream);
             let mut problem = problem.expect("a problem");
-            let mut part = Part::new(&mut problem, moving);
+            let mut part = Subnetwork::new(&mut problem, moving);
             let rule = recipe.method.rule(&part.start(0).theta);
             let slow = fit::fit(rule, &mut part, &stream, 0, &Options::default());
             let slow = slow.unwrap_or_else(|e| panic!("{name}: {}", e.error));

@@ -12,10 +12,11 @@ use dubio_infer::recipe::Recipe;
 use dubio_infer::target::{Potential, Target as _};
 use dubio_infer::training::Training;
 use dubio_nn::cpu::{self, Flat};
-use dubio_nn::engine::{Batch, Engine, Model, Point, Rows, Slice};
+use dubio_nn::engine::{Batch, Engine, Model, Point, Rows};
 use dubio_nn::layer::Layer::{BatchNorm, Flatten, Linear};
 use dubio_nn::loss::{Loss, Truth};
 use dubio_nn::network::Network;
+use dubio_nn::parameter::Slice;
 use dubio_nn::shape::Shape;
 use dubio_nn::{Double, Single};
 use dubio_random::stream::Stream;
@@ -386,10 +387,10 @@ fn a_small_change_of_the_likelihood_is_seen_beside_a_large_prior() {
 }
 
 /// T39, T40. In the coordinates of the plane the prior is around 0, the mean of the path, and one
-/// unit is one deviation of the path, with K - 1; URSABench's normalised directions make of
+/// unit is one standard deviation of the path, with K - 1; URSABench's normalised directions make of
 /// `prior_std` a length in parameters. At a high temperature nothing but the prior is left.
 #[test]
-fn in_a_subspace_the_prior_is_around_the_mean_of_the_path_in_units_of_its_deviations() {
+fn in_a_subspace_the_prior_is_around_the_mean_of_the_path_in_units_of_its_stds() {
     let mut target = LinearRegression::new(20, 0.0);
     target.start = [4.0, 1.0];
     let settings = json!({"epochs": 1, "collect_epochs": 5, "collect": 5, "lr": 0.3,
@@ -662,9 +663,9 @@ fn dropout_has_the_rate_that_was_set_in_training_and_in_prediction() {
                 .map(|(x, y)| (*x, *y))
                 .collect();
             let left_out = active.iter().filter(|(_, y)| *y == 0.0).count() as f64;
-            let share = left_out / active.len() as f64;
+            let fraction = left_out / active.len() as f64;
             let error = (rate * (1.0 - rate) / chances.min(active.len()) as f64).sqrt();
-            assert!((share - rate).abs() <= 5.0 * error, "{what}: {share}, not {rate}");
+            assert!((fraction - rate).abs() <= 5.0 * error, "{what}: {fraction}, not {rate}");
             let kept = active.iter().filter(|(_, y)| *y != 0.0);
             let factors = kept.map(|(x, y)| f64::from(y / x) * (1.0 - rate));
             assert!(factors.into_iter().all(|f| (f - 1.0).abs() < 1e-5), "{what}");

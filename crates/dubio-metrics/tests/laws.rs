@@ -347,8 +347,8 @@ fn certain(data: &Data) -> Data {
     Data { reference, costs, ..data.each_row(Form::Probs, |i, _| hot(i, 1.0, 0.0)) }
 }
 
-/// Own examples with a certain and right prediction, foreign ones with a doubtful and wrong one:
-/// their members contradict each other, or a single one is undecided. Log probabilities of foreign
+/// Own examples with a certain and right prediction, out-of-distribution ones with a doubtful and wrong one:
+/// their members contradict each other, or a single one is undecided. Log probabilities of OOD
 /// ones are close to each other, so that no temperature makes them the more certain ones.
 fn separated(data: &Data) -> Data {
     let (n, classes) = (data.n(), data.classes);
@@ -454,8 +454,8 @@ proptest! {
         let mut entries = scorecard::plain(&examples, &scores, &scoring);
         entries.extend(scorecard::calibrated(&examples, &scores, &scoring));
         entries.extend(scorecard::grouped(&examples, &scores, &data.groups, &scoring));
-        let (own, foreign) = data.sides();
-        entries.extend(scorecard::ood("other", &own, &foreign, &scoring));
+        let (own, ood) = data.sides();
+        entries.extend(scorecard::ood("other", &own, &ood, &scoring));
         // In any unit, and so certain that some densities underflow to 0.
         let certain = Targets { scales: vec![1e-200; targets.scales.len()], ..targets.clone() };
         for targets in [targets.in_unit(2.0_f64.powi(unit), 0.0), certain] {
@@ -592,17 +592,17 @@ proptest! {
     }
 
     #[test]
-    fn exchanging_own_and_foreign_turns_the_roc_curve_over(
+    fn exchanging_own_and_ood_turns_the_roc_curve_over(
         mut data in shape(2, 30).prop_flat_map(any_data)
     ) {
         (data.ood[0], data.ood[1]) = (false, true);
-        let (own, foreign) = data.sides();
+        let (own, ood) = data.sides();
         for signal in Signal::ALL {
             let area = |a, b| {
                 let ones = vec![[1]; data.n()];
                 ood::prepare(Measure::Auroc, signal, a, b).map(|p| p.value(&Weights::new(&ones)))
             };
-            if let (Ok(there), Ok(back)) = (area(&own, &foreign), area(&foreign, &own)) {
+            if let (Ok(there), Ok(back)) = (area(&own, &ood), area(&ood, &own)) {
                 prop_assert!(close(there + back, 1.0, 1e-12));
             }
         }
@@ -699,12 +699,12 @@ fn check_weights<E: Examined>(
 }
 
 fn check_ood_weights(data: &Data, weights: &[[Count; LANES]], lanes: &[Vec<Entry>]) {
-    let (own, foreign) = data.sides();
+    let (own, ood) = data.sides();
     let side = |side: bool| (0..data.n()).filter(move |&i| data.ood[i] == side);
     let weights: Vec<[Count; LANES]> = side(false).chain(side(true)).map(|i| weights[i]).collect();
     let weights = Weights::new(&weights);
     for (measure, signal) in Measure::ALL.into_iter().flat_map(|m| Signal::ALL.map(|s| (m, s))) {
-        if let Ok(prepared) = ood::prepare(measure, signal, &own, &foreign) {
+        if let Ok(prepared) = ood::prepare(measure, signal, &own, &ood) {
             assert_lanes(&measure.name("ood.other", signal), prepared.replicates(&weights), lanes);
         }
     }

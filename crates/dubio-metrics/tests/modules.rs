@@ -15,8 +15,17 @@ type Uses = BTreeMap<Name, BTreeSet<Name>>;
 
 #[test]
 fn no_module_needs_one_that_needs_it() {
-    let crates =
-        ["dubio-random", "dubio-words", "dubio-metrics", "dubio-predictions", "dubio-data"];
+    let crates = [
+        "dubio-random",
+        "dubio-words",
+        "dubio-progress",
+        "dubio-metrics",
+        "dubio-predictions",
+        "dubio-data",
+        "dubio-nn",
+        "dubio-infer",
+        "dubio-api",
+    ];
     for name in crates {
         let mut sources = Sources::new();
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name).join("src");

@@ -1,7 +1,7 @@
 //! Trains a network with plain SGD: `train NETWORK SET EPOCHS RATE [FOLDER]`.
 //!
 //! Momentum 0.9, weight decay 5e-4, batches of 128, a rate that falls to 0 as a cosine; flips and
-//! crops for colour images. Prints the mean loss of each epoch and the accuracy on the test part
+//! crops for colour images. Prints the mean loss of each epoch and the accuracy on the test set
 //! at the end. FOLDER is the data folder, $DUBIO_DATA when left out.
 //!
 //! `train curve NETWORK SET STEPS RATE FOLDER OUT` trains in the order of the file, without decay
@@ -125,7 +125,7 @@ fn main() {
             println!("epoch {}: loss {:.4}", epoch + 1, sum / steps_per_epoch as f64);
         }
     }
-    let test = set.load(&folder, Part::Test).expect("the test part");
+    let test = set.load(&folder, Part::Test).expect("the test set");
     let (images, labels, _) = parts(&test);
     let rows: Vec<u32> = (0..labels.len() as u32).collect();
     let (mut right, plain) = (0, plain());

@@ -64,15 +64,6 @@ pub trait Vector: Clone + Debug + Send + Sync + 'static {
     fn write(&mut self, start: usize, values: &[f64]);
 }
 
-/// A layer's stretch of the flat vector.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Slice {
-    /// Name of the layer and of the parameter: `layer1.0.conv1.weight`.
-    pub name: String,
-    /// Where it lies.
-    pub range: Range<usize>,
-}
-
 /// The numbers of a network: parameters and running statistics.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point<V> {

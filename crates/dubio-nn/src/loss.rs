@@ -2,7 +2,6 @@
 
 use std::fmt::Debug;
 
-use crate::engine::Seed;
 use crate::real::Real;
 
 /// What the outputs of a network are held against: the mean over a batch of a negative log-likelihood.
@@ -59,35 +58,35 @@ impl Truth<'_> {
 pub fn mean_loss<T: Real>(outputs: &[T], answers: Truth<'_>, gradient: &mut [T]) -> f64 {
     let batch = answers.len();
     let width = outputs.len() / batch;
-    let share = 1.0 / batch as f64;
+    let weight = 1.0 / batch as f64;
     let mut sum = 0.0;
     let rows = outputs.chunks_exact(width).zip(gradient.chunks_exact_mut(width));
     match answers {
         Truth::Labels(labels) => {
             for ((row, gradient), &label) in rows.zip(labels) {
-                sum += cross_entropy(row, label as usize, share, gradient);
+                sum += cross_entropy(row, label as usize, weight, gradient);
             }
         }
         Truth::Targets(targets) => {
-            assert_eq!(width, 2, "a regression has two outputs: mean and log deviation");
+            assert_eq!(width, 2, "a regression has two outputs: mean and log standard deviation");
             for ((row, gradient), &target) in rows.zip(targets) {
-                sum += gaussian(row, target, share, gradient);
+                sum += gaussian(row, target, weight, gradient);
             }
         }
     }
-    sum * share
+    sum * weight
 }
 
-fn cross_entropy<T: Real>(row: &[T], label: usize, share: f64, gradient: &mut [T]) -> f64 {
+fn cross_entropy<T: Real>(row: &[T], label: usize, weight: f64, gradient: &mut [T]) -> f64 {
     let top = row.iter().copied().fold(T::neg_infinity(), T::max);
     let mut z = T::zero();
     for (e, x) in gradient.iter_mut().zip(row) {
         *e = (*x - top).exp();
         z = z + *e;
     }
-    let scale = T::of(share) / z;
+    let scale = T::of(weight) / z;
     gradient.iter_mut().for_each(|g| *g = *g * scale);
-    gradient[label] = gradient[label] - T::of(share);
+    gradient[label] = gradient[label] - T::of(weight);
     z.wide().ln() + (top - row[label]).wide()
 }
 
@@ -101,13 +100,13 @@ pub fn log_std(output: f64) -> f64 {
 /// `ln 10^4`.
 const LARGEST_LOG_STD: f64 = 4.0 * std::f64::consts::LN_10;
 
-fn gaussian<T: Real>(row: &[T], target: f64, share: f64, gradient: &mut [T]) -> f64 {
+fn gaussian<T: Real>(row: &[T], target: f64, weight: f64, gradient: &mut [T]) -> f64 {
     let (mean, output) = (row[0].wide(), row[1].wide());
     let log_std = log_std(output);
     let z = (target - mean) * (-log_std).exp();
-    gradient[0] = T::of(-share * z * (-log_std).exp());
+    gradient[0] = T::of(-weight * z * (-log_std).exp());
     // Beyond the bounds the output changes nothing.
-    gradient[1] = T::of(if log_std == output { share * (1.0 - z * z) } else { 0.0 });
+    gradient[1] = T::of(if log_std == output { weight * (1.0 - z * z) } else { 0.0 });
     0.5 * z * z + log_std + 0.5 * std::f64::consts::TAU.ln()
 }
 
@@ -115,26 +114,6 @@ fn gaussian<T: Real>(row: &[T], target: f64, share: f64, gradient: &mut [T]) -> 
 pub fn log_sum<T: Real>(row: &[T]) -> f64 {
     let largest = row.iter().map(|v| v.wide()).fold(f64::NEG_INFINITY, f64::max);
     largest + row.iter().map(|v| (v.wide() - largest).exp()).sum::<f64>().ln()
-}
-
-/// The factors that a seed gives to these outputs.
-pub(crate) fn factors<T: Real>(seed: Seed<'_>, outputs: &[T], factors: &mut [T]) {
-    match seed {
-        Seed::Factors(given) => {
-            factors.iter_mut().zip(given).for_each(|(factor, x)| *factor = T::of(*x));
-        }
-        Seed::CrossEntropy { labels, weights } => {
-            let classes = outputs.len() / labels.len();
-            let rows = outputs.chunks_exact(classes).zip(factors.chunks_exact_mut(classes));
-            for ((row, factors), (&y, weight)) in rows.zip(labels.iter().zip(weights)) {
-                let total = log_sum(row);
-                for (class, (factor, logit)) in factors.iter_mut().zip(row).enumerate() {
-                    let truth = if class == y as usize { 1.0 } else { 0.0 };
-                    *factor = T::of(weight * ((logit.wide() - total).exp() - truth));
-                }
-            }
-        }
-    }
 }
 
 #[cfg(test)]

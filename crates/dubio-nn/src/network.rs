@@ -7,9 +7,8 @@ mod edit;
 
 use std::ops::Range;
 
-use crate::engine::Slice;
 use crate::layer::Layer;
-use crate::parameter::Parameter;
+use crate::parameter::{Parameter, Slice};
 use crate::shape::Shape;
 
 /// Where activations come from.

@@ -193,7 +193,7 @@ impl Loss for NoLoss {
     }
 }
 
-/// With a running share of 1/k for the k-th batch, running means are the means over all of them.
+/// With a running fraction of 1/k for the k-th batch, running means are the means over all of them.
 #[test]
 fn statistics_of_normalisation_can_be_recomputed_on_given_data() {
     let network = networks::build("resnet20-cifar/8", CIFAR, 10).expect("a network");

@@ -8,7 +8,7 @@ use clap::Subcommand;
 use dubio_data::check::{Status, check};
 use dubio_data::fetch::{Downloader, Progress, fetch};
 use dubio_data::folder::data_folder;
-use dubio_data::sets::{self, Counts, File, Files, Origin, Set, Shape, Task};
+use dubio_data::sets::{self, Counts, File, Files, InputKind, Origin, Set, Task};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
@@ -110,11 +110,11 @@ fn list(args: &ListArgs, root: &Path) -> Result<()> {
 }
 
 fn shape(set: &Set) -> String {
-    match set.shape {
-        Shape::Images { channels, height, width, .. } => {
+    match set.inputs {
+        InputKind::Images { channels, height, width, .. } => {
             format!("{channels} x {height} x {width}")
         }
-        Shape::Features(width) => format!("{width} numbers"),
+        InputKind::Features(width) => format!("{width} numbers"),
     }
 }
 
@@ -151,9 +151,9 @@ fn card(set: &Set, root: &Path) -> Value {
         Task::Classification(names) => ("classification", json!(names), json!(null)),
         Task::Regression(target) => ("regression", json!(null), json!(target)),
     };
-    let shape = match set.shape {
-        Shape::Images { channels, height, width, .. } => json!([channels, height, width]),
-        Shape::Features(width) => json!([width]),
+    let shape = match set.inputs {
+        InputKind::Images { channels, height, width, .. } => json!([channels, height, width]),
+        InputKind::Features(width) => json!([width]),
     };
     json!({
         "name": set.name,

@@ -11,7 +11,7 @@ use dubio_data::folder::data_folder;
 use dubio_data::sets::{self, Part};
 use dubio_data::transforms::standardise::Standardise;
 use dubio_infer::augment::Augmentation;
-use dubio_infer::training::Scaling;
+use dubio_infer::scaling::Scaling;
 use dubio_nn::engine::{Engine, Model, Point};
 use dubio_nn::network::Network;
 use dubio_nn::shape::Shape;

@@ -16,7 +16,7 @@ use dubio_infer::fit::{Checkpoints, Options, Unfinished};
 use dubio_infer::fitted::Fitted;
 use dubio_infer::predict::TestTime;
 use dubio_infer::recipe::Recipe;
-use dubio_infer::training::Scaling;
+use dubio_infer::scaling::Scaling;
 use dubio_nn::Single;
 use dubio_predictions::input;
 use dubio_random::stream::Stream;

@@ -236,7 +236,7 @@ fn some_outcomes(
     outcomes.map_err(|bad| Undefined(bad.to_string()))
 }
 
-/// Means and deviations, or draws.
+/// Means and standard deviations, or draws.
 fn arrays(file: &Regression) -> Result<(&Source, Option<&Source>), Error> {
     match &file.kind {
         RegressionKind::Gaussians(mean, std) => Ok((mean, Some(std))),

@@ -94,8 +94,8 @@ fn lines(path: &Path) -> Result<Vec<Line>, Error> {
             Error::Unfit(format!("{}, line {line}: `{text}` is no {what}", path.display()))
         };
         let text = |at: usize| record.get(at).unwrap_or_default();
-        let deviation = std.map(text).filter(|text| !matches!(*text, "" | "NA" | "nan" | "NaN"));
-        let deviation = deviation.map(|text| {
+        let known = std.map(text).filter(|text| !matches!(*text, "" | "NA" | "nan" | "NaN"));
+        let std = known.map(|text| {
             let value = text.parse().ok().filter(|std: &f64| *std >= 0.0);
             value.ok_or_else(|| place("standard deviation", text))
         });
@@ -105,7 +105,7 @@ fn lines(path: &Path) -> Result<Vec<Line>, Error> {
             curve: names.map(|at| text(at).to_string()),
             n_samples: size.ok_or_else(|| place("number of samples", text(n_samples)))?,
             value: number.ok_or_else(|| place("value", text(value)))?,
-            std: deviation.transpose()?,
+            std: std.transpose()?,
         });
     }
     if lines.is_empty() {

@@ -106,7 +106,7 @@ fn tell_apart(models: &mut [Model]) {
     }
 }
 
-/// What a path holds: a file is its test part; a folder may hold files of several splits.
+/// What a path holds: a file is its test set; a folder may hold files of several splits.
 fn splits(path: &Path) -> Result<Vec<(String, PathBuf)>, Error> {
     if !path.exists() {
         refuse!("{}: there is no such file or folder", path.display());

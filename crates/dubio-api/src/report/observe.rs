@@ -45,7 +45,7 @@ pub(super) fn uncertainties(path: &Path, classes: usize) -> Result<Uncertainties
     };
     let other = file.source.width();
     if other != classes {
-        refuse!("{}: {other} classes, but the test part has {classes}", path.display());
+        refuse!("{}: {other} classes, but the test set has {classes}", path.display());
     }
     Ok(Uncertainties::of(&pooled(&file, &Silent)?))
 }

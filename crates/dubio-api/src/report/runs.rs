@@ -82,7 +82,7 @@ pub(crate) fn study_of_plan(
     complete(study, store, progress)
 }
 
-/// Adds a run. One that was trained for another task than the test part belongs to the run of the same
+/// Adds a run. One that was trained for another task than the test set belongs to the run of the same
 /// method and seed.
 fn add(study: &mut Study, run: Run, settings: &Settings) {
     let tested = settings.predict.contains(&Evaluation::Test);

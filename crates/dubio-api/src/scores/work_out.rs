@@ -42,7 +42,7 @@ pub(super) fn scores(
 struct Scored<'a> {
     rows: Vec<Row>,
     run: &'a str,
-    /// The test part's.
+    /// The test set's.
     inside: Option<(Uncertainties, usize)>,
     extent: Extent,
     asked: &'a Asked,
@@ -128,7 +128,7 @@ impl Scored<'_> {
         Ok(())
     }
 
-    /// How well uncertainty tells other examples from those of the test part, and how it grows as
+    /// How well uncertainty tells other examples from those of the test set, and how it grows as
     /// they are mixed in.
     fn detect(&mut self, name: &str, outside: &Uncertainties) {
         let Some((inside, classes)) = &self.inside else { return };
@@ -166,7 +166,7 @@ impl Scored<'_> {
     }
 }
 
-/// The mixing curve of another set, a split for each share in percent.
+/// The mixing curve of another set, a split for each fraction in percent.
 fn mixed(
     name: &str,
     inside: &Uncertainties,
@@ -223,7 +223,7 @@ fn same(path: &Path, examples: &Examples) -> Result<Pooled, Error> {
         _ => None,
     };
     match unlike {
-        Some(what) => Err(Error::file(path, &what, "a reference must predict the same test part")),
+        Some(what) => Err(Error::file(path, &what, "a reference must predict the same test set")),
         None => pooled(&file),
     }
 }

@@ -15,7 +15,7 @@ pub struct Set {
     /// What is asked.
     pub task: Task,
     /// What is shown.
-    pub shape: Shape,
+    pub inputs: InputKind,
     /// How many examples each part has.
     pub counts: Counts,
     /// Terms of use, as its authors state them.
@@ -42,7 +42,7 @@ pub enum Task {
 
 /// What an example looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum InputKind {
     /// Images of bytes.
     Images {
         /// 1 for grey, 3 for red, green, blue.
@@ -101,8 +101,8 @@ impl Set {
         self.has(part)?;
         let mut data = (self.read)(self, root, part)?;
         // Formats cannot know it: a byte may reach to 255.
-        if let (Inputs::Images(images), Shape::Images { white, .. }) =
-            (&mut data.inputs, self.shape)
+        if let (Inputs::Images(images), InputKind::Images { white, .. }) =
+            (&mut data.inputs, self.inputs)
         {
             images.white = white;
         }

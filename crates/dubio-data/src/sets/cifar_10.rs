@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Archive, Counts, File, Files, Part, Set, Shape, Size, Task};
+use super::{Archive, Counts, File, Files, InputKind, Part, Set, Size, Task};
 use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::formats::{cifar, open};
@@ -23,7 +23,7 @@ pub static SET: Set = Set {
         "ship",
         "truck",
     ]),
-    shape: Shape::Images { channels: 3, height: 32, width: 32, white: 255 },
+    inputs: InputKind::Images { channels: 3, height: 32, width: 32, white: 255 },
     counts: Counts::Parts { train: 50_000, test: 10_000 },
     licence: "none stated by its authors; they ask to be cited",
     citation: "Krizhevsky. Learning multiple layers of features from tiny images. Technical \

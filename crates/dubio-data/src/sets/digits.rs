@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Counts, Files, Part, Set, Shape, Task};
+use super::{Counts, Files, InputKind, Part, Set, Task};
 use crate::dataset::{Answers, Dataset, Images, Inputs};
 use crate::error::Error;
 use crate::formats::{gzip, table};
@@ -12,7 +12,7 @@ pub static SET: Set = Set {
     name: "digits",
     summary: "Handwritten digits, 8 x 8",
     task: Task::Classification(&["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]),
-    shape: Shape::Images { channels: 1, height: 8, width: 8, white: 16 },
+    inputs: InputKind::Images { channels: 1, height: 8, width: 8, white: 16 },
     counts: Counts::Parts { train: 1_352, test: 445 },
     licence: "CC BY 4.0",
     citation: "Alpaydin, Kaynak. Optical recognition of handwritten digits. UCI Machine Learning \

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::fashion_mnist::{CITATION, CLASSES};
-use super::{Counts, Files, Part, Set, Shape, Task};
+use super::{Counts, Files, InputKind, Part, Set, Task};
 use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::formats::idx;
@@ -13,7 +13,7 @@ pub static SET: Set = Set {
     name: "fashion8",
     summary: "Clothes, 8 x 8, out of domain for digits",
     task: Task::Classification(CLASSES),
-    shape: Shape::Images { channels: 1, height: 8, width: 8, white: 16 },
+    inputs: InputKind::Images { channels: 1, height: 8, width: 8, white: 16 },
     counts: Counts::Parts { train: 0, test: 1_000 },
     licence: "MIT",
     citation: CITATION,

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Counts, File, Files, Measured, Origin, Set, Shape, Size, Task, like_mnist};
+use super::{Counts, File, Files, InputKind, Measured, Origin, Set, Size, Task, like_mnist};
 
 /// Names of the classes, for its shrunken sample too.
 pub(super) const CLASSES: &[&str] = &[
@@ -27,7 +27,7 @@ pub static SET: Set = Set {
     name: "fashion-mnist",
     summary: "Clothes, in the sizes of MNIST",
     task: Task::Classification(CLASSES),
-    shape: Shape::Images { channels: 1, height: 28, width: 28, white: 255 },
+    inputs: InputKind::Images { channels: 1, height: 28, width: 28, white: 255 },
     counts: Counts::Parts { train: 60_000, test: 10_000 },
     licence: "MIT",
     citation: CITATION,

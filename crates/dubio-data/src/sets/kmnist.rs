@@ -1,13 +1,13 @@
 //! KMNIST: handwritten Japanese syllables, in the files and sizes of MNIST.
 
-use super::{Counts, File, Files, Set, Shape, Task, like_mnist};
+use super::{Counts, File, Files, InputKind, Set, Task, like_mnist};
 
 /// Cursive hiragana: out of domain for digits, and a task of its own.
 pub static SET: Set = Set {
     name: "kmnist",
     summary: "Handwritten hiragana, in the sizes of MNIST",
     task: Task::Classification(&["o", "ki", "su", "tsu", "na", "ha", "ma", "ya", "re", "wo"]),
-    shape: Shape::Images { channels: 1, height: 28, width: 28, white: 255 },
+    inputs: InputKind::Images { channels: 1, height: 28, width: 28, white: 255 },
     counts: Counts::Parts { train: 60_000, test: 10_000 },
     licence: "CC BY-SA 4.0",
     citation: "Clanuwat, Bober-Irizar, Kitamoto, Lamb, Yamamoto, Ha. Deep learning for classical \

@@ -1,13 +1,13 @@
 //! MNIST: handwritten digits.
 
-use super::{Counts, File, Files, Set, Shape, Task, like_mnist};
+use super::{Counts, File, Files, InputKind, Set, Task, like_mnist};
 
 /// Handwritten digits, the first thing everybody tries.
 pub static SET: Set = Set {
     name: "mnist",
     summary: "Handwritten digits",
     task: Task::Classification(&["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]),
-    shape: Shape::Images { channels: 1, height: 28, width: 28, white: 255 },
+    inputs: InputKind::Images { channels: 1, height: 28, width: 28, white: 255 },
     counts: Counts::Parts { train: 60_000, test: 10_000 },
     licence: "none stated by its authors; derived from NIST Special Databases 1 and 3",
     citation: "LeCun, Bottou, Bengio, Haffner. Gradient-based learning applied to document \

@@ -41,7 +41,7 @@ pub mod stl10;
 pub mod svhn;
 pub mod uci;
 
-pub use card::{Counts, Files, Set, Shape, Task};
+pub use card::{Counts, Files, InputKind, Set, Task};
 pub use file::{Archive, File, Measured, Origin, Size};
 pub use name::{Halves, Name, canonical, find, halves, parse};
 pub use part::{Kind, Part};

@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-use super::{Counts, File, Files, Measured, Origin, Set, Shape, Size, Task, like_mnist};
+use super::{Counts, File, Files, InputKind, Measured, Origin, Set, Size, Task, like_mnist};
 
 /// Letters: the usual set out of domain for digits.
 pub static SET: Set = Set {
     name: "notmnist",
     summary: "Letters A to J from many typefaces, in the sizes of MNIST",
     task: Task::Classification(&["A", "B", "C", "D", "E", "F", "G", "H", "I", "J"]),
-    shape: Shape::Images { channels: 1, height: 28, width: 28, white: 255 },
+    inputs: InputKind::Images { channels: 1, height: 28, width: 28, white: 255 },
     counts: Counts::Parts { train: 0, test: 10_000 },
     licence: "none stated by its author",
     citation: "Bulatov. notMNIST dataset. 2011",

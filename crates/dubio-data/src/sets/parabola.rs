@@ -3,7 +3,7 @@
 use dubio_random::normal::ziggurat;
 use dubio_random::stream::Stream;
 
-use super::{Counts, Files, Part, Set, Shape, Task};
+use super::{Counts, Files, InputKind, Part, Set, Task};
 use crate::dataset::{Answers, Dataset, Inputs};
 
 /// `x ~ N(0, 1)` outside of the gap, `y ~ N((x - 1)^2, 1/2)`.
@@ -11,7 +11,7 @@ pub static SET: Set = Set {
     name: "parabola",
     summary: "Points around a parabola, none between -1.5 and 0",
     task: Task::Regression("y, of N((x - 1)^2, variance 0.5)"),
-    shape: Shape::Features(1),
+    inputs: InputKind::Features(1),
     counts: Counts::Parts { train: TRAIN, test: TEST },
     licence: "CC0",
     citation: CITATION,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Archive, Counts, File, Files, Part, Set, Shape, Size, Task};
+use super::{Archive, Counts, File, Files, InputKind, Part, Set, Size, Task};
 use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::formats::{open, stl10};
@@ -14,7 +14,7 @@ pub static SET: Set = Set {
     task: Task::Classification(&[
         "airplane", "bird", "car", "cat", "deer", "dog", "horse", "monkey", "ship", "truck",
     ]),
-    shape: Shape::Images { channels: 3, height: 96, width: 96, white: 255 },
+    inputs: InputKind::Images { channels: 3, height: 96, width: 96, white: 255 },
     counts: Counts::Parts { train: 5_000, test: 8_000 },
     licence: "none stated by its authors; images are from ImageNet, for research",
     citation: "Coates, Lee, Ng. An analysis of single-layer networks in unsupervised feature \

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Counts, File, Files, Part, Set, Shape, Task};
+use super::{Counts, File, Files, InputKind, Part, Set, Task};
 use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::formats::{mat, open};
@@ -12,7 +12,7 @@ pub static SET: Set = Set {
     name: "svhn",
     summary: "Digits of house numbers, cropped",
     task: Task::Classification(&["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]),
-    shape: Shape::Images { channels: 3, height: 32, width: 32, white: 255 },
+    inputs: InputKind::Images { channels: 3, height: 32, width: 32, white: 255 },
     counts: Counts::Parts { train: 73_257, test: 26_032 },
     licence: "for non-commercial use only",
     citation: "Netzer, Wang, Coates, Bissacco, Wu, Ng. Reading digits in natural images with \

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use super::{Counts, File, Files, Kind, Measured, Origin, Part, Set, Shape, Size, Task};
+use super::{Counts, File, Files, InputKind, Kind, Measured, Origin, Part, Set, Size, Task};
 use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::formats::{gzip, table, uci};
@@ -74,7 +74,7 @@ const fn table(
         name,
         summary,
         task: Task::Regression(target),
-        shape: Shape::Features(features),
+        inputs: InputKind::Features(features),
         // One gap split for each feature.
         counts: Counts::Splits { rows, standard, gap: features },
         licence,

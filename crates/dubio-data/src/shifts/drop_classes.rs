@@ -19,27 +19,27 @@ pub enum DropError {
         /// Number of classes.
         classes: usize,
     },
-    /// A share that is none.
-    #[error("drop_classes: share must be between 0 and 1, got {0}")]
-    Share(f64),
+    /// A fraction that is none.
+    #[error("drop_classes: fraction must be between 0 and 1, got {0}")]
+    Fraction(f64),
 }
 
-/// The data set without `share` of the examples of each of some classes.
+/// The data set without `fraction` of the examples of each of some classes.
 ///
-/// Of a class with `n` examples `round(share n)` are dropped, chosen by `stream / class`; the rest
-/// keep their order, and the number of classes stays. A larger share drops what a smaller one
+/// Of a class with `n` examples `round(fraction n)` are dropped, chosen by `stream / class`; the rest
+/// keep their order, and the number of classes stays. A larger fraction drops what a smaller one
 /// drops.
 pub fn drop_classes(
     data: &Dataset,
     dropped: &[u32],
-    share: f64,
+    fraction: f64,
     stream: &Stream,
 ) -> Result<Dataset, DropError> {
     let Answers::Classes { classes, labels } = &data.answers else {
         return Err(DropError::NoClasses);
     };
-    if !(0.0..=1.0).contains(&share) {
-        return Err(DropError::Share(share));
+    if !(0.0..=1.0).contains(&fraction) {
+        return Err(DropError::Fraction(fraction));
     }
     let mut keep = vec![true; labels.len()];
     for &class in dropped {
@@ -48,7 +48,7 @@ pub fn drop_classes(
         }
         let mut rows: Vec<usize> = (0..labels.len()).filter(|&i| labels[i] == class).collect();
         rows.shuffle(&mut stream.nth(class as usize).generator());
-        let count = (share * rows.len() as f64).round() as usize;
+        let count = (fraction * rows.len() as f64).round() as usize;
         rows[..count].iter().for_each(|&row| keep[row] = false);
     }
     let kept: Vec<u32> = (0..labels.len() as u32).filter(|&row| keep[row as usize]).collect();

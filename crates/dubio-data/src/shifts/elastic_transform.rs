@@ -14,7 +14,7 @@ use super::{Card, Family, HENDRYCKS, Severity, Shift};
 /// `(a, b, p)` = (0, 0, 0.08), (0.05, 0.2, 0.07), (0.08, 0.06, 0.06), (0.1, 0.04, 0.05),
 /// (0.1, 0.03, 0.03) of the side, at 32. As published the affine part falls and the local part
 /// grows, so the change in bytes does not grow with severity. At other sizes the blurred noise is
-/// made stronger or weaker so that pixels move by the same share of the side. OpenCV rounds places
+/// made stronger or weaker so that pixels move by the same fraction of the side. OpenCV rounds places
 /// to 1/32 of a pixel; here they are not rounded.
 pub struct ElasticTransform;
 

@@ -2,7 +2,7 @@
 
 use dubio_random::uniform::uniform;
 
-use super::{Draws, Shape, Transform};
+use super::{Draws, ImageShape, Transform};
 
 /// Mirrored left to right with a chance, one half unless said otherwise.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,7 +21,7 @@ impl Transform for HorizontalFlip {
     fn name(&self) -> &'static str {
         "horizontal_flip"
     }
-    fn apply(&self, input: &[f32], shape: Shape, draws: &mut Draws, output: &mut [f32]) {
+    fn apply(&self, input: &[f32], shape: ImageShape, draws: &mut Draws, output: &mut [f32]) {
         output.copy_from_slice(input);
         if uniform(draws) < self.chance {
             output.chunks_exact_mut(shape.width).for_each(<[f32]>::reverse);
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
     use dubio_random::stream::Stream;
 
-    const SHAPE: Shape = Shape { channels: 2, height: 3, width: 4 };
+    const SHAPE: ImageShape = ImageShape { channels: 2, height: 3, width: 4 };
 
     fn image() -> Vec<f32> {
         (1..=24).map(|i| i as f32).collect()

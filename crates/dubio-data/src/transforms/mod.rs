@@ -19,7 +19,7 @@ pub type Draws = Generator;
 
 /// The size of an image `[channels, height, width]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct ImageShape {
     /// Colours.
     pub channels: usize,
     /// Rows.
@@ -28,7 +28,7 @@ pub struct Shape {
     pub width: usize,
 }
 
-impl Shape {
+impl ImageShape {
     /// Numbers in an image.
     pub fn size(self) -> usize {
         self.channels * self.height * self.width
@@ -41,12 +41,12 @@ pub trait Transform: Send + Sync {
     fn name(&self) -> &'static str;
 
     /// The shape it gives for the shape it takes.
-    fn shape(&self, input: Shape) -> Shape {
+    fn shape(&self, input: ImageShape) -> ImageShape {
         input
     }
 
     /// Writes the changed image; `output` has the size of `self.shape(shape)`.
-    fn apply(&self, input: &[f32], shape: Shape, draws: &mut Draws, output: &mut [f32]);
+    fn apply(&self, input: &[f32], shape: ImageShape, draws: &mut Draws, output: &mut [f32]);
 }
 
 /// Mean and standard deviation (divided by the count) of some numbers; `(0, 0)` of none.

@@ -3,7 +3,7 @@
 use dubio_random::stream::Stream;
 use rayon::prelude::*;
 
-use super::{Draws, Shape, Transform};
+use super::{Draws, ImageShape, Transform};
 use crate::dataset::Images;
 
 /// Transforms, one after the other. None gives the bytes divided by 255.
@@ -27,7 +27,7 @@ impl Pipeline {
     }
 
     /// The shape it gives for the shape it takes.
-    pub fn shape(&self, input: Shape) -> Shape {
+    pub fn shape(&self, input: ImageShape) -> ImageShape {
         self.transforms.iter().fold(input, |shape, transform| transform.shape(shape))
     }
 
@@ -39,7 +39,7 @@ impl Pipeline {
     pub fn image(
         &self,
         pixels: &[u8],
-        shape: Shape,
+        shape: ImageShape,
         draws: &mut Draws,
         scratch: &mut Scratch,
         output: &mut [f32],
@@ -66,7 +66,8 @@ impl Pipeline {
     ///
     /// When `output` has not the size of the batch.
     pub fn batch(&self, images: &Images, rows: &[u32], stream: &Stream, output: &mut [f32]) {
-        let shape = Shape { channels: images.channels, height: images.height, width: images.width };
+        let shape =
+            ImageShape { channels: images.channels, height: images.height, width: images.width };
         let size = self.shape(shape).size();
         let (numbers, count) = (output.len(), rows.len());
         assert_eq!(numbers, count * size, "room for {count} images of {size} numbers");

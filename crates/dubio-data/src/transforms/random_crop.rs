@@ -2,7 +2,7 @@
 
 use rand::RngExt;
 
-use super::{Draws, Shape, Transform};
+use super::{Draws, ImageShape, Transform};
 
 /// The image padded with `padding` zeros on every side and cut back to its size at a random
 /// place, all places alike: He et al. 2016 with 4 for CIFAR. 0 changes nothing.
@@ -16,8 +16,8 @@ impl Transform for RandomCrop {
     fn name(&self) -> &'static str {
         "random_crop"
     }
-    fn apply(&self, input: &[f32], shape: Shape, draws: &mut Draws, output: &mut [f32]) {
-        let Shape { height, width, .. } = shape;
+    fn apply(&self, input: &[f32], shape: ImageShape, draws: &mut Draws, output: &mut [f32]) {
+        let ImageShape { height, width, .. } = shape;
         // Row and column of the padded image at which the window begins.
         let top = draws.random_range(0..=2 * self.padding);
         let left = draws.random_range(0..=2 * self.padding);
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
     use dubio_random::stream::Stream;
 
-    const SHAPE: Shape = Shape { channels: 2, height: 3, width: 4 };
+    const SHAPE: ImageShape = ImageShape { channels: 2, height: 3, width: 4 };
 
     fn image() -> Vec<f32> {
         (1..=24).map(|i| i as f32).collect()

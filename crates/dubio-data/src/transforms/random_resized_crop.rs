@@ -3,7 +3,7 @@
 use dubio_random::uniform::uniform;
 use rand::RngExt;
 
-use super::{Draws, Shape, Transform};
+use super::{Draws, ImageShape, Transform};
 
 /// A rectangle of random area and form, at a random place, bilinear at the given size.
 ///
@@ -30,7 +30,7 @@ impl RandomResizedCrop {
     }
 
     /// The rectangle to stretch: top, left, height, width.
-    fn rectangle(&self, shape: Shape, draws: &mut Draws) -> [usize; 4] {
+    fn rectangle(&self, shape: ImageShape, draws: &mut Draws) -> [usize; 4] {
         let (height, width) = (shape.height as f64, shape.width as f64);
         let between = |(low, high): (f64, f64), part: f64| low + (high - low) * part;
         for _ in 0..10 {
@@ -53,10 +53,10 @@ impl Transform for RandomResizedCrop {
     fn name(&self) -> &'static str {
         "random_resized_crop"
     }
-    fn shape(&self, input: Shape) -> Shape {
-        Shape { channels: input.channels, height: self.height, width: self.width }
+    fn shape(&self, input: ImageShape) -> ImageShape {
+        ImageShape { channels: input.channels, height: self.height, width: self.width }
     }
-    fn apply(&self, input: &[f32], shape: Shape, draws: &mut Draws, output: &mut [f32]) {
+    fn apply(&self, input: &[f32], shape: ImageShape, draws: &mut Draws, output: &mut [f32]) {
         let [top, left, tall, wide] = self.rectangle(shape, draws);
         for (row, line) in output.chunks_exact_mut(self.width).enumerate() {
             let (channel, y) = (row / self.height, row % self.height);
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
     use dubio_random::stream::Stream;
 
-    const SHAPE: Shape = Shape { channels: 2, height: 3, width: 4 };
+    const SHAPE: ImageShape = ImageShape { channels: 2, height: 3, width: 4 };
 
     fn image() -> Vec<f32> {
         (1..=24).map(|i| i as f32).collect()

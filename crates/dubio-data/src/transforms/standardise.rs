@@ -1,6 +1,6 @@
 //! `standardise`: every colour to mean 0 and standard deviation 1.
 
-use super::{Draws, Shape, Transform, gain};
+use super::{Draws, ImageShape, Transform, gain};
 use crate::dataset::Images;
 
 /// `(x - mean) / std` of each colour, for `x` from 0 to 1. A colour without standard deviation becomes
@@ -67,7 +67,7 @@ impl Transform for Standardise {
     fn name(&self) -> &'static str {
         "standardise"
     }
-    fn apply(&self, input: &[f32], shape: Shape, _: &mut Draws, output: &mut [f32]) {
+    fn apply(&self, input: &[f32], shape: ImageShape, _: &mut Draws, output: &mut [f32]) {
         let (area, means) = (shape.height * shape.width, self.mean.len());
         assert_eq!(means, shape.channels, "standardise has {means} means for the image's colours");
         let planes = input.chunks_exact(area).zip(output.chunks_exact_mut(area));
@@ -88,7 +88,7 @@ mod tests {
         let pixels: Vec<u8> = (0..2 * 2 * 12_u32).map(|i| (i * i % 251) as u8).collect();
         let images = Images { channels: 2, height: 3, width: 4, white: 255, pixels };
         let standardise = Standardise::measured(&images);
-        let shape = Shape { channels: 2, height: 3, width: 4 };
+        let shape = ImageShape { channels: 2, height: 3, width: 4 };
         let mut colours = [vec![], vec![]];
         for image in images.pixels.chunks(24) {
             let input: Vec<f32> = image.iter().map(|&byte| f32::from(byte) / 255.0).collect();

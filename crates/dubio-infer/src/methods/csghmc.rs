@@ -20,7 +20,7 @@ pub struct Csghmc {
     pub cycle: Cycle,
     /// Learning rate at the start of a cycle.
     pub lr: f64,
-    /// Share of the velocity that a step loses; 1 less the momentum.
+    /// Fraction of the velocity that a step loses; 1 less the momentum.
     pub friction: f64,
     /// 1 for the posterior; below 1 for one that is colder, `p^(1/T)`.
     pub temperature: f64,
@@ -79,7 +79,7 @@ impl<V: Vector> Steps<V> for Flow<V> {
         self.settings.cycle.epochs()
     }
     fn rate(&self, at: &Step<'_>) -> f64 {
-        self.settings.lr * self.settings.cycle.share(at)
+        self.settings.lr * self.settings.cycle.fraction(at)
     }
     fn is_noisy(&self, at: &Step<'_>) -> bool {
         self.settings.cycle.temperature(at.epoch, self.settings.temperature) > 0.0

@@ -102,7 +102,7 @@ impl Cycle {
         full * self.cycle_epochs + last
     }
 
-    pub(super) fn share(self, at: &Step<'_>) -> f64 {
+    pub(super) fn fraction(self, at: &Step<'_>) -> f64 {
         cosine_cycle(at.number(), self.cycle_epochs * at.batches)
     }
 
@@ -131,7 +131,7 @@ impl<V: Vector> Steps<V> for Csgld {
         self.cycle.epochs()
     }
     fn rate(&self, at: &Step<'_>) -> f64 {
-        self.lr * self.cycle.share(at)
+        self.lr * self.cycle.fraction(at)
     }
     fn is_noisy(&self, at: &Step<'_>) -> bool {
         self.cycle.temperature(at.epoch, self.temperature) > 0.0

@@ -6,16 +6,16 @@ use dubio_random::normal::normals;
 use dubio_random::stream::Stream;
 use dubio_random::uniform::uniform;
 
-/// A place under the prior `Normal(0, prior_std^2)` on every coordinate, and its log-likelihood.
+/// A position under the prior `Normal(0, prior_std^2)` on every coordinate, and its log-likelihood.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Place {
+pub(super) struct Position {
     pub(super) coordinates: Vec<f64>,
     pub(super) log_likelihood: f64,
 }
 
-impl Place {
-    /// One move: a point on the ellipse through this place and a draw from the prior, from a bracket
-    /// of angles that shrinks towards the place until the likelihood is high enough. The prior is in
+impl Position {
+    /// One move: a point on the ellipse through this position and a draw from the prior, from a bracket
+    /// of angles that shrinks towards the position until the likelihood is high enough. The prior is in
     /// the ellipse and nowhere else. Murray et al. 2010, figure 2.
     pub(super) fn slice(
         &mut self,
@@ -28,7 +28,7 @@ impl Place {
         let threshold = self.log_likelihood + (1.0 - uniform(&mut generator)).ln();
         let mut angle = TAU * uniform(&mut generator);
         let (mut low, mut high) = (angle - TAU, angle);
-        // The bracket halves or so each time; when it is empty, the place itself is what is left.
+        // The bracket halves or so each time; when it is empty, the position itself is what is left.
         while high - low > 1e-12 {
             let (sin, cos) = angle.sin_cos();
             let pairs = self.coordinates.iter().zip(&other);
@@ -66,13 +66,13 @@ mod tests {
 
     fn run(prior_std: f64, moves: usize, likelihood: impl Fn(&[f64]) -> f64) -> Vec<Vec<f64>> {
         let begin = vec![0.5, -0.5];
-        let mut place = Place { log_likelihood: likelihood(&begin), coordinates: begin };
+        let mut position = Position { log_likelihood: likelihood(&begin), coordinates: begin };
         let stream = Stream::root(11);
         let mut all = vec![Vec::new(), Vec::new()];
         for index in 0..moves {
-            place.slice(prior_std, &stream.nth(index), &likelihood);
-            all[0].push(place.coordinates[0]);
-            all[1].push(place.coordinates[1]);
+            position.slice(prior_std, &stream.nth(index), &likelihood);
+            all[0].push(position.coordinates[0]);
+            all[1].push(position.coordinates[1]);
         }
         all
     }

@@ -54,7 +54,7 @@ impl Settings for Hmc {
     fn check(&self) -> Result<(), Wrong> {
         at_least_one(&[("samples", self.samples), ("leapfrog", self.leapfrog)])?;
         positive(&[("step", self.step), ("temperature", self.temperature)])?;
-        super::share("target_acceptance", self.target_acceptance)
+        super::fraction("target_acceptance", self.target_acceptance)
     }
 
     fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>> {
@@ -211,7 +211,7 @@ impl<V: Vector> Draws<V> for Chain<V> {
         }
         self.accepted += u64::from(accepted);
         self.proposed += 1;
-        // A refused move counts the place where the chain stays once more.
+        // A refused move counts the point where the chain stays once more.
         Ok(vec![theta.clone()])
     }
 }

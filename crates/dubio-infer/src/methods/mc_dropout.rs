@@ -6,7 +6,7 @@ use dubio_nn::network::Network;
 use serde::{Deserialize, Serialize};
 
 use super::sgd::Sgd;
-use super::{Card, Settings, at_least_one, share};
+use super::{Card, Settings, at_least_one, fraction};
 use crate::rule::Rule;
 use crate::wrong::Wrong;
 
@@ -38,7 +38,7 @@ impl Settings for McDropout {
     };
 
     fn check(&self) -> Result<(), Wrong> {
-        share("rate", self.rate)?;
+        fraction("rate", self.rate)?;
         at_least_one(&[("samples", self.samples)])?;
         self.sgd.check()
     }

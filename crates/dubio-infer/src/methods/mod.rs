@@ -169,7 +169,8 @@ macro_rules! methods {
                 $(if known == Some($module::$variant::CARD.name) {
                     return typed($module::$variant::CARD.name, settings).map(Self::$variant);
                 })+
-                Err(Error::UnknownMethod(name.to_string()))
+                let known = CARDS.iter().map(|card| card.name).collect();
+                Err(Error::UnknownMethod { name: name.to_string(), known })
             }
 
             /// What cannot be, in words that say what to do.
@@ -300,8 +301,8 @@ pub(crate) fn at_least_one(settings: &[(&str, usize)]) -> Result<(), Wrong> {
     }
 }
 
-/// That a share is in `[0, 1)`.
-fn share(name: &str, value: f64) -> Result<(), Wrong> {
+/// That a fraction is in `[0, 1)`.
+fn fraction(name: &str, value: f64) -> Result<(), Wrong> {
     if (0.0..1.0).contains(&value) {
         return Ok(());
     }

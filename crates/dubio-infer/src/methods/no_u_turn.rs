@@ -11,12 +11,19 @@ use nuts_rs::{
     Settings as _,
 };
 
-use super::nuts::Nuts;
 use crate::error::Error;
+
+/// How long a chain is, and what it is tuned to.
+pub(super) struct Tuning {
+    pub(super) burn_in: usize,
+    pub(super) samples: usize,
+    pub(super) max_depth: usize,
+    pub(super) target_acceptance: f64,
+}
 
 /// A draw.
 pub(super) struct Turn {
-    pub(super) place: Vec<f64>,
+    pub(super) position: Vec<f64>,
     pub(super) diverging: bool,
     pub(super) leaps: u64,
     pub(super) step: f64,
@@ -24,7 +31,7 @@ pub(super) struct Turn {
 
 /// What the library's thread says.
 enum Said {
-    /// It wants to know the potential at a place.
+    /// It wants to know the potential at a position.
     At(Vec<f64>),
     Drawn(Turn),
     Failed(String),
@@ -47,15 +54,15 @@ impl Library {
         let failed = |what: &dyn Display| Error::Chain(format!("nuts: {what}"));
         loop {
             match self.said.recv().map_err(|e| failed(&e))? {
-                Said::At(place) => self.answers.send(at(&place)).map_err(|e| failed(&e))?,
+                Said::At(position) => self.answers.send(at(&position)).map_err(|e| failed(&e))?,
                 Said::Drawn(turn) => return Ok(turn),
                 Said::Failed(what) => return Err(failed(&what)),
             }
         }
     }
 
-    pub(super) fn start(settings: &Nuts, begin: Vec<f64>, stream: Stream) -> Result<Self, Error> {
-        let Nuts { burn_in, samples, max_depth, target_acceptance, .. } = *settings;
+    pub(super) fn start(tuning: Tuning, begin: Vec<f64>, stream: Stream) -> Result<Self, Error> {
+        let Tuning { burn_in, samples, max_depth, target_acceptance } = tuning;
         let mut settings = DiagNutsSettings {
             num_tune: burn_in as u64,
             num_draws: samples as u64,
@@ -73,9 +80,9 @@ impl Library {
                 .map_err(|e| failed(&e))?;
             chain.set_position(&begin).map_err(|e| failed(&e))?;
             for _ in 0..burn_in + samples {
-                let (place, progress) = chain.draw().map_err(|e| failed(&e))?;
+                let (position, progress) = chain.draw().map_err(|e| failed(&e))?;
                 let turn = Turn {
-                    place: place.to_vec(),
+                    position: position.to_vec(),
                     diverging: progress.diverging,
                     leaps: progress.num_steps,
                     step: progress.step_size,

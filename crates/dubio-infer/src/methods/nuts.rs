@@ -6,8 +6,8 @@ use rand::Rng as _;
 use serde::{Deserialize, Serialize};
 
 use super::hmc::first_potential;
-use super::no_u_turn::{Answer, Library};
-use super::{Card, Settings, at_least_one, positive, share};
+use super::no_u_turn::{Answer, Library, Tuning};
+use super::{Card, Settings, at_least_one, fraction, positive};
 use crate::error::Error;
 use crate::memory::Memory;
 use crate::rule::{Draws, Rule};
@@ -57,7 +57,7 @@ impl Settings for Nuts {
             ("temperature", self.temperature),
             ("target_acceptance", self.target_acceptance),
         ])?;
-        share("target_acceptance", self.target_acceptance)
+        fraction("target_acceptance", self.target_acceptance)
     }
 
     fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>> {
@@ -131,17 +131,19 @@ impl<V: Vector> Turns<V> {
         }
         self.tally = Tally::default();
         let begin = self.begin.get_or_insert_with(|| theta.clone()).read(0..theta.len());
-        Library::start(&self.settings, begin, Stream::root(self.seed))
+        let Nuts { burn_in, samples, max_depth, target_acceptance, .. } = self.settings;
+        let tuning = Tuning { burn_in, samples, max_depth, target_acceptance };
+        Library::start(tuning, begin, Stream::root(self.seed))
     }
 
-    /// `-U / T` at a place, as the library wants it.
-    fn answer(&mut self, target: &mut dyn Target<Vector = V>, place: &[f64]) -> Answer {
-        self.position.write(0, place);
+    /// `-U / T` at a position, as the library wants it.
+    fn answer(&mut self, target: &mut dyn Target<Vector = V>, position: &[f64]) -> Answer {
+        self.position.write(0, position);
         let potential = Potential::at(target, &self.position, &mut self.gradient);
         let sum = potential.likelihood + potential.prior;
         let temperature = self.settings.temperature;
         sum.is_finite().then(|| {
-            let mut slope = self.gradient.read(0..place.len());
+            let mut slope = self.gradient.read(0..position.len());
             slope.iter_mut().for_each(|g| *g = -*g / temperature);
             (-sum / temperature, slope)
         })
@@ -192,8 +194,8 @@ impl<V: Vector> Draws<V> for Turns<V> {
             None => (self.start(theta, target, stream)?, 0),
         };
         for draw in made..=index {
-            let turn = library.next(|place| self.answer(target, place))?;
-            theta.write(0, &turn.place);
+            let turn = library.next(|position| self.answer(target, position))?;
+            theta.write(0, &turn.position);
             if draw >= self.settings.burn_in {
                 self.tally.samples += 1;
                 self.tally.divergent += u64::from(turn.diverging);

@@ -3,7 +3,7 @@
 use dubio_nn::engine::{Point, Vector};
 use serde::{Deserialize, Serialize};
 
-use super::{Card, Settings, at_least_one, positive, share};
+use super::{Card, Settings, at_least_one, fraction, positive};
 use crate::memory::Memory;
 use crate::optimisers::{Kind, Optimiser};
 use crate::rule::{Gradient, Keep, MiniBatch, Rule, Step, Steps};
@@ -35,7 +35,7 @@ impl Descent {
     /// Those of a method for which these epochs are only the beginning: there may be none of them.
     pub(super) fn check(&self) -> Result<(), Wrong> {
         positive(&[("lr", self.lr)])?;
-        share("momentum", self.momentum)
+        fraction("momentum", self.momentum)
     }
 }
 
@@ -122,7 +122,7 @@ impl<V: Vector> Steps<V> for Descending<V> {
         self.settings.epochs
     }
     fn rate(&self, at: &Step<'_>) -> f64 {
-        self.settings.lr * self.settings.schedule.share(at, self.settings.epochs)
+        self.settings.lr * self.settings.schedule.fraction(at, self.settings.epochs)
     }
     fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>) {
         let gradient = batch.at(&mut points[0]);

@@ -16,7 +16,7 @@ pub struct Sghmc {
     /// Its chain.
     #[serde(flatten)]
     pub chain: Chain,
-    /// Share of the velocity that a step loses; 1 less the momentum.
+    /// Fraction of the velocity that a step loses; 1 less the momentum.
     pub friction: f64,
     /// 1 for the posterior; below 1 for one that is colder, `p^(1/T)`.
     pub temperature: f64,

@@ -46,7 +46,7 @@ impl Chain {
     }
 
     pub(super) fn rate(&self, at: &Step<'_>) -> f64 {
-        self.lr * self.schedule.share(at, self.epochs())
+        self.lr * self.schedule.fraction(at, self.epochs())
     }
 
     /// The temperature of an epoch: 0 before the noise begins.

@@ -3,7 +3,7 @@
 use dubio_nn::engine::{Point, Vector};
 use serde::{Deserialize, Serialize};
 
-use super::{Card, Settings, at_least_one, positive, share};
+use super::{Card, Settings, at_least_one, fraction, positive};
 use crate::memory::Memory;
 use crate::optimisers::{Kind, Optimiser};
 use crate::rule::{Keep, MiniBatch, Rule, Step, Steps};
@@ -20,7 +20,7 @@ pub struct Snapshot {
     pub cycle_epochs: usize,
     /// Learning rate at the start of a cycle.
     pub lr: f64,
-    /// Share of the last step in the next.
+    /// Fraction of the last step in the next.
     pub momentum: f64,
 }
 
@@ -41,7 +41,7 @@ impl Settings for Snapshot {
     fn check(&self) -> Result<(), Wrong> {
         at_least_one(&[("samples", self.samples), ("cycle_epochs", self.cycle_epochs)])?;
         positive(&[("lr", self.lr)])?;
-        share("momentum", self.momentum)
+        fraction("momentum", self.momentum)
     }
 
     fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>> {

@@ -5,7 +5,7 @@ use dubio_random::stream::Stream;
 use faer::{Mat, Side};
 use serde::{Deserialize, Serialize};
 
-use super::elliptical_slice::Place;
+use super::elliptical_slice::Position;
 use super::trajectory::{Path, Trajectory};
 use super::{Card, Settings, at_least_one, positive};
 use crate::error::Error;
@@ -27,7 +27,8 @@ pub struct Subspace {
     pub burn_in: usize,
     /// Samples, one after each move.
     pub samples: usize,
-    /// Deviation of the prior on each coordinate; a coordinate of 1 is one deviation of the path.
+    /// Standard deviation of the prior on each coordinate; a coordinate of 1 is one standard deviation of
+    /// the path.
     pub coordinate_std: f64,
     /// Divides the log-likelihood of all the data.
     pub temperature: f64,
@@ -123,7 +124,7 @@ impl<V: Vector> Slices<V> {
     }
 
     /// Where the chain is; at first the mean of the path.
-    fn place(&mut self, target: &mut dyn Target<Vector = V>) -> Result<Place, Error> {
+    fn position(&mut self, target: &mut dyn Target<Vector = V>) -> Result<Position, Error> {
         if self.directions.is_empty() {
             self.directions = main_directions(&self.trajectory.deviations(), self.settings.rank)?;
         }
@@ -137,12 +138,12 @@ impl<V: Vector> Slices<V> {
             let what = "subspace: the loss is no number at the mean of the path";
             return Err(Error::Chain(what.to_string()));
         }
-        Ok(Place { coordinates, log_likelihood })
+        Ok(Position { coordinates, log_likelihood })
     }
 }
 
 /// `D v_i / sqrt(K - 1)` for the main right singular vectors `v_i` of the deviations `D`: the main
-/// left ones, as long as the path's deviation along each. From the small matrix `D' D`.
+/// left ones, as long as the path's standard deviation along each. From the small matrix `D' D`.
 fn main_directions<V: Vector>(deviations: &[V], rank: usize) -> Result<Vec<V>, Error> {
     let count = deviations.len();
     let gram = Mat::from_fn(count, count, |i, j| deviations[i].dot(&deviations[j]));
@@ -214,15 +215,15 @@ impl<V: Vector> Draws<V> for Slices<V> {
         index: usize,
         stream: &Stream,
     ) -> Result<Vec<V>, Error> {
-        let mut place = self.place(target)?;
+        let mut position = self.position(target)?;
         let mut evaluations = 0;
-        place.slice(self.settings.coordinate_std, stream, |coordinates| {
+        position.slice(self.settings.coordinate_std, stream, |coordinates| {
             evaluations += 1;
             self.likelihood(coordinates, target)
         });
         self.evaluations += evaluations;
-        self.likelihood = place.log_likelihood;
-        self.coordinates = place.coordinates;
+        self.likelihood = position.log_likelihood;
+        self.coordinates = position.coordinates;
         let kept = (index >= self.settings.burn_in).then(|| self.theta(&self.coordinates));
         Ok(kept.into_iter().collect())
     }

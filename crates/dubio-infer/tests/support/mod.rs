@@ -16,7 +16,8 @@ use dubio_infer::rule::Rule;
 use dubio_infer::target::{BatchName, Target};
 use dubio_infer::training::Training;
 use dubio_nn::cpu::Flat;
-use dubio_nn::engine::{Engine, Point, Slice, Vector};
+use dubio_nn::engine::{Engine, Point, Vector};
+use dubio_nn::parameter::Slice;
 use dubio_nn::real::Real;
 use dubio_random::stream::Stream;
 use serde_json::{Value, json};
@@ -64,13 +65,13 @@ impl LinearRegression {
     }
 
     fn loss(&self, rows: std::ops::Range<usize>, theta: &[f64]) -> (f64, [f64; 2]) {
-        let share = 1.0 / rows.len() as f64;
+        let weight = 1.0 / rows.len() as f64;
         let (mut loss, mut gradient) = (0.0, [0.0; 2]);
         for row in rows {
             let x = self.x[row];
             let miss = x[0] * theta[0] + x[1] * theta[1] - self.y[row];
-            loss += 0.5 * share * miss * miss;
-            gradient = [gradient[0] + share * miss * x[0], gradient[1] + share * miss * x[1]];
+            loss += 0.5 * weight * miss * miss;
+            gradient = [gradient[0] + weight * miss * x[0], gradient[1] + weight * miss * x[1]];
         }
         (loss, gradient)
     }
@@ -204,7 +205,7 @@ macro_rules! around {
         fn start(&self) -> Flat<f64> {
             self.$inner.start()
         }
-        fn slices(&self) -> Vec<dubio_nn::engine::Slice> {
+        fn slices(&self) -> Vec<dubio_nn::parameter::Slice> {
             self.$inner.slices()
         }
     };

@@ -5,6 +5,7 @@ mod gather;
 mod layers;
 mod matrix;
 mod model;
+mod seed;
 mod tape;
 
 use std::marker::PhantomData;

@@ -7,12 +7,13 @@ use dubio_random::stream::Stream;
 
 use super::gather::{Gathered, InMemory};
 use super::layers::{Mode, Statistics};
+use super::seed::factors;
 use super::tape::{Gradients, Tape};
 use super::{Cpu, Flat};
 use crate::engine::{self, Batch, Point, Seed, Visited};
 use crate::examples::Examples;
 use crate::initial;
-use crate::loss::{Kernel, Loss, Truth, factors, mean_loss};
+use crate::loss::{Kernel, Loss, Truth, mean_loss};
 use crate::network::Network;
 use crate::real::Real;
 

@@ -36,21 +36,21 @@ impl<T: Real> Kernel<T> for AveragePool {
                     *sum = *sum + *v;
                 }
             });
-            let share = T::of(1.0 / shared as f64);
-            y.iter_mut().for_each(|v| *v = *v * share);
+            let fraction = T::of(1.0 / shared as f64);
+            y.iter_mut().for_each(|v| *v = *v * fraction);
         }
     }
     fn backward(&self, pass: Backward<'_, T>) {
         let (channels, size) = (pass.shape.channels, pass.shape.size());
         let out = pass.output_gradient.len() / pass.batch;
-        let share = T::of(1.0 / (self.rows * self.columns) as f64);
+        let fraction = T::of(1.0 / (self.rows * self.columns) as f64);
         pass.input_gradient.fill(T::zero());
         let examples = pass.input_gradient.chunks_exact_mut(size);
         for (gradient, g) in examples.zip(pass.output_gradient.chunks_exact(out)) {
             self.places(pass.shape, |from, to| {
                 let to = &g[to * channels..(to + 1) * channels];
                 for (gradient, g) in gradient[from * channels..].iter_mut().zip(to) {
-                    *gradient = *g * share;
+                    *gradient = *g * fraction;
                 }
             });
         }

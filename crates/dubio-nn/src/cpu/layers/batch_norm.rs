@@ -129,13 +129,13 @@ impl<T: Real> Kernel<T> for BatchNorm {
             return;
         }
         // With statistics of the batch, every input moves them; with running ones, none does.
-        let share = match pass.mode.statistics {
+        let fraction = match pass.mode.statistics {
             Statistics::Batch { .. } => 1.0 / (pass.batch * pass.shape.places()) as f64,
             Statistics::Running => 0.0,
         };
         let (shift, tilt) = pass.scratch[..2 * channels].split_at_mut(channels);
-        shift.iter_mut().zip(&*plain).for_each(|(v, s)| *v = T::of(s * share));
-        tilt.iter_mut().zip(&*normed).for_each(|(v, s)| *v = T::of(s * share));
+        shift.iter_mut().zip(&*plain).for_each(|(v, s)| *v = T::of(s * fraction));
+        tilt.iter_mut().zip(&*normed).for_each(|(v, s)| *v = T::of(s * fraction));
         let (shift, tilt) = (&*shift, &*tilt);
         let per_piece = PIECE * size;
         each_piece(

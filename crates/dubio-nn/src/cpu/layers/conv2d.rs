@@ -110,7 +110,7 @@ impl Conv2d {
         2 * batch * self.out(input).size() * self.window(input)
     }
 
-    /// Gradients of one piece: those of its images, and its share of the kernels'.
+    /// Gradients of one piece: those of its images, and its part of the kernels'.
     fn piece_backward<T: Real>(
         &self,
         pass: &Shared<'_, T>,

@@ -25,7 +25,7 @@ impl<T: Real> Kernel<T> for FilterResponseNorm {
     fn forward(&self, pass: Forward<'_, T>) {
         let (size, channels, places) =
             (pass.shape.size(), pass.shape.channels, pass.shape.places());
-        let share = T::of(1.0 / places as f64);
+        let fraction = T::of(1.0 / places as f64);
         for (x, scales) in pass.input.chunks_exact(size).zip(pass.saved.chunks_exact_mut(channels))
         {
             scales.fill(T::zero());
@@ -33,7 +33,7 @@ impl<T: Real> Kernel<T> for FilterResponseNorm {
                 scales.iter_mut().zip(place).for_each(|(s, x)| *s = *s + *x * *x);
             }
             let epsilon = T::of(EPSILON);
-            scales.iter_mut().for_each(|s| *s = (*s * share + epsilon).sqrt().recip());
+            scales.iter_mut().for_each(|s| *s = (*s * fraction + epsilon).sqrt().recip());
         }
         let (weight, bias) = pass.theta.split_at(channels);
         let saved = &*pass.saved;
@@ -54,7 +54,7 @@ impl<T: Real> Kernel<T> for FilterResponseNorm {
     fn backward(&self, pass: Backward<'_, T>) {
         let (size, channels, places) =
             (pass.shape.size(), pass.shape.channels, pass.shape.places());
-        let share = T::of(1.0 / places as f64);
+        let fraction = T::of(1.0 / places as f64);
         let weight = &pass.theta[..channels];
         let (weight_sums, bias_sums) = pass.sums[..2 * channels].split_at_mut(channels);
         weight_sums.fill(0.0);
@@ -83,7 +83,7 @@ impl<T: Real> Kernel<T> for FilterResponseNorm {
             let pairs = x.chunks_exact(channels).zip(g.chunks_exact(channels));
             for (dx, (x, g)) in out.zip(pairs) {
                 for c in 0..channels {
-                    let drag = x[c] * scales[c] * scales[c] * products[c] * share;
+                    let drag = x[c] * scales[c] * scales[c] * products[c] * fraction;
                     dx[c] = weight[c] * scales[c] * (g[c] - drag);
                 }
             }

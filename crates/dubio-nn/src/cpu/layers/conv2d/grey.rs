@@ -93,7 +93,7 @@ impl<'a> Grey<'a> {
         }
     }
 
-    /// Adds one image's share of the gradient of the kernels and, unless there are none, the biases.
+    /// Adds one image's part of the gradient of the kernels and, unless there are none, the biases.
     pub(super) fn add_gradient<T: Real>(
         self,
         x: &[T],

@@ -1,5 +1,9 @@
 //! What a user writes: a method with its settings, and the wrappers that go with every method.
 
+mod warm_up;
+
+pub use warm_up::WarmUp;
+
 use std::path::PathBuf;
 
 use dubio_nn::engine::Engine;
@@ -14,7 +18,6 @@ use crate::error::Error;
 use crate::layers::Layers;
 use crate::methods::{self, Method, no_potential};
 use crate::training::Training;
-use crate::warm_up::WarmUp;
 use crate::wrong::Wrong;
 
 /// Settings that every method has.
@@ -23,9 +26,9 @@ use crate::wrong::Wrong;
 pub struct Setup {
     /// Examples in a mini-batch.
     pub batch: usize,
-    /// Deviation `s` of the prior `Normal(0, s^2)` on every parameter.
+    /// Standard deviation `s` of the prior `Normal(0, s^2)` on every parameter.
     pub prior_std: Option<f64>,
-    /// The same prior as a share of the gradient of the mean loss: `1 / (N s^2)`.
+    /// The same prior as a weight in the gradient of the mean loss: `1 / (N s^2)`.
     pub weight_decay: Option<f64>,
     /// Independent runs of the method, from starts of their own, whose samples are put together.
     pub members: Option<usize>,

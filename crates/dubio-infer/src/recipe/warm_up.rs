@@ -4,7 +4,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use crate::recipe::Recipe;
+use super::Recipe;
 
 /// What runs first; its last sample is the start. Written as a method's table is:
 /// `warm_up = { method = "sghmc", burn_in = 20 }`.

@@ -1,0 +1,157 @@
+//! A data set as a network reads it: standardised, channels last.
+
+use dubio_data::dataset::{Answers, Dataset, Images, Inputs};
+use dubio_data::transforms::pipeline::Pipeline;
+use dubio_data::transforms::standardise::Standardise;
+use dubio_data::transforms::standardise_features::StandardiseFeatures;
+use dubio_data::transforms::standardise_targets::StandardiseTargets;
+use dubio_nn::real::Real;
+use dubio_nn::shape::Shape;
+use dubio_random::stream::Stream;
+
+use crate::augment::Augmentation;
+use crate::error::Error;
+
+/// What was measured on the training data and holds for every set that is shown to the network.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scaling {
+    inputs: InputScaling,
+    targets: Option<StandardiseTargets>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum InputScaling {
+    Images { shape: Shape, standardise: Standardise },
+    Features(StandardiseFeatures, usize),
+}
+
+impl Scaling {
+    /// Measured on a training set: colours, columns and targets to mean 0 and standard deviation 1.
+    pub fn measured(training: &Dataset) -> Self {
+        let inputs = match &training.inputs {
+            Inputs::Images(images) => InputScaling::Images {
+                shape: Shape::image(images.channels, images.height, images.width),
+                standardise: Standardise::measured(images),
+            },
+            Inputs::Features { width, values } => {
+                InputScaling::Features(StandardiseFeatures::measured(values, *width), *width)
+            }
+        };
+        let targets = match &training.answers {
+            Answers::Classes { .. } => None,
+            Answers::Targets(targets) => Some(StandardiseTargets::measured(targets)),
+        };
+        Self { inputs, targets }
+    }
+
+    /// Of images of this shape, given by somebody who has measured it.
+    pub fn given(shape: Shape, standardise: Standardise) -> Self {
+        Self { inputs: InputScaling::Images { shape, standardise }, targets: None }
+    }
+
+    /// Shape of what the network reads.
+    pub fn shape(&self) -> Shape {
+        match &self.inputs {
+            InputScaling::Images { shape, .. } => *shape,
+            InputScaling::Features(_, width) => Shape::vector(*width),
+        }
+    }
+
+    /// A pixel from 0 to 1 of a colour as the network reads it; `None` for tables.
+    pub fn pixel(&self, channel: usize, value: f64) -> Option<f64> {
+        let InputScaling::Images { standardise, .. } = &self.inputs else { return None };
+        let (mean, std) = (standardise.mean()[channel], standardise.std()[channel]);
+        Some(if std > 0.0 { (value - mean) / std } else { 0.0 })
+    }
+
+    /// How targets were scaled, in a regression.
+    pub fn targets(&self) -> Option<&StandardiseTargets> {
+        self.targets.as_ref()
+    }
+
+    /// That a set is of the kind and the shape of the training data.
+    pub fn check(&self, data: &Dataset) -> Result<(), Error> {
+        let kind = |regression| if regression { "numbers" } else { "classes" };
+        let (learnt, asked) = (self.targets.is_some(), matches!(data.answers, Answers::Targets(_)));
+        if learnt != asked {
+            let (learnt, asked) = (kind(learnt), kind(asked));
+            let what = format!("the network predicts {learnt}, but the set asks for {asked}");
+            return Err(Error::Unsuited(what));
+        }
+        match (&self.inputs, &data.inputs) {
+            (InputScaling::Images { shape, .. }, Inputs::Images(images)) => {
+                same_shape(*shape, images)
+            }
+            (InputScaling::Features(_, width), Inputs::Features { width: other, .. }) => {
+                if width == other {
+                    return Ok(());
+                }
+                let what = format!("rows of {other} numbers, but training rows had {width}");
+                Err(Error::Unsuited(what))
+            }
+            _ => Err(Error::Unsuited("images and tables cannot stand in for one another".into())),
+        }
+    }
+
+    /// All inputs of a set as the network reads them, channels last.
+    pub fn inputs<T: Real>(&self, data: &Dataset) -> Result<Vec<T>, Error> {
+        self.check(data)?;
+        match (&self.inputs, &data.inputs) {
+            (InputScaling::Images { .. }, Inputs::Images(images)) => {
+                let rows: Vec<u32> = (0..images.len() as u32).collect();
+                let mut out = vec![T::zero(); images.pixels.len()];
+                self.images(images, &rows, &[], &Stream::root(0), &mut out);
+                Ok(out)
+            }
+            (InputScaling::Features(scale, _), Inputs::Features { values, .. }) => {
+                let mut values = values.clone();
+                scale.apply(&mut values);
+                Ok(values.into_iter().map(T::of).collect())
+            }
+            _ => unreachable!("checked to be of one kind"),
+        }
+    }
+
+    /// Some images, changed at random first, standardised, channels last.
+    ///
+    /// # Panics
+    ///
+    /// When this was measured on a table, or `out` has not the size of the images.
+    pub fn images<T: Real>(
+        &self,
+        images: &Images,
+        rows: &[u32],
+        augment: &[Augmentation],
+        stream: &Stream,
+        out: &mut [T],
+    ) {
+        let InputScaling::Images { shape, standardise } = &self.inputs else {
+            unreachable!("only images are changed at random")
+        };
+        let changed = augment.iter().fold(Pipeline::default(), |all, one| one.then(all));
+        let pipeline = changed.then(standardise.clone());
+        let (size, places) = (shape.size(), shape.places());
+        // In parts, so that the planes stay small beside what is made of them.
+        let mut planes = vec![0.0; rows.len().min(1024) * size];
+        for (part, (rows, out)) in rows.chunks(1024).zip(out.chunks_mut(1024 * size)).enumerate() {
+            let planes = &mut planes[..rows.len() * size];
+            pipeline.batch(images, rows, &stream.nth(part), planes);
+            for (from, to) in planes.chunks_exact(size).zip(out.chunks_exact_mut(size)) {
+                for (i, value) in from.iter().enumerate() {
+                    to[i % places * shape.channels + i / places] = T::of(f64::from(*value));
+                }
+            }
+        }
+    }
+}
+
+fn same_shape(shape: Shape, images: &Images) -> Result<(), Error> {
+    let other = Shape::image(images.channels, images.height, images.width);
+    if shape == other {
+        return Ok(());
+    }
+    Err(Error::Unsuited(format!(
+        "images of {} channels and {}x{}, but training images had {} and {}x{}",
+        other.channels, other.height, other.width, shape.channels, shape.height, shape.width
+    )))
+}

@@ -1,0 +1,29 @@
+//! Single precision, of which crates that train would each build all of it once more: what is generic and
+//! never inlined is shared with them, if it is used here.
+
+use dubio_data::dataset::Dataset;
+use dubio_nn::Single;
+use dubio_random::stream::Stream;
+
+use crate::attack::Attack;
+use crate::error::Error;
+use crate::fit::{Options, Outcome};
+use crate::fitted::Fitted;
+use crate::predict::{Predicted, TestTime};
+use crate::recipe::Recipe;
+
+type Trained = Fitted<Single>;
+type Fit = fn(
+    &Recipe,
+    &Single,
+    &str,
+    &Dataset,
+    &Stream,
+    &Options<'_>,
+) -> Outcome<Trained, Option<Trained>>;
+type Predict<How> = fn(&Trained, &Dataset, &How, &Stream) -> Result<Predicted, Error>;
+type Weights = fn(&Trained) -> Result<Vec<Vec<u8>>, Error>;
+
+#[used]
+static BUILT: (Fit, Predict<TestTime>, Predict<Attack>, Weights) =
+    (Recipe::fit, Fitted::predict, Fitted::predict_attacked, Fitted::weights);
