@@ -4,6 +4,7 @@ use std::io;
 use std::process::Command;
 
 use super::Error;
+use super::complaint::Complaint;
 
 /// What a program of Slurm prints, or its complaint.
 pub(super) fn ask(program: &'static str, arguments: &[String]) -> Result<String, Error> {
@@ -16,7 +17,8 @@ pub(super) fn ask(program: &'static str, arguments: &[String]) -> Result<String,
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
-    Err(Error::Silent { program, words: words(program, &output.stderr) })
+    let words = words(program, &output.stderr);
+    Err(Error::Silent { program, complaint: Complaint::of(&words), words })
 }
 
 /// A complaint in one line, without the program's name before each.

@@ -8,11 +8,13 @@
 
 mod ask;
 mod batch;
+mod complaint;
 mod fate;
 mod queue;
 mod submit;
 mod watch;
 
+pub use complaint::Complaint;
 pub use submit::{Submitted, Worker, submit};
 pub use watch::watch;
 
@@ -55,6 +57,8 @@ pub enum Error {
         program: &'static str,
         /// Its words.
         words: String,
+        /// What they are about.
+        complaint: Complaint,
     },
     /// A line that cannot stand in a job's script.
     #[error("--sbatch {0:?}: give one option of sbatch, as in --sbatch '--mem=4G'")]

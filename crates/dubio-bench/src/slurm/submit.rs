@@ -8,6 +8,7 @@ use dubio_infer::lock;
 
 use super::ask::ask;
 use super::batch::{Batch, home};
+use super::complaint::Complaint;
 use super::queue::Queue;
 use super::{Error, Options};
 use crate::executor::StudyProgress;
@@ -186,25 +187,19 @@ impl Job<'_> {
 
 /// A refused batch is taken away again, unless Slurm may have it after all.
 fn refusal(error: Error, batch: &Batch) -> Error {
-    // What sbatch prints is all that it tells.
-    let slow = matches!(&error, Error::Silent { words, .. } if words.contains("timed out"));
-    if !slow {
-        let _ = fs::remove_dir_all(&batch.folder); // where it stays it does no harm
+    match error {
+        // The batch stays: where Slurm has it, the next attempt finds it in the queue.
+        Error::Silent { complaint: Complaint::TimedOut, .. } => error,
+        other => {
+            let _ = fs::remove_dir_all(&batch.folder); // where it stays it does no harm
+            match other {
+                Error::Silent { words, complaint, .. } => {
+                    Error::Refused { words, advice: complaint.advice() }
+                }
+                other => other,
+            }
+        }
     }
-    let Error::Silent { words, .. } = error else { return error };
-    let low = words.to_lowercase();
-    let advice = if low.contains("partition") {
-        "`sinfo` lists the partitions; name one with --partition"
-    } else if low.contains("time") {
-        "give a time such as --time 2:00:00 that the partition allows"
-    } else if low.contains("gres") || low.contains("generic resource") {
-        "`sinfo -o '%P %G'` lists the resources of each partition; name them with --gres"
-    } else if low.contains("account") || low.contains("qos") {
-        "name yours with --sbatch '--account=NAME' or --sbatch '--qos=NAME'"
-    } else {
-        "change the options, or add lines with --sbatch"
-    };
-    Error::Refused { words, advice }
 }
 
 /// A path as the shell takes it for one word.
@@ -230,6 +225,23 @@ mod tests {
             let said = header(&options).unwrap_err().to_string();
             assert!(said.contains("give one option of sbatch"), "{said}");
         }
+    }
+
+    #[test]
+    fn a_batch_that_slurm_may_have_stays_and_a_refused_one_goes() {
+        let home = tempfile::tempdir().expect("a folder");
+        let folder = home.path().join("1");
+        let batch = Batch { folder: folder.clone(), name: "dubio-x".to_string(), runs: Vec::new() };
+        let refused = |complaint| {
+            fs::create_dir_all(&folder).expect("a folder");
+            let silent =
+                Error::Silent { program: "sbatch", words: "no time".to_string(), complaint };
+            refusal(silent, &batch).to_string()
+        };
+        let said = refused(Complaint::TimedOut);
+        assert!(folder.exists() && said.contains("try again when `sinfo` answers"), "{said}");
+        let said = refused(Complaint::Time);
+        assert!(!folder.exists() && said.contains("give a time such as"), "{said}");
     }
 
     #[test]
