@@ -5,6 +5,7 @@
 //! the folder of finished ones. A stage reads what the stage above wrote and nothing else.
 
 mod bayesian;
+mod checked;
 pub mod decision;
 mod distinct;
 mod entries;

@@ -1,16 +1,13 @@
 //! What people call things, where it may stand in the name of a file.
 
-use std::fmt;
-use std::ops::Deref;
+use crate::checked::checked_text;
 
-use serde::{Deserialize, Serialize};
-
-/// Name of a study or label of a method: 1 to 200 bytes of text, without control characters, `/` and
-/// `\`, and without a dot or a space at its beginning or a space at its end. So it is a file's name with
-/// any ending, on any system that matters, and never a path.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct Name(String);
+checked_text! {
+    /// Name of a study or label of a method: 1 to 200 bytes of text, without control characters, `/` and
+    /// `\`, and without a dot or a space at its beginning or a space at its end. So it is a file's name with
+    /// any ending, on any system that matters, and never a path.
+    Name
+}
 
 /// File names have at most 255 bytes; the rest is for endings and for what stands before.
 const LONGEST: usize = 200;
@@ -54,27 +51,6 @@ impl TryFrom<String> for Name {
             return Ok(Self(text));
         };
         Err(format!("the name {text:?} {wrong}, which no file's name may here; choose another"))
-    }
-}
-
-impl From<Name> for String {
-    fn from(name: Name) -> Self {
-        name.0
-    }
-}
-
-impl Deref for Name {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for Name {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Padded where a table asks for it.
-        self.0.fmt(f)
     }
 }
 

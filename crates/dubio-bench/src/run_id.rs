@@ -1,16 +1,14 @@
 //! The name of a run's folder.
 
-use std::fmt;
-use std::ops::Deref;
-
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// Sixteen lower-case hexadecimal digits. Whatever names a run, be it a folder, a record that came from
-/// elsewhere or a worker's standard input, is nothing else, so it never leads out of the folder of runs.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct RunId(String);
+use crate::checked::checked_text;
+
+checked_text! {
+    /// Sixteen lower-case hexadecimal digits. Whatever names a run, be it a folder, a record that came from
+    /// elsewhere or a worker's standard input, is nothing else, so it never leads out of the folder of runs.
+    RunId
+}
 
 /// Digits of an id.
 const DIGITS: usize = 16;
@@ -32,26 +30,6 @@ impl TryFrom<String> for RunId {
             true => Ok(Self(text)),
             false => Err(format!("{text:?} is no run's id: those are {DIGITS} hexadecimal digits")),
         }
-    }
-}
-
-impl From<RunId> for String {
-    fn from(id: RunId) -> Self {
-        id.0
-    }
-}
-
-impl Deref for RunId {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for RunId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
     }
 }
 
