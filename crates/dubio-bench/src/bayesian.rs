@@ -26,7 +26,7 @@ pub(crate) fn next(tried: &[Tried], axes: usize, seed: u64) -> Vec<f64> {
         .min_within(&limits)
         .expect("limits of the unit cube");
     let next = service.suggest(&x, &y.expect("a value for each point"));
-    next.iter().take(axes).map(|share| share.clamp(0.0, 1.0)).collect()
+    next.iter().take(axes).map(|fraction| fraction.clamp(0.0, 1.0)).collect()
 }
 
 #[cfg(not(feature = "bayesian"))]

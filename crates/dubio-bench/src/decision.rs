@@ -5,16 +5,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::distinct;
 use crate::mistakes::Collector;
-use crate::reader::{Placed, Section};
+use crate::reader::{Located, Section};
 
 /// `[decision]` of a suite (Vadera et al. 2020, app. A): networks are trained with `dropped` of the
-/// examples of the critical classes left out; on the test part they decide for the class of least
+/// examples of the critical classes left out; on the test set they decide for the class of least
 /// expected cost, and pay what it costs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Decision {
     /// Classes that must not be missed.
     pub critical: Vec<u32>,
-    /// Share of their training examples that is left out; at 0 nothing is trained anew.
+    /// Fraction of their training examples that is left out; at 0 nothing is trained anew.
     pub dropped: f64,
     /// Cost of taking a critical class for another.
     pub miss: f64,
@@ -39,28 +39,28 @@ impl Decision {
         let classes = section.counts("critical", mistakes);
         if classes.is_empty() && mistakes.len() == before {
             mistakes.add(
-                section.place(),
+                section.span(),
                 "`critical` is missing; it lists the classes that must not be missed, as in [3, 7]",
             );
         }
         let classes = distinct::values("class", classes, mistakes);
         let critical: Vec<u32> = classes.iter().flat_map(|&class| u32::try_from(class)).collect();
         if critical.len() < classes.len() {
-            mistakes.add(section.place(), "`critical` names a class that no set has");
+            mistakes.add(section.span(), "`critical` names a class that no set has");
         }
         let mut number = |key, default: f64, fits: &dyn Fn(f64) -> bool, wanted: &str| {
-            let Some(Placed { value, place }) = section.number(key, mistakes) else {
+            let Some(Located { value, span }) = section.number(key, mistakes) else {
                 return default;
             };
             if !fits(value) {
-                mistakes.add(place, format!("`{key}` must be {wanted}, got {value}"));
+                mistakes.add(span, format!("`{key}` must be {wanted}, got {value}"));
             }
             value
         };
-        let share = |x: f64| (0.0..1.0).contains(&x);
+        let fraction = |x: f64| (0.0..1.0).contains(&x);
         let cost = |x: f64| x >= 0.0;
         let decision = Self {
-            dropped: number("dropped", 0.99, &share, "at least 0 and below 1"),
+            dropped: number("dropped", 0.99, &fraction, "at least 0 and below 1"),
             miss: number("miss", 1000.0, &cost, "at least 0"),
             other: number("other", 1.0, &cost, "at least 0"),
             critical,

@@ -8,80 +8,80 @@ use std::sync::Arc;
 use dubio_data::sets;
 
 use crate::mistakes::Collector;
-use crate::reader::Placed;
+use crate::reader::Located;
 use crate::suite::{Choice, Entry, splits};
 
 /// The values of a list, each of which may be there once.
 pub(crate) fn values<T: Display>(
     what: &str,
-    list: Vec<Placed<T>>,
+    list: Vec<Located<T>>,
     mistakes: &mut Collector<'_>,
 ) -> Vec<T> {
     let mut seen = HashMap::new();
     let mut once = Vec::with_capacity(list.len());
-    for Placed { value, place } in list {
+    for Located { value, span } in list {
         let text = value.to_string();
         match seen.get(&text) {
             None => once.push(value),
-            Some(first) => twice(format!("{what} {text}"), first, place.clone(), mistakes),
+            Some(first) => twice(format!("{what} {text}"), first, span.clone(), mistakes),
         }
-        seen.entry(text).or_insert(place);
+        seen.entry(text).or_insert(span);
     }
     once
 }
 
 /// The data sets of a list, splits written out. `yacht` is `yacht:standard/0`, and may not stand beside it.
-pub(crate) fn sets(list: Vec<Placed<String>>, mistakes: &mut Collector<'_>) -> Vec<String> {
+pub(crate) fn sets(list: Vec<Located<String>>, mistakes: &mut Collector<'_>) -> Vec<String> {
     let mut seen: HashMap<String, Range<usize>> = HashMap::new();
     let mut once = Vec::new();
-    for Placed { value, place } in list {
+    for Located { value, span } in list {
         for name in splits(&value) {
             let Ok(halves) = sets::halves(&name) else { continue };
             let same = format!("{} {:?}", halves.name.set.name, halves.train);
             match seen.get(&same) {
                 None => once.push(name),
-                Some(first) => twice(format!("data set {name}"), first, place.clone(), mistakes),
+                Some(first) => twice(format!("data set {name}"), first, span.clone(), mistakes),
             }
-            seen.entry(same).or_insert(place.clone());
+            seen.entry(same).or_insert(span.clone());
         }
     }
     once
 }
 
-fn twice(what: String, first: &Range<usize>, place: Range<usize>, mistakes: &mut Collector<'_>) {
+fn twice(what: String, first: &Range<usize>, span: Range<usize>, mistakes: &mut Collector<'_>) {
     let line = mistakes.line(first.start);
-    mistakes.add(place, format!("{what} is listed already, in line {line}; leave one of them out"));
+    mistakes.add(span, format!("{what} is listed already, in line {line}; leave one of them out"));
 }
 
 /// The methods: settings that are one run's may stand once for a seed, and a label has one kind of them.
 pub(crate) fn methods(
-    list: Vec<Placed<Entry>>,
+    list: Vec<Located<Entry>>,
     suite: &Arc<Vec<u64>>,
     mistakes: &mut Collector<'_>,
 ) -> Vec<Entry> {
     let mut labels: HashMap<String, (String, Range<usize>)> = HashMap::new();
     let mut planned: HashMap<String, Vec<(Seeds, Range<usize>)>> = HashMap::new();
-    for Placed { value: entry, place } in &list {
+    for Located { value: entry, span } in &list {
         let settings = settings(&entry.choice);
         let own = Seeds::of(entry.seeds.as_ref().unwrap_or(suite));
         let before = planned.entry(settings.clone()).or_default();
-        if let Some((_, first)) = before.iter().find(|(seeds, _)| seeds.share(&own)) {
+        if let Some((_, first)) = before.iter().find(|(seeds, _)| seeds.overlap(&own)) {
             let line = mistakes.line(first.start);
             let what = format!(
                 "`{}` has the settings and a seed of the [[methods]] in line {line}; it would count twice",
                 entry.label
             );
-            mistakes.add(place.clone(), format!("{what}: leave one of them out"));
+            mistakes.add(span.clone(), format!("{what}: leave one of them out"));
         } else if let Some((_, first)) = labels.get(&*entry.label).filter(|(s, _)| *s != settings) {
             let line = mistakes.line(first.start);
             let what = format!(
                 "`{}` is the label of other settings, in line {line}; they would be averaged as one",
                 entry.label
             );
-            mistakes.add(place.clone(), format!("{what}: give one of them another label"));
+            mistakes.add(span.clone(), format!("{what}: give one of them another label"));
         }
-        before.push((own, place.clone()));
-        labels.entry(entry.label.to_string()).or_insert((settings, place.clone()));
+        before.push((own, span.clone()));
+        labels.entry(entry.label.to_string()).or_insert((settings, span.clone()));
     }
     list.into_iter().map(|entry| entry.value).collect()
 }
@@ -102,7 +102,7 @@ impl Seeds {
         Self(Arc::clone(seeds))
     }
 
-    fn share(&self, other: &Self) -> bool {
+    fn overlap(&self, other: &Self) -> bool {
         if Arc::ptr_eq(&self.0, &other.0) {
             return !self.0.is_empty();
         }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::mistakes::Collector;
 use crate::name::Name;
-use crate::reader::{Placed, Section};
+use crate::reader::{Located, Section};
 use crate::search::{Axis, Space, values};
 use crate::suite::{Choice, Entry, seeds};
 
@@ -17,7 +17,7 @@ use crate::suite::{Choice, Entry, seeds};
 pub(crate) fn entries(
     section: &mut Section<'_>,
     mistakes: &mut Collector<'_>,
-) -> Vec<Placed<Entry>> {
+) -> Vec<Located<Entry>> {
     let mut name = section.text("method", mistakes);
     if let Some(name) = &mut name
         && let Some(known) = meant(&name.value, methods::CARDS.iter().map(|card| card.name))
@@ -30,19 +30,19 @@ pub(crate) fn entries(
         if section.value("method").is_none() {
             let names: Vec<&str> = methods::CARDS.iter().map(|card| card.name).collect();
             let what = format!("`method` is missing; it names one of {}", names.join(", "));
-            mistakes.add(section.place(), what);
+            mistakes.add(section.span(), what);
         }
         return Vec::new();
     };
     let settings = section.rest(mistakes);
     let Ok(default) = Recipe::named(&name.value) else {
         let known = methods::CARDS.iter().map(|card| card.name);
-        mistakes.add(name.place, unknown("method", &name.value, known));
+        mistakes.add(name.span, unknown("method", &name.value, known));
         return Vec::new();
     };
     let known = known_settings(&default);
     let mut written =
-        Written { method: &name, searched: Vec::new(), axes: Vec::new(), places: Vec::new() };
+        Written { method: &name, searched: Vec::new(), axes: Vec::new(), spans: Vec::new() };
     let before = mistakes.len();
     for (key, value) in settings {
         let found = meant(&key.value, known.keys().map(|key| &key[..]));
@@ -51,54 +51,54 @@ pub(crate) fn entries(
             None => {
                 let names = known.keys().map(|key| &key[..]);
                 let what = format!("setting of {}", name.value);
-                mistakes.unknown(key.place, &what, &key.value, names);
+                mistakes.unknown(key.span, &what, &key.value, names);
             }
         }
     }
     if mistakes.len() > before {
         return Vec::new();
     }
-    let Placed { value: label, place: label_place } = label.unwrap_or_else(|| name.clone());
+    let Located { value: label, span: label_span } = label.unwrap_or_else(|| name.clone());
     let named = Name::try_from(label);
     let entry = |(settings, suffix): Combination| {
         let label = match &named {
             Ok(name) => name.then(&suffix),
             Err(error) => Err(error.clone()),
         };
-        let label = label.map_err(|error| (label_place.clone(), format!("`label`: {error}")))?;
+        let label = label.map_err(|error| (label_span.clone(), format!("`label`: {error}")))?;
         let choice =
-            written.choice(settings).map_err(|error| (written.place(&error), words(&error)))?;
-        Ok(Placed { value: Entry { label, seeds: seeds.clone(), choice }, place: section.place() })
+            written.choice(settings).map_err(|error| (written.span(&error), words(&error)))?;
+        Ok(Located { value: Entry { label, seeds: seeds.clone(), choice }, span: section.span() })
     };
-    let points = grid(&written.axes).map_err(|error| (name.place.clone(), error));
+    let points = grid(&written.axes).map_err(|error| (name.span.clone(), error));
     let all = points.and_then(|points| points.into_iter().map(entry).collect());
-    all.unwrap_or_else(|(place, error)| {
-        mistakes.add(place, error);
+    all.unwrap_or_else(|(span, error)| {
+        mistakes.add(span, error);
         Vec::new()
     })
 }
 
 /// The settings of one `[[methods]]`.
 struct Written<'a> {
-    method: &'a Placed<String>,
+    method: &'a Located<String>,
     searched: Vec<Axis>,
     axes: Vec<(String, Vec<Value>)>,
-    places: Vec<(String, Range<usize>)>,
+    spans: Vec<(String, Range<usize>)>,
 }
 
 impl Written<'_> {
     fn add(
         &mut self,
         key: String,
-        written: Placed<Value>,
+        written: Located<Value>,
         default: &Value,
         mistakes: &mut Collector<'_>,
     ) {
-        let Placed { value, place } = written;
+        let Located { value, span } = written;
         let values = match value {
             Value::Array(all) if all.is_empty() => {
                 let what = format!("`{key}` must not be an empty list; a list is a grid");
-                return mistakes.add(place, what);
+                return mistakes.add(span, what);
             }
             // A list where one value is wanted is a grid.
             Value::Array(all) if !takes_lists(&key) => all,
@@ -106,20 +106,20 @@ impl Written<'_> {
             Value::Object(table) if key != "warm_up" => match values(&table, default) {
                 Ok(values) => {
                     self.searched.push(Axis { key: key.clone(), values });
-                    self.places.push((key, place));
+                    self.spans.push((key, span));
                     return;
                 }
-                Err(error) => return mistakes.add(place, format!("`{key}`: {error}")),
+                Err(error) => return mistakes.add(span, format!("`{key}`: {error}")),
             },
             single => vec![single],
         };
         for one in &values {
             let alone = Map::from_iter([(key.clone(), one.clone())]);
             if let Err(error) = Recipe::read(&self.method.value, alone) {
-                mistakes.add(place.clone(), words(&error));
+                mistakes.add(span.clone(), words(&error));
             }
         }
-        self.places.push((key.clone(), place));
+        self.spans.push((key.clone(), span));
         self.axes.push((key, values));
     }
 
@@ -137,14 +137,14 @@ impl Written<'_> {
         Ok(Choice::Searched(space))
     }
 
-    /// The place of the first setting that is wrong.
-    fn place(&self, error: &Error) -> Range<usize> {
+    /// The span of the first setting that is wrong.
+    fn span(&self, error: &Error) -> Range<usize> {
         let wrong = match error {
             Error::Setting { wrong, .. } => &wrong.settings[..],
             _ => &[],
         };
-        let written = self.places.iter().find(|(key, _)| wrong.contains(key));
-        written.map_or(self.method.place.clone(), |(_, place)| place.clone())
+        let written = self.spans.iter().find(|(key, _)| wrong.contains(key));
+        written.map_or(self.method.span.clone(), |(_, span)| span.clone())
     }
 }
 
@@ -165,7 +165,7 @@ pub(crate) fn takes_lists(key: &str) -> bool {
     key == "layers" || setup.get(key).is_some_and(Value::is_array)
 }
 
-/// What is wrong, without the method: its place says which is meant.
+/// What is wrong, without the method: its position says which is meant.
 fn words(error: &Error) -> String {
     match error {
         Error::Setting { wrong, .. } => wrong.to_string(),

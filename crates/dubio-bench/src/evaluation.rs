@@ -11,32 +11,32 @@ use crate::name::as_file_name;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Evaluation {
-    /// The test part.
+    /// The test set.
     Test,
     /// A set from elsewhere.
     Ood {
         /// Its name.
         data: String,
     },
-    /// The test part, shifted.
+    /// The test set, shifted.
     Shift {
         /// The shift's name.
         shift: String,
         /// 1 to 5.
         severity: u8,
     },
-    /// Decisions on the test part, under costs.
+    /// Decisions on the test set, under costs.
     Decision(Decision),
     /// The examples that were held back.
     Validation,
-    /// The first examples of the test part, after an attack on the posterior predictive.
+    /// The first examples of the test set, after an attack on the posterior predictive.
     Attack {
         /// The attack.
         attack: Attack,
         /// How many examples.
         examples: usize,
     },
-    /// The test part with random changes at test time, each look a sample of its own.
+    /// The test set with random changes at test time, each look a sample of its own.
     TestTime {
         /// The changes.
         augment: Vec<Augmentation>,

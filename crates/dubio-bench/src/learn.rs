@@ -1,4 +1,4 @@
-//! What a run learns from, where it is not the whole training part.
+//! What a run learns from, where it is not the whole training set.
 
 use dubio_data::dataset::Dataset;
 use dubio_data::shifts::drop_classes::drop_classes;
@@ -6,7 +6,7 @@ use dubio_random::stream::Stream;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 
-/// What is learnt from instead of the whole training part.
+/// What is learnt from instead of the whole training set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Learn {
@@ -14,18 +14,18 @@ pub enum Learn {
     Rare {
         /// The classes.
         classes: Vec<u32>,
-        /// Share of their examples that is left out.
+        /// Fraction of their examples that is left out.
         dropped: f64,
     },
-    /// A share of the examples, chosen by the seed, is held back for validation.
+    /// A fraction of the examples, chosen by the seed, is held back for validation.
     HoldBack {
-        /// The share.
+        /// The fraction.
         validation: f64,
     },
 }
 
 impl Learn {
-    /// The examples that are learnt from; `None` where classes or shares are not those of the set.
+    /// The examples that are learnt from; `None` where classes or fractions are not those of the set.
     pub fn choose(&self, train: &Dataset, seed: u64) -> Option<Dataset> {
         match self {
             Self::Rare { classes, dropped } => {
@@ -47,11 +47,11 @@ impl Learn {
     }
 }
 
-/// Indices of what is learnt from and of a share that is held back, each in their order.
-fn split(examples: usize, share: f64, seed: u64) -> (Vec<u32>, Vec<u32>) {
+/// Indices of what is learnt from and of a fraction that is held back, each in their order.
+fn split(examples: usize, fraction: f64, seed: u64) -> (Vec<u32>, Vec<u32>) {
     let mut rows: Vec<u32> = (0..examples as u32).collect();
     rows.shuffle(&mut Stream::root(seed).child("validation").generator());
-    let mut held = rows.split_off(examples - (share * examples as f64).round() as usize);
+    let mut held = rows.split_off(examples - (fraction * examples as f64).round() as usize);
     rows.sort_unstable();
     held.sort_unstable();
     (rows, held)

@@ -99,8 +99,8 @@ impl Local<'_> {
             }
             let room = self.room.map_or(u64::MAX, |room| room.saturating_sub(queue.taken_bytes));
             let fits = |&index: &usize| queue.under_way == 0 || bytes[index] <= room;
-            if let Some(place) = queue.waiting.iter().position(fits) {
-                let index = queue.waiting.remove(place)?;
+            if let Some(position) = queue.waiting.iter().position(fits) {
+                let index = queue.waiting.remove(position)?;
                 queue.under_way += 1;
                 queue.taken_bytes += bytes[index];
                 return Some(index);

@@ -108,14 +108,14 @@ pub fn estimate(run: &PlannedRun) -> u64 {
     // As read, and as the network reads it. All of it is f64, which has room for any product.
     let train = run.cost.examples as f64 * numbers * (stored + 4.0);
     let tested = examples(set, halves.test);
-    let foreign = settings.predict.iter().filter_map(|evaluation| match evaluation {
+    let ood = settings.predict.iter().filter_map(|evaluation| match evaluation {
         Evaluation::Ood { data } => {
             let name = sets::parse(data).ok()?;
             Some(examples(name.set, name.part.unwrap_or(Part::Test)))
         }
         _ => None,
     });
-    let largest = foreign.max().unwrap_or(0).max(tested);
+    let largest = ood.max().unwrap_or(0).max(tested);
     let test = (tested + largest) as f64 * numbers * stored + 4.0 * largest as f64 * numbers;
     let Samples { samples, points, vectors } = Samples::of(&settings.recipe);
     let vectors = (points + VECTORS + 2.0 * vectors) * 4.0;

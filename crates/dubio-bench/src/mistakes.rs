@@ -1,4 +1,4 @@
-//! Mistakes in a suite: all of them, each with its place.
+//! Mistakes in a suite: all of them, each with its position.
 
 use std::fmt;
 use std::ops::Range;
@@ -16,7 +16,7 @@ pub struct Mistake {
     pub message: String,
 }
 
-/// All mistakes in a file, in the order of their places.
+/// All mistakes in a file, in the order of their positions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistakes {
     /// The file's name, as it was given.
@@ -47,7 +47,7 @@ impl fmt::Display for Mistakes {
 
 impl std::error::Error for Mistakes {}
 
-/// Collects mistakes by their place in the text.
+/// Collects mistakes by their position in the text.
 pub(crate) struct Collector<'a> {
     text: &'a str,
     list: Vec<(usize, String)>,
@@ -59,9 +59,9 @@ impl<'a> Collector<'a> {
         Self { text, list: Vec::new(), more: 0 }
     }
 
-    pub(crate) fn add(&mut self, place: Range<usize>, message: impl Into<String>) {
+    pub(crate) fn add(&mut self, span: Range<usize>, message: impl Into<String>) {
         if self.list.len() < MOST_TOLD {
-            self.list.push((place.start, message.into()));
+            self.list.push((span.start, message.into()));
         } else {
             self.more += 1;
         }
@@ -70,13 +70,13 @@ impl<'a> Collector<'a> {
     /// That no `what` has this name, and what may have been meant.
     pub(crate) fn unknown<'k>(
         &mut self,
-        place: Range<usize>,
+        span: Range<usize>,
         what: &str,
         name: &str,
         known: impl IntoIterator<Item = &'k str> + Clone,
     ) {
         if self.list.len() < MOST_TOLD {
-            self.add(place, unknown(what, name, known));
+            self.add(span, unknown(what, name, known));
         } else {
             self.more += 1;
         }
@@ -87,7 +87,7 @@ impl<'a> Collector<'a> {
         self.list.len() + self.more
     }
 
-    /// The line of a place, counted from 1.
+    /// The line of a position, counted from 1.
     pub(crate) fn line(&self, offset: usize) -> usize {
         match self.list.len() < MOST_TOLD {
             true => self.text[..offset].matches('\n').count() + 1,

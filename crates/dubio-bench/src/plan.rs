@@ -46,7 +46,7 @@ pub struct Settings {
     pub recipe: Recipe,
     /// Seed of everything random.
     pub seed: u64,
-    /// What is learnt from, where it is not the whole training part.
+    /// What is learnt from, where it is not the whole training set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub learn: Option<Learn>,
     /// How the method's settings were found, where they were not written.
@@ -63,11 +63,11 @@ pub struct Searched {
     pub kind: Kind,
     /// Trials in all.
     pub budget: usize,
-    /// The score that was made best on the validation part.
+    /// The score that was made best on the validation set.
     pub score: String,
     /// Its badness in the best trial: the score, negative where higher is better.
     pub badness: f64,
-    /// Share of the training part that was held back.
+    /// Fraction of the training set that was held back.
     pub validation: f64,
     /// The best trial's run.
     pub best: String,
@@ -119,8 +119,8 @@ pub fn runs(suite: &Suite) -> Result<usize, Error> {
         seeds.saturating_mul(tasks).saturating_add(trials)
     };
     let methods = suite.methods.iter().map(of_method).fold(0, usize::saturating_add);
-    let places = suite.data.len().saturating_mul(suite.networks.len());
-    match methods.saturating_mul(places) {
+    let combinations = suite.data.len().saturating_mul(suite.networks.len());
+    match methods.saturating_mul(combinations) {
         count @ ..=MOST => Ok(count),
         count => Err(Error::Unfit(format!(
             "{count} runs; a suite may have {MOST}, so make several of it"
@@ -151,13 +151,13 @@ pub fn plan(suite: &Suite, folder: &Path, badness: Badness<'_>) -> Result<Plan, 
         let halves = sets::halves(data)?;
         let train = halves.name.set.load(folder, halves.train)?;
         let tasks = tasks(suite, &train, data)?;
-        let place = Place { suite, data, train: &train, digest: checksum(&train), badness };
+        let planner = Planner { suite, data, train: &train, digest: checksum(&train), badness };
         for network in &suite.networks {
             for entry in &suite.methods {
                 let (recipe, search) = match &entry.choice {
                     Choice::Fixed(recipe) => (recipe.clone(), None),
                     Choice::Searched(space) => {
-                        match place.find(network, entry, space, &mut plan)? {
+                        match planner.find(network, entry, space, &mut plan)? {
                             Some((recipe, search)) => (recipe, Some(search)),
                             None => continue,
                         }
@@ -165,7 +165,8 @@ pub fn plan(suite: &Suite, folder: &Path, badness: Badness<'_>) -> Result<Plan, 
                 };
                 for &seed in entry.seeds.as_ref().unwrap_or(&suite.seeds).iter() {
                     for task in &tasks {
-                        let run = place.run(network, entry.label.to_string(), &recipe, seed, task);
+                        let run =
+                            planner.run(network, entry.label.to_string(), &recipe, seed, task);
                         plan.runs.push(run?.searched(search.clone()));
                     }
                 }
@@ -175,8 +176,8 @@ pub fn plan(suite: &Suite, folder: &Path, badness: Badness<'_>) -> Result<Plan, 
     Ok(plan)
 }
 
-/// A data set of a suite.
-struct Place<'a> {
+/// Plans the runs on one data set of a suite.
+struct Planner<'a> {
     suite: &'a Suite,
     data: &'a str,
     train: &'a Dataset,
@@ -184,7 +185,7 @@ struct Place<'a> {
     badness: Badness<'a>,
 }
 
-impl Place<'_> {
+impl Planner<'_> {
     fn run(
         &self,
         network: &str,
@@ -324,7 +325,7 @@ impl Settings {
     /// Name of the file that holds the predictions of one of [`Settings::predict`], without its ending.
     pub fn file(&self, evaluation: &Evaluation) -> String {
         match evaluation {
-            // The predictions of the test part are there already when nothing else was learnt.
+            // The predictions of the test set are there already when nothing else was learnt.
             Evaluation::Decision(_) if self.learn.is_none() => Evaluation::Test.name(),
             other => other.name(),
         }
@@ -378,8 +379,8 @@ fn evaluations(evaluate: &Evaluate, train: &Dataset, data: &str) -> Result<Vec<E
             }
         }
     }
-    let foreign = evaluate.ood.iter().map(|name| Evaluation::Ood { data: name.clone() });
-    all.splice(1..1, foreign);
+    let ood = evaluate.ood.iter().map(|name| Evaluation::Ood { data: name.clone() });
+    all.splice(1..1, ood);
     Ok(all)
 }
 

@@ -8,27 +8,27 @@ use toml::de::{DeTable, DeValue};
 
 use crate::mistakes::Collector;
 
-/// A value with its place in the file.
+/// A value with its span in the file, in bytes.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Placed<T> {
+pub(crate) struct Located<T> {
     pub(crate) value: T,
-    pub(crate) place: Range<usize>,
+    pub(crate) span: Range<usize>,
 }
 
 /// A table that knows which of its keys were asked for.
 pub(crate) struct Section<'a> {
     table: &'a DeTable<'a>,
-    place: Range<usize>,
+    span: Range<usize>,
     known: Vec<&'static str>,
 }
 
 impl<'a> Section<'a> {
-    pub(crate) fn new(table: &'a DeTable<'a>, place: Range<usize>) -> Self {
-        Self { table, place, known: Vec::new() }
+    pub(crate) fn new(table: &'a DeTable<'a>, span: Range<usize>) -> Self {
+        Self { table, span, known: Vec::new() }
     }
 
-    pub(crate) fn place(&self) -> Range<usize> {
-        self.place.clone()
+    pub(crate) fn span(&self) -> Range<usize> {
+        self.span.clone()
     }
 
     pub(crate) fn value(&mut self, key: &'static str) -> Option<&'a Spanned<DeValue<'a>>> {
@@ -42,7 +42,7 @@ impl<'a> Section<'a> {
         &mut self,
         key: &'static str,
         mistakes: &mut Collector<'_>,
-    ) -> Option<Placed<String>> {
+    ) -> Option<Located<String>> {
         text(key, self.value(key)?, mistakes)
     }
 
@@ -51,7 +51,7 @@ impl<'a> Section<'a> {
         &mut self,
         key: &'static str,
         mistakes: &mut Collector<'_>,
-    ) -> Vec<Placed<String>> {
+    ) -> Vec<Located<String>> {
         match self.value(key) {
             None => Vec::new(),
             Some(value) => match value.get_ref() {
@@ -66,7 +66,7 @@ impl<'a> Section<'a> {
         &mut self,
         key: &'static str,
         mistakes: &mut Collector<'_>,
-    ) -> Vec<Placed<u64>> {
+    ) -> Vec<Located<u64>> {
         match self.value(key) {
             None => Vec::new(),
             Some(value) => match value.get_ref() {
@@ -80,7 +80,7 @@ impl<'a> Section<'a> {
         &mut self,
         key: &'static str,
         mistakes: &mut Collector<'_>,
-    ) -> Option<Placed<f64>> {
+    ) -> Option<Located<f64>> {
         number(key, self.value(key)?, mistakes)
     }
 
@@ -89,7 +89,7 @@ impl<'a> Section<'a> {
         &mut self,
         key: &'static str,
         mistakes: &mut Collector<'_>,
-    ) -> Vec<Placed<f64>> {
+    ) -> Vec<Located<f64>> {
         match self.value(key) {
             None => Vec::new(),
             Some(value) => match value.get_ref() {
@@ -145,19 +145,19 @@ impl<'a> Section<'a> {
         sections
     }
 
-    /// What was not asked for: each as JSON, with the places of key and value.
+    /// What was not asked for: each as JSON, with the spans of key and value.
     pub(crate) fn rest(
         &self,
         mistakes: &mut Collector<'_>,
-    ) -> Vec<(Placed<String>, Placed<Value>)> {
+    ) -> Vec<(Located<String>, Located<Value>)> {
         let mut rest = Vec::new();
         for (key, value) in self.table.iter() {
             if self.known.iter().any(|known| *known == key.get_ref().as_ref()) {
                 continue;
             }
             if let Some(json) = json(value, mistakes) {
-                let name = Placed { value: key.get_ref().to_string(), place: key.span() };
-                rest.push((name, Placed { value: json, place: value.span() }));
+                let name = Located { value: key.get_ref().to_string(), span: key.span() };
+                rest.push((name, Located { value: json, span: value.span() }));
             }
         }
         rest
@@ -178,9 +178,9 @@ fn text(
     key: &str,
     value: &Spanned<DeValue<'_>>,
     mistakes: &mut Collector<'_>,
-) -> Option<Placed<String>> {
+) -> Option<Located<String>> {
     match value.get_ref() {
-        DeValue::String(text) => Some(Placed { value: text.to_string(), place: value.span() }),
+        DeValue::String(text) => Some(Located { value: text.to_string(), span: value.span() }),
         other => {
             mistakes
                 .add(value.span(), format!("`{key}` must be text in quotes, got {}", kind(other)));
@@ -193,7 +193,7 @@ fn count(
     key: &str,
     value: &Spanned<DeValue<'_>>,
     mistakes: &mut Collector<'_>,
-) -> Option<Placed<u64>> {
+) -> Option<Located<u64>> {
     let parsed = match value.get_ref() {
         DeValue::Integer(i) => u64::from_str_radix(&i.as_str().replace('_', ""), i.radix()).ok(),
         _ => None,
@@ -202,21 +202,21 @@ fn count(
         let got = kind(value.get_ref());
         mistakes.add(value.span(), format!("`{key}` must be a whole number from 0, got {got}"));
     }
-    parsed.map(|number| Placed { value: number, place: value.span() })
+    parsed.map(|number| Located { value: number, span: value.span() })
 }
 
 fn number(
     key: &str,
     value: &Spanned<DeValue<'_>>,
     mistakes: &mut Collector<'_>,
-) -> Option<Placed<f64>> {
+) -> Option<Located<f64>> {
     let parsed = match value.get_ref() {
         DeValue::Integer(i) => i.as_str().replace('_', "").parse().ok(),
         DeValue::Float(x) => x.as_str().replace('_', "").parse().ok(),
         _ => None,
     };
     match parsed.filter(|number: &f64| number.is_finite()) {
-        Some(number) => Some(Placed { value: number, place: value.span() }),
+        Some(number) => Some(Located { value: number, span: value.span() }),
         None => {
             let got = kind(value.get_ref());
             mistakes.add(value.span(), format!("`{key}` must be a number, got {got}"));

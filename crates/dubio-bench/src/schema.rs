@@ -97,14 +97,14 @@ fn evaluate() -> Value {
     let mut shifts: Vec<&str> = shifts::list().iter().map(|shift| shift.card().name).collect();
     shifts.push("cifar-10-c");
     let rules: Vec<&str> = Rule::ALL.into_iter().map(Rule::name).collect();
-    let share = json!({ "type": "number", "exclusiveMinimum": 0, "maximum": 1 });
+    let fraction = json!({ "type": "number", "exclusiveMinimum": 0, "maximum": 1 });
     let count = json!({ "type": "integer", "minimum": 1 });
     closed(json!({
-        "ood": several("Sets from elsewhere.", &sets_known()),
+        "ood": several("Out-of-distribution sets.", &sets_known()),
         "shifts": one_or_many(&json!({ "enum": shifts })),
         "severities": one_or_many(&json!({ "type": "integer", "minimum": 1, "maximum": 5 })),
         "attacks": one_or_many(&json!({ "enum": rules })),
-        "epsilons": one_or_many(&share),
+        "epsilons": one_or_many(&fraction),
         "attack_examples": count,
         "augment": one_or_many(&json!({ "enum": ["crop", "flip"] })),
         "looks": count,

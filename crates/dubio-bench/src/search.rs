@@ -1,6 +1,6 @@
-//! Settings chosen on a part of the training data, never on the test part.
+//! Settings chosen on a part of the training data, never on the test set.
 //!
-//! A trial is a run like any other: it learns from the training part without the validation examples
+//! A trial is a run like any other: it learns from the training set without the validation examples
 //! and predicts those. What is tried next depends on the scores of finished trials alone, so a search
 //! goes on where it was stopped, on one machine or on many.
 
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::mistakes::Collector;
-use crate::reader::{Placed, Section};
+use crate::reader::{Located, Section};
 
 /// `[search]` of a suite.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,9 +21,9 @@ pub struct Search {
     pub kind: Kind,
     /// Trials for each method, network and data set; a grid has as many as it has points.
     pub budget: usize,
-    /// The score of the validation part that is made best.
+    /// The score of the validation set that is made best.
     pub score: String,
-    /// Share of the training part that is held back.
+    /// Fraction of the training set that is held back.
     pub validation: f64,
     /// Seed of the trials and of what is held back.
     pub seed: u64,
@@ -120,14 +120,16 @@ const MOST_TRIALS: usize = 100_000;
 pub type Tried = (Vec<f64>, Option<f64>);
 
 impl Values {
-    /// The value at a share of the way from first to last.
-    fn at(&self, share: f64) -> Value {
+    /// The value at a fraction of the way from first to last.
+    fn at(&self, fraction: f64) -> Value {
         match self {
-            Self::Of(all) => all[((share * all.len() as f64) as usize).min(all.len() - 1)].clone(),
+            Self::Of(all) => {
+                all[((fraction * all.len() as f64) as usize).min(all.len() - 1)].clone()
+            }
             Self::Between { from, to, scale, number, .. } => {
                 let value = match scale {
-                    Scale::Linear => from + share * (to - from),
-                    Scale::Log => from * (to / from).powf(share),
+                    Scale::Linear => from + fraction * (to - from),
+                    Scale::Log => from * (to / from).powf(fraction),
                 };
                 match number {
                     Number::Real => Value::from(value.clamp(*from, *to)),
@@ -161,8 +163,8 @@ impl Space {
     /// The settings at a point of the unit cube.
     pub fn at(&self, point: &[f64]) -> Map<String, Value> {
         let mut settings = self.fixed.clone();
-        for (axis, share) in self.axes.iter().zip(point) {
-            settings.insert(axis.key.clone(), axis.values.at(*share));
+        for (axis, fraction) in self.axes.iter().zip(point) {
+            settings.insert(axis.key.clone(), axis.values.at(*fraction));
         }
         settings
     }
@@ -223,40 +225,40 @@ impl Search {
 
     pub(crate) fn read(section: &mut Section<'_>, mistakes: &mut Collector<'_>) -> Self {
         let mut search = Self::default();
-        if let Some(Placed { value, place }) = section.text("kind", mistakes) {
+        if let Some(Located { value, span }) = section.text("kind", mistakes) {
             match Kind::ALL.into_iter().find(|(name, _)| *name == value) {
                 Some((_, Kind::Bayesian)) if !crate::bayesian::IS_THERE => mistakes.add(
-                    place,
+                    span,
                     "this program was built without Bayesian optimisation; build it with \
                      --features bayesian, or take kind = \"random\"",
                 ),
                 Some((_, kind)) => search.kind = kind,
                 None => {
                     let known = Kind::ALL.into_iter().map(|(name, _)| name);
-                    mistakes.add(place, unknown("kind of search", &value, known));
+                    mistakes.add(span, unknown("kind of search", &value, known));
                 }
             }
         }
-        for Placed { value, place } in section.counts("budget", mistakes) {
+        for Located { value, span } in section.counts("budget", mistakes) {
             match usize::try_from(value) {
                 Ok(budget @ 1..=MOST_TRIALS) => search.budget = budget,
-                _ => mistakes.add(place, format!("`budget` must be from 1 to {MOST_TRIALS}")),
+                _ => mistakes.add(span, format!("`budget` must be from 1 to {MOST_TRIALS}")),
             }
         }
-        for Placed { value, .. } in section.counts("seed", mistakes) {
+        for Located { value, .. } in section.counts("seed", mistakes) {
             search.seed = value;
         }
-        if let Some(Placed { value, place }) = section.number("validation", mistakes) {
+        if let Some(Located { value, span }) = section.number("validation", mistakes) {
             search.validation = value;
             if !(value > 0.0 && value < 1.0) {
-                let what = "`validation` is a share of the training part, above 0 and below 1";
-                mistakes.add(place, format!("{what}, got {value}"));
+                let what = "`validation` is a fraction of the training set, above 0 and below 1";
+                mistakes.add(span, format!("{what}, got {value}"));
             }
         }
-        if let Some(Placed { value, place }) = section.text("score", mistakes) {
+        if let Some(Located { value, span }) = section.text("score", mistakes) {
             let known = scores();
             if !known.contains(&value) {
-                mistakes.add(place, unknown("score", &value, known.iter().map(|name| &name[..])));
+                mistakes.add(span, unknown("score", &value, known.iter().map(|name| &name[..])));
             }
             search.score = value;
         }
@@ -279,7 +281,7 @@ fn grid(space: &Space) -> Vec<Vec<f64>> {
     let mut all = vec![Vec::new()];
     for axis in &space.axes {
         let longer = |point: Vec<f64>| {
-            axis.values.grid().into_iter().map(move |share| [&point[..], &[share]].concat())
+            axis.values.grid().into_iter().map(move |fraction| [&point[..], &[fraction]].concat())
         };
         all = all.into_iter().flat_map(longer).collect();
     }
@@ -372,7 +374,7 @@ mod tests {
                 .filter(|(p, _)| space.at(p)[&space.axes[i].key].as_f64().unwrap() < value);
             hits.count() as f64 / 2000.0
         };
-        // Binomial deviation 0.011; five of them.
+        // Binomial standard deviation 0.011; five of them.
         assert!((below(0, 0.1) - 0.5).abs() < 0.056 && (below(2, 40.0) - 0.5).abs() < 0.056);
         let other = Search { seed: 1, ..search.clone() };
         assert_ne!(points, other.points(&space, &|_| None));

@@ -242,11 +242,11 @@ impl Store {
 
     /// Removes a run and all that belongs to it.
     pub fn remove(&self, id: &RunId) -> io::Result<()> {
-        let places = [".checkpoints", ".failed", ".work", ".locks"].map(|name| self.at_home(name));
-        let places = places.into_iter().collect::<io::Result<Vec<_>>>()?;
+        let folders = [".checkpoints", ".failed", ".work", ".locks"].map(|name| self.at_home(name));
+        let folders = folders.into_iter().collect::<io::Result<Vec<_>>>()?;
         remove(&self.run(id))?;
         remove(&self.failure_path(id))?;
-        places.iter().try_for_each(|folder| remove(&folder.join(&**id)))
+        folders.iter().try_for_each(|folder| remove(&folder.join(&**id)))
     }
 
     /// How a planned run stands.

@@ -17,7 +17,7 @@ use crate::distinct;
 use crate::entries::entries;
 use crate::mistakes::{Collector, Mistakes};
 use crate::name::Name;
-use crate::reader::{Placed, Section};
+use crate::reader::{Located, Section};
 use crate::search::{Search, Space};
 
 /// A study as its author wrote it, checked.
@@ -35,7 +35,7 @@ pub struct Suite {
     pub networks: Vec<String>,
     /// Seeds, each of which makes a run.
     pub seeds: Arc<Vec<u64>>,
-    /// What is evaluated besides the test part.
+    /// What is evaluated besides the test set.
     pub evaluate: Evaluate,
     /// How settings that are ranges are found.
     pub search: Search,
@@ -45,7 +45,7 @@ pub struct Suite {
     pub methods: Vec<Entry>,
 }
 
-/// What is evaluated besides the test part.
+/// What is evaluated besides the test set.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evaluate {
     /// Out-of-domain sets.
@@ -89,7 +89,7 @@ pub enum Choice {
 }
 
 impl Suite {
-    /// Reads a suite; every mistake is reported, with its place.
+    /// Reads a suite; every mistake is reported, with its position.
     pub fn parse(file: &str, text: &str) -> Result<Self, Mistakes> {
         let mut mistakes = Collector::new(text);
         let (table, errors) = DeTable::parse_recoverable(text);
@@ -137,20 +137,20 @@ impl Suite {
             mistakes
                 .add(0..0, "there are no methods; add a table [[methods]] with method = \"sgd\"");
         }
-        let methods: Vec<Placed<Entry>> =
+        let methods: Vec<Located<Entry>> =
             sections.into_iter().flat_map(|mut s| entries(&mut s, mistakes)).collect();
-        for Placed { value: entry, place } in &methods {
+        for Located { value: entry, span } in &methods {
             if let Choice::Searched(space) = &entry.choice
                 && let Err(message) = search.check(space)
             {
-                mistakes.add(place.clone(), message);
+                mistakes.add(span.clone(), message);
             }
         }
         let methods = distinct::methods(methods, &seeds, mistakes);
-        if let Some(Placed { value, place }) = reference {
+        if let Some(Located { value, span }) = reference {
             let labels = methods.iter().map(|entry| &*entry.label);
             if !labels.clone().any(|label| label == value) && !is_file(&value) {
-                mistakes.add(place, unknown("method or file for a reference", &value, labels));
+                mistakes.add(span, unknown("method or file for a reference", &value, labels));
             }
             evaluate.reference = Some(value);
         }
@@ -160,10 +160,10 @@ impl Suite {
 }
 
 fn name(stem: &str, top: &mut Section<'_>, mistakes: &mut Collector<'_>) -> Name {
-    let Placed { value, place } =
-        top.text("name", mistakes).unwrap_or(Placed { value: stem.to_string(), place: 0..0 });
+    let Located { value, span } =
+        top.text("name", mistakes).unwrap_or(Located { value: stem.to_string(), span: 0..0 });
     Name::try_from(value).unwrap_or_else(|message| {
-        mistakes.add(place, format!("`name`: {message}"));
+        mistakes.add(span, format!("`name`: {message}"));
         Name::try_from("none".to_string()).expect("a name")
     })
 }
@@ -192,7 +192,7 @@ fn required(
     mistakes: &mut Collector<'_>,
     canonical: impl Fn(&str) -> String,
     check: impl Fn(&str) -> Result<(), String>,
-) -> Vec<Placed<String>> {
+) -> Vec<Located<String>> {
     let before = mistakes.len();
     let mut names = top.texts(key, mistakes);
     names.iter_mut().for_each(|name| name.value = canonical(&name.value));
@@ -202,10 +202,10 @@ fn required(
             Some(value) => mistakes.add(value.span(), format!("`{key}` must not be empty")),
         }
     }
-    names.retain(|Placed { value, place }| match check(value) {
+    names.retain(|Located { value, span }| match check(value) {
         Ok(()) => true,
         Err(message) => {
-            mistakes.add(place.clone(), message);
+            mistakes.add(span.clone(), message);
             false
         }
     });
@@ -221,7 +221,7 @@ pub(crate) fn seeds(
     mistakes: &mut Collector<'_>,
 ) -> Option<Arc<Vec<u64>>> {
     let value = section.value("seeds")?;
-    let (is_list, place) = (value.get_ref().is_array(), value.span());
+    let (is_list, span) = (value.get_ref().is_array(), value.span());
     let before = mistakes.len();
     let numbers = section.counts("seeds", mistakes);
     let count = match &numbers[..] {
@@ -230,7 +230,7 @@ pub(crate) fn seeds(
     };
     if mistakes.len() == before && !(1..=MOST_SEEDS).contains(&count) {
         let what = format!("`seeds` must be from 1 to {MOST_SEEDS}, or a list of as many seeds");
-        mistakes.add(place, format!("{what}, got {count}"));
+        mistakes.add(span, format!("{what}, got {count}"));
         return None;
     }
     Some(Arc::new(match is_list {
@@ -244,31 +244,31 @@ impl Evaluate {
     fn read(
         section: &mut Section<'_>,
         mistakes: &mut Collector<'_>,
-    ) -> (Self, Option<Placed<String>>) {
+    ) -> (Self, Option<Located<String>>) {
         let mut ood = section.texts("ood", mistakes);
         ood.iter_mut().for_each(|name| name.value = sets::canonical(&name.value));
-        for Placed { value, place } in &ood {
+        for Located { value, span } in &ood {
             if let Err(error) = sets::parse(value) {
-                mistakes.add(place.clone(), error.in_one_line());
+                mistakes.add(span.clone(), error.in_one_line());
             }
         }
         let mut names = Vec::new();
-        for Placed { value, place } in section.texts("shifts", mistakes) {
-            let mut push = |value| names.push(Placed { value, place: place.clone() });
+        for Located { value, span } in section.texts("shifts", mistakes) {
+            let mut push = |value| names.push(Located { value, span: span.clone() });
             if value == "cifar-10-c" {
                 shifts::cifar_10_c().for_each(|shift| push(shift.card().name.to_string()));
             } else if let Some(shift) = shifts::find(&value) {
                 push(shift.card().name.to_string());
             } else {
                 let known = shifts::list().iter().map(|shift| shift.card().name);
-                mistakes.add(place, unknown("shift", &value, known));
+                mistakes.add(span, unknown("shift", &value, known));
             }
         }
         let mut severities = Vec::new();
-        for Placed { value, place } in section.counts("severities", mistakes) {
+        for Located { value, span } in section.counts("severities", mistakes) {
             match u8::try_from(value) {
-                Ok(severity @ 1..=5) => severities.push(Placed { value: severity, place }),
-                _ => mistakes.add(place, format!("a severity is 1, 2, 3, 4 or 5, got {value}")),
+                Ok(severity @ 1..=5) => severities.push(Located { value: severity, span }),
+                _ => mistakes.add(span, format!("a severity is 1, 2, 3, 4 or 5, got {value}")),
             }
         }
         let names = distinct::values("shift", names, mistakes);
@@ -318,7 +318,7 @@ fn count(
         [one] if (1..=most).contains(&one.value) => one.value as usize,
         [first, ..] => {
             let what = format!("`{key}` must be one number, from 1 to {most}");
-            mistakes.add(first.place.clone(), what);
+            mistakes.add(first.span.clone(), what);
             default
         }
     }
@@ -327,20 +327,20 @@ fn count(
 /// `attacks` at each of `epsilons`.
 fn attacks(section: &mut Section<'_>, mistakes: &mut Collector<'_>) -> Vec<Attack> {
     let mut rules = Vec::new();
-    for Placed { value, place } in section.texts("attacks", mistakes) {
+    for Located { value, span } in section.texts("attacks", mistakes) {
         let known = Rule::ALL.into_iter().map(Rule::name);
         match meant(&value, known.clone()) {
-            Some(name) => rules.push(Placed { value: name.to_string(), place }),
-            None => mistakes.unknown(place, "attack", &value, known),
+            Some(name) => rules.push(Located { value: name.to_string(), span }),
+            None => mistakes.unknown(span, "attack", &value, known),
         }
     }
     let mut epsilons = Vec::new();
-    for Placed { value, place } in section.numbers("epsilons", mistakes) {
+    for Located { value, span } in section.numbers("epsilons", mistakes) {
         if value > 0.0 && value <= 1.0 {
-            epsilons.push(Placed { value, place });
+            epsilons.push(Located { value, span });
         } else {
-            let what = "an epsilon is a share of the brightest pixel, above 0 and at most 1";
-            mistakes.add(place, format!("{what}, got {value}"));
+            let what = "an epsilon is a fraction of the brightest pixel, above 0 and at most 1";
+            mistakes.add(span, format!("{what}, got {value}"));
         }
     }
     let rules = distinct::values("attack", rules, mistakes);
@@ -355,10 +355,10 @@ fn attacks(section: &mut Section<'_>, mistakes: &mut Collector<'_>) -> Vec<Attac
 
 fn augmentations(section: &mut Section<'_>, mistakes: &mut Collector<'_>) -> Vec<Augmentation> {
     let mut all: Vec<Augmentation> = Vec::new();
-    for Placed { value, place } in section.texts("augment", mistakes) {
+    for Located { value, span } in section.texts("augment", mistakes) {
         match value.parse() {
             Ok(augmentation) => all.push(augmentation),
-            Err(error) => mistakes.add(place, error),
+            Err(error) => mistakes.add(span, error),
         }
     }
     all

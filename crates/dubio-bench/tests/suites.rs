@@ -55,7 +55,7 @@ fn every_mistake_is_told_with_its_place_and_what_was_meant() {
             "[evaluate]\nattacks = [\"fgms\"]\nepsilons = [0, 2, \"a\"]",
             &[
                 "s.toml:2:12: no attack is called `fgms`; did you mean `fgsm`?",
-                "s.toml:3:13: an epsilon is a share of the brightest pixel",
+                "s.toml:3:13: an epsilon is a fraction of the brightest pixel",
                 "s.toml:3:16:",
                 "`epsilons` must be a number, got the text \"a\"",
             ],
@@ -92,7 +92,7 @@ fn every_mistake_is_told_with_its_place_and_what_was_meant() {
             &[
                 "no kind of search is called `rendom`; did you mean `random`?",
                 "s.toml:3:10: `budget` must be from 1 to 100000",
-                "s.toml:4:14: `validation` is a share of the training part",
+                "s.toml:4:14: `validation` is a fraction of the training set",
                 "no score is called `nlll`; did you mean `nll`?",
                 "no key of [search] is called `sede`; did you mean `seed`?",
             ],

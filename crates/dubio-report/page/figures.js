@@ -52,20 +52,20 @@ function withoutMethodLegend(spec) {
   return spec;
 }
 
-function draw(place) {
-  const figure = figures.get(place.dataset.figure);
-  const target = place.querySelector(".drawing");
+function draw(plot) {
+  const figure = figures.get(plot.dataset.figure);
+  const target = plot.querySelector(".drawing");
   const room = Math.floor(target.clientWidth);
   if (room === 0) return;
   const spec = withoutMethodLegend(fitted(figure, room));
   for (const parameter of spec.params) {
-    const options = optionsOf(place, parameter.name);
+    const options = optionsOf(plot, parameter.name);
     if (parameter.name === "isolated" || options.includes(chosen.get(parameter.name))) {
       parameter.value = chosen.get(parameter.name) ?? parameter.value;
     }
   }
-  place.classList.add("drawn");
-  views.get(place)?.view.finalize();
+  plot.classList.add("drawn");
+  views.get(plot)?.view.finalize();
   // Vega describes its own container, which is inside one that is described already.
   const inside = document.createElement("div");
   target.replaceChildren(inside);
@@ -76,24 +76,24 @@ function draw(place) {
     const method = item?.datum?.method ?? item?.items?.[0]?.datum?.method;
     if (method) isolate(chosen.get("isolated") === method ? "" : method);
   });
-  views.set(place, { view, room });
+  views.set(plot, { view, room });
   return view.runAsync();
 }
 
-function optionsOf(place, parameter) {
-  const select = place.querySelector(`select[data-parameter="${parameter}"]`);
+function optionsOf(plot, parameter) {
+  const select = plot.querySelector(`select[data-parameter="${parameter}"]`);
   return select ? [...select.options].map((option) => option.value) : [];
 }
 
 // Sets a parameter in every figure that has it and knows the value.
 function choose(parameter, value) {
   chosen.set(parameter, value);
-  for (const place of document.querySelectorAll(".plot")) {
-    const select = place.querySelector(`select[data-parameter="${parameter}"]`);
-    const known = parameter === "isolated" || optionsOf(place, parameter).includes(value);
+  for (const plot of document.querySelectorAll(".plot")) {
+    const select = plot.querySelector(`select[data-parameter="${parameter}"]`);
+    const known = parameter === "isolated" || optionsOf(plot, parameter).includes(value);
     if (!known) continue;
     if (select) select.value = value;
-    views.get(place)?.view.signal(parameter, value).runAsync();
+    views.get(plot)?.view.signal(parameter, value).runAsync();
   }
 }
 
@@ -127,8 +127,8 @@ addEventListener("scroll", () => void (tip.hidden = true), { passive: true });
     },
     { rootMargin: "600px" },
   );
-  const places = [...document.querySelectorAll(".plot")];
-  places.forEach((place) => near.observe(place));
+  const plots = [...document.querySelectorAll(".plot")];
+  plots.forEach((plot) => near.observe(plot));
   for (const select of document.querySelectorAll("select[data-parameter]")) {
     select.addEventListener("change", () => choose(select.dataset.parameter, select.value));
   }
@@ -136,10 +136,10 @@ addEventListener("scroll", () => void (tip.hidden = true), { passive: true });
   addEventListener("resize", () => {
     clearTimeout(waiting);
     waiting = setTimeout(() => {
-      for (const [place, drawn] of views) {
-        if (Math.abs(place.querySelector(".drawing").clientWidth - drawn.room) > 8) draw(place);
+      for (const [plot, drawn] of views) {
+        if (Math.abs(plot.querySelector(".drawing").clientWidth - drawn.room) > 8) draw(plot);
       }
     }, 150);
   });
-  addEventListener("beforeprint", () => places.filter((place) => !views.has(place)).forEach(draw));
+  addEventListener("beforeprint", () => plots.filter((plot) => !views.has(plot)).forEach(draw));
 }

@@ -11,11 +11,11 @@
   };
   for (const details of document.querySelectorAll("details.run")) {
     details.addEventListener("toggle", () => {
-      const place = details.querySelector("div");
-      if (!details.open || place.firstChild) return;
+      const target = details.querySelector("div");
+      if (!details.open || target.firstChild) return;
       const { record, scores } = records.get(details.dataset.run);
-      if (record) place.append(...block("Record", record));
-      place.append(...block("Scores of the test part", scores));
+      if (record) target.append(...block("Record", record));
+      target.append(...block("Scores of the test set", scores));
     });
   }
 }

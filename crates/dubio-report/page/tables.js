@@ -48,8 +48,8 @@ function dataTable(figure) {
 
 for (const details of document.querySelectorAll("details.data")) {
   details.addEventListener("toggle", () => {
-    const place = details.querySelector(".wide");
-    if (!details.open || place.firstChild) return;
-    place.append(dataTable(figures.get(details.closest(".plot").dataset.figure)));
+    const target = details.querySelector(".wide");
+    if (!details.open || target.firstChild) return;
+    target.append(dataTable(figures.get(details.closest(".plot").dataset.figure)));
   });
 }

@@ -24,7 +24,7 @@ pub struct Chapter<'a> {
 pub struct Method<'a> {
     /// What tables call it.
     pub name: &'a str,
-    /// Its place among all methods of the study: the same colour and marker in every chapter.
+    /// Its position among all methods of the study: the same colour and marker in every chapter.
     pub style: usize,
     /// All runs, whether they finished or not.
     pub runs: Vec<&'a Run>,
@@ -43,15 +43,15 @@ pub fn chapters(study: &Study) -> Vec<Chapter<'_>> {
     let mut names: Vec<&str> = Vec::new();
     let mut chapters: Vec<Chapter<'_>> = Vec::new();
     for run in &study.runs {
-        let style = place(&mut names, |name| *name == run.method, || &run.method);
+        let style = index_or_push(&mut names, |name| *name == run.method, || &run.method);
         let (data, network) = (family(&run.data), &run.network[..]);
-        let here = place(
+        let here = index_or_push(
             &mut chapters,
             |c| (c.data, c.network) == (data, network),
             || Chapter { data, network, methods: Vec::new(), growth: Vec::new(), baseline: None },
         );
         let methods = &mut chapters[here].methods;
-        let own = place(
+        let own = index_or_push(
             methods,
             |m| m.style == style,
             || Method { name: &run.method, style, runs: Vec::new() },
@@ -68,8 +68,8 @@ pub fn chapters(study: &Study) -> Vec<Chapter<'_>> {
     chapters
 }
 
-/// Where the first of its kind is; put there when there is none.
-fn place<T>(all: &mut Vec<T>, is: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> usize {
+/// The index of the first of its kind, which is pushed when there is none.
+fn index_or_push<T>(all: &mut Vec<T>, is: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> usize {
     all.iter().position(is).unwrap_or_else(|| {
         all.push(make());
         all.len() - 1

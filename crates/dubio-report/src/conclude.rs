@@ -7,11 +7,11 @@ use crate::number::{shown, two_digits};
 use crate::ranking::{Ranking, Standing, listed};
 use crate::warnings::capital;
 
-/// A sentence on the `place`-th method of a ranking.
-pub fn conclude(chapter: &Chapter<'_>, ranking: &Ranking<'_>, place: usize) -> String {
-    let method = &ranking.standings[place].method;
+/// A sentence on the method at an index of a ranking.
+pub fn conclude(chapter: &Chapter<'_>, ranking: &Ranking<'_>, index: usize) -> String {
+    let method = &ranking.standings[index].method;
     let clauses = [
-        position(ranking, place),
+        position(ranking, index),
         confidence(method),
         intervals(method),
         checks(method),
@@ -21,8 +21,8 @@ pub fn conclude(chapter: &Chapter<'_>, ranking: &Ranking<'_>, place: usize) -> S
     capital(&known.join("; ")) + "."
 }
 
-fn position(ranking: &Ranking<'_>, place: usize) -> Option<String> {
-    let standing = &ranking.standings[place];
+fn position(ranking: &Ranking<'_>, index: usize) -> Option<String> {
+    let standing = &ranking.standings[index];
     let rest = &ranking.standings[1..];
     if rest.is_empty() {
         return None;
@@ -97,26 +97,26 @@ fn checks(method: &Method<'_>) -> Option<String> {
     }
 }
 
-/// How well it finds inputs from elsewhere: said of the best, and of those that are bad at it.
+/// How well it detects out-of-distribution inputs: said of the best, and of those that are bad at it.
 fn detection(chapter: &Chapter<'_>, method: &Method<'_>) -> Option<String> {
     let own = least_area(chapter, method)?;
     let others = chapter.methods.iter().filter_map(|other| least_area(chapter, other));
     let best = others.fold(own, f64::max);
     let area = shown(own, 2);
     match own {
-        a if a < 0.6 => Some(format!("hardly notices inputs from elsewhere (AUROC {area})")),
-        a if a < 0.75 => Some(format!("misses many inputs from elsewhere (AUROC {area})")),
+        a if a < 0.6 => Some(format!("hardly notices out-of-distribution inputs (AUROC {area})")),
+        a if a < 0.75 => Some(format!("misses many out-of-distribution inputs (AUROC {area})")),
         a if a == best && chapter.present().count() > 1 => {
-            Some(format!("best at noticing inputs from elsewhere (AUROC {area})"))
+            Some(format!("best at noticing out-of-distribution inputs (AUROC {area})"))
         }
         _ if chapter.present().count() == 1 => {
-            Some(format!("notices inputs from elsewhere with an AUROC of {area}"))
+            Some(format!("notices out-of-distribution inputs with an AUROC of {area}"))
         }
         _ => None,
     }
 }
 
-/// The AUROC of the entropy on the foreign set where it is least.
+/// The AUROC of the entropy on the OOD set where it is least.
 fn least_area(chapter: &Chapter<'_>, method: &Method<'_>) -> Option<f64> {
     let scores = chapter.scores("test");
     let areas = scores
@@ -162,8 +162,8 @@ fn cheapest(equals: &[&Standing<'_>], first: &Standing<'_>) -> String {
 
 /// What can be said of a single method.
 fn alone(chapter: &Chapter<'_>, method: &Method<'_>) -> String {
-    let share = |score: &str| {
-        let cell = method.cell("test", score)?;
+    let accuracy = || {
+        let cell = method.cell("test", "accuracy")?;
         let summary = cell.summary()?;
         let percent = |v: f64| shown(100.0 * v, 1);
         let interval =
@@ -172,7 +172,7 @@ fn alone(chapter: &Chapter<'_>, method: &Method<'_>) -> String {
         Some(format!("right in {shown} of the cases"))
     };
     let clauses = [
-        share("accuracy"),
+        accuracy(),
         confidence(method),
         intervals(method),
         checks(method),

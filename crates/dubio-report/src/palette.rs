@@ -40,28 +40,28 @@ const DASHES: [&[u8]; 4] = [&[1, 0], &[6, 3], &[2, 2], &[8, 3, 2, 3]];
 /// How a method is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    place: usize,
+    index: usize,
 }
 
 impl Style {
-    /// Of the method at this place in the study; all of the first 32 differ.
-    pub fn of(place: usize) -> Self {
-        Self { place }
+    /// Of the method at this position in the study; all of the first 32 differ.
+    pub fn of(index: usize) -> Self {
+        Self { index }
     }
 
     /// As the page names it; [`light`] puts the colour in its place.
     pub fn colour(self) -> String {
-        format!("var(--m{})", self.place % LIGHT.len())
+        format!("var(--m{})", self.index % LIGHT.len())
     }
 
     /// Marker of points.
     pub fn marker(self) -> &'static str {
-        MARKERS[(self.place + self.place / LIGHT.len()) % MARKERS.len()]
+        MARKERS[(self.index + self.index / LIGHT.len()) % MARKERS.len()]
     }
 
     /// Dash of lines.
     pub fn dash(self) -> &'static [u8] {
-        DASHES[self.place / LIGHT.len() % DASHES.len()]
+        DASHES[self.index / LIGHT.len() % DASHES.len()]
     }
 }
 

@@ -11,7 +11,7 @@ const OF_CLASSES: [&str; 2] = ["calibrated.nll", "brier"];
 /// Scores to rank regressions by, as far as the form of the predictions determines them.
 const OF_NUMBERS: [&str; 4] = ["nll", "crps", "interval_score", "mae"];
 
-/// A ranking of a chapter's methods by one score of the test part.
+/// A ranking of a chapter's methods by one score of the test set.
 #[derive(Clone, Debug)]
 pub struct Ranking<'a> {
     /// The score.
@@ -24,7 +24,7 @@ pub struct Ranking<'a> {
     pub without: Vec<(Method<'a>, String)>,
 }
 
-/// A method's place.
+/// A method in a ranking.
 #[derive(Clone, Debug)]
 pub struct Standing<'a> {
     /// The method.

@@ -15,7 +15,7 @@ use crate::warnings::warnings;
 pub struct Report<'a> {
     /// What it is made of.
     pub study: &'a Study,
-    /// The methods of the study, in its order: the same place, the same colour.
+    /// The methods of the study, in its order: the same position, the same colour.
     pub methods: Vec<&'a str>,
     /// All parts together, where there are several.
     pub overview: Option<Table>,
@@ -32,7 +32,7 @@ pub struct Part<'a> {
     pub ranking: Option<Ranking<'a>>,
     /// What the ranking says.
     pub headline: String,
-    /// A sentence for each place of the ranking.
+    /// A sentence for each rank.
     pub conclusions: Vec<String>,
     /// What a reader must know before believing a number.
     pub warnings: Vec<Warning>,
@@ -63,7 +63,8 @@ impl<'a> Report<'a> {
         methods.dedup();
         let methods: Vec<&str> = methods.into_iter().map(|(_, name)| name).collect();
         let parts: Vec<Part<'a>> = chapters.into_iter().map(Part::of).collect();
-        Self { study, overview: tables::overview(&methods, &parts), methods, parts }
+        let ranked: Vec<_> = parts.iter().map(|p| (&p.chapter, p.ranking.as_ref())).collect();
+        Self { study, overview: tables::overview(&methods, &ranked), methods, parts }
     }
 }
 
@@ -71,7 +72,7 @@ impl<'a> Part<'a> {
     fn of(chapter: Chapter<'a>) -> Self {
         let ranking = Ranking::of(&chapter);
         let conclusions = ranking.iter().flat_map(|ranking| {
-            (0..ranking.standings.len()).map(|place| conclude(&chapter, ranking, place))
+            (0..ranking.standings.len()).map(|rank| conclude(&chapter, ranking, rank))
         });
         Self {
             headline: ranking.as_ref().map_or_else(nothing, |ranking| headline(&chapter, ranking)),
@@ -138,7 +139,7 @@ fn sections(chapter: &Chapter<'_>, ranking: Option<&Ranking<'_>>) -> Vec<Section
         section(
             "foreign",
             "Does it notice what it has never seen?",
-            vec![figures::foreign(chapter), figures::roc(chapter), figures::mixing(chapter)],
+            vec![figures::ood(chapter), figures::roc(chapter), figures::mixing(chapter)],
             tables::elsewhere(chapter),
         ),
         section(

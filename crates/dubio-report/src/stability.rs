@@ -4,9 +4,8 @@ use dubio_metrics::card::Direction;
 use dubio_metrics::compare::Stability;
 
 use crate::chapter::{Chapter, Method};
-use crate::study::{Setting, Sweep, Warning};
+use crate::study::{Setting, Sweep};
 use crate::summary::mean;
-use crate::warnings::capital;
 
 /// A score of every method with predictions over a setting, averaged over runs.
 pub(crate) fn over(chapter: &Chapter<'_>, setting: Setting) -> Vec<Stability> {
@@ -33,27 +32,4 @@ fn averaged(method: &Method<'_>, setting: Setting, score: &str) -> Vec<Option<f6
         values.filter(|values| !values.is_empty()).map(|values| mean(&values))
     };
     (0..setting.values().len()).map(at).collect()
-}
-
-/// That orders by a binned score depend on the number of bins.
-pub(crate) fn flips(chapter: &Chapter<'_>) -> Option<Warning> {
-    let names: Vec<String> = chapter.present().map(|m| m.name.to_string()).collect();
-    let all = over(chapter, Setting::Bins);
-    let unstable: Vec<&Stability> = all.iter().filter(|stability| !stability.stable()).collect();
-    let first = unstable.iter().find(|s| s.score == "ece").or(unstable.first())?;
-    let caution = first.bins_caution(&names)?;
-    let scores: Vec<&str> = unstable.iter().map(|stability| &stability.score[..]).collect();
-    Some(Warning {
-        what: format!(
-            "The order by {} depends on the number of bins",
-            crate::ranking::listed(&scores)
-        ),
-        why: format!(
-            "{}: {} ({}); {}.",
-            capital(&first.score),
-            caution.why,
-            caution.reference,
-            caution.instead.replace('`', "")
-        ),
-    })
 }

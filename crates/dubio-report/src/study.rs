@@ -79,7 +79,7 @@ pub struct Finished {
     pub views: Vec<View>,
     /// Posterior predictive checks.
     pub checks: Vec<Check>,
-    /// Scores of the test part over settings that say nothing of the method.
+    /// Scores of the test set over settings that say nothing of the method.
     pub sweeps: Vec<Sweep>,
 }
 
@@ -148,7 +148,7 @@ pub struct Growth {
     pub method: String,
     /// Name of the score.
     pub score: String,
-    /// Mean and deviation over runs and subsets of members, ascending.
+    /// Mean and standard deviation over runs and subsets of members, ascending.
     pub points: Vec<Point>,
 }
 

@@ -1,4 +1,4 @@
-//! A score over several runs: mean, deviation, and an interval that knows of both examples and runs.
+//! A score over several runs: mean, standard deviation, and an interval that knows of both examples and runs.
 
 use dubio_metrics::bootstrap::interval;
 use dubio_metrics::card::Direction;
@@ -31,7 +31,7 @@ pub struct Summary {
     /// Mean over runs.
     pub mean: f64,
     /// Standard deviation over runs, with n - 1; `None` for one run.
-    pub deviation: Option<f64>,
+    pub std: Option<f64>,
     /// 95 % interval of the mean, by resampling runs, and in each the examples.
     pub interval: Option<(f64, f64)>,
     /// The value of each run.
@@ -92,7 +92,7 @@ pub(crate) fn summarise(units: &[Unit<'_>]) -> Option<Cell> {
     };
     Some(Cell::Value(Summary {
         mean: mean(&values),
-        deviation: deviation(&values),
+        std: std(&values),
         interval,
         runs: units.len(),
         note: defined.iter().find_map(|entry| entry.note.clone()),
@@ -146,11 +146,11 @@ pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-fn deviation(values: &[f64]) -> Option<f64> {
+fn std(values: &[f64]) -> Option<f64> {
     let (n, mean) = (values.len() as f64, mean(values));
     let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
-    let deviation = (squares / (n - 1.0)).sqrt();
-    (values.len() > 1 && deviation.is_finite()).then_some(deviation)
+    let std = (squares / (n - 1.0)).sqrt();
+    (values.len() > 1 && std.is_finite()).then_some(std)
 }
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ pub struct Column {
 pub struct Line {
     /// Its first column.
     pub name: String,
-    /// The method's place in the study, when it is one.
+    /// The method's position in the study, when it is one.
     pub style: Option<usize>,
     /// The other columns.
     pub cells: Vec<Field>,
@@ -74,7 +74,7 @@ pub struct Number {
     /// The value, or the mean over runs.
     pub value: f64,
     /// Standard deviation over runs.
-    pub deviation: Option<f64>,
+    pub std: Option<f64>,
     /// 95 % interval.
     pub interval: Option<(f64, f64)>,
     /// Digits after the point.
@@ -88,8 +88,7 @@ pub struct Number {
 impl Field {
     /// A plain number.
     pub fn plain(value: f64, places: usize) -> Self {
-        let number =
-            Number { value, deviation: None, interval: None, places, best: false, of: None };
+        let number = Number { value, std: None, interval: None, places, best: false, of: None };
         Self::Number(number)
     }
 }
@@ -107,7 +106,7 @@ pub(crate) fn score_fields(chapter: &Chapter<'_>, split: &str, score: &str) -> V
         Some(Cell::Undefined(why)) => Field::Missing(why),
         Some(Cell::Value(summary)) => Field::Number(Number {
             value: summary.mean,
-            deviation: summary.deviation,
+            std: summary.std,
             interval: summary.interval,
             places,
             best: best == Some(index),

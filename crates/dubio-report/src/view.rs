@@ -9,7 +9,7 @@ use dubio_metrics::ranking::Ranking;
 use dubio_metrics::regression::Outcomes;
 use serde::{Deserialize, Serialize};
 
-/// Points of a curve over shares from 0 to 1, both ends in.
+/// Points of a curve over fractions from 0 to 1, both ends in.
 pub const POINTS: usize = 51;
 /// Bins of a histogram of uncertainties.
 pub const BINS: usize = 30;
@@ -25,19 +25,19 @@ pub struct View {
     pub examples: usize,
     /// Accuracy against confidence, bin by bin.
     pub reliability: Option<Vec<ReliabilityBin>>,
-    /// Error among the most confident, at [`POINTS`] shares kept; the first is that of the most
+    /// Error among the most confident, at [`POINTS`] fractions kept; the first is that of the most
     /// confident alone.
     pub risk: Option<Vec<f64>>,
-    /// Histogram of the entropy over `[0, log C]`, as shares.
+    /// Histogram of the entropy over `[0, log C]`, as fractions.
     pub entropy: Option<Vec<f64>>,
     /// Mean uncertainty in nats.
     pub uncertainty: Option<Parts>,
-    /// Share of the test part's examples above a threshold on the entropy (false alarms) and share
-    /// of this set's, at [`POINTS`] shares of false alarms; only of sets from elsewhere.
+    /// Fraction of the test set's examples above a threshold on the entropy (false alarms) and fraction
+    /// of this set's, at [`POINTS`] fractions of false alarms; only of OOD sets.
     pub roc: Option<Vec<f64>>,
-    /// Share of targets inside the central interval of each level.
+    /// Fraction of targets inside the central interval of each level.
     pub coverage: Option<Vec<f64>>,
-    /// Share of targets below the predicted quantile of each level.
+    /// Fraction of targets below the predicted quantile of each level.
     pub below: Option<Vec<f64>>,
 }
 
@@ -50,8 +50,8 @@ pub struct Parts {
     pub split: Option<(f64, f64)>,
 }
 
-/// A share between 0 and 1, the `index`-th of [`POINTS`].
-pub fn share(index: usize) -> f64 {
+/// A fraction between 0 and 1, the `index`-th of [`POINTS`].
+pub fn fraction(index: usize) -> f64 {
     index as f64 / (POINTS - 1) as f64
 }
 
@@ -70,7 +70,7 @@ impl View {
         }
     }
 
-    /// Of examples from elsewhere, which have no labels, beside those of the test part.
+    /// Of out-of-distribution examples, which have no labels, beside those of the test set.
     pub fn foreign(
         split: &str,
         classes: usize,
@@ -91,16 +91,16 @@ impl View {
 
     /// Of predicted distributions of a number.
     pub fn regressed(split: &str, outcomes: &Outcomes) -> Self {
-        let shares = |values: &[f64]| {
+        let fractions = |values: &[f64]| {
             let held = |level: f64| values.iter().filter(|&&v| v <= level + 1e-12).count();
             let n = values.len() as f64;
-            (0..POINTS).map(|i| held(share(i)) as f64 / n).collect()
+            (0..POINTS).map(|i| held(fraction(i)) as f64 / n).collect()
         };
         Self {
             split: split.to_string(),
             examples: outcomes.len(),
-            coverage: outcomes.centrality.as_deref().ok().map(shares),
-            below: outcomes.cdf.as_deref().ok().map(shares),
+            coverage: outcomes.centrality.as_deref().ok().map(fractions),
+            below: outcomes.cdf.as_deref().ok().map(fractions),
             ..Self::default()
         }
     }
@@ -110,7 +110,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The error at each share kept, from the ends of runs of equal confidence: linear in the number of
+/// The error at each fraction kept, from the ends of runs of equal confidence: linear in the number of
 /// errors between two of them.
 fn risk(points: &[(f64, f64)]) -> Vec<f64> {
     let first = points.first().map_or(0.0, |p| p.1);
@@ -128,20 +128,20 @@ fn risk(points: &[(f64, f64)]) -> Vec<f64> {
         let wrong = start * before + along * (end * error - start * before);
         wrong / (start + along * (end - start))
     };
-    (0..POINTS).map(|i| at(share(i))).collect()
+    (0..POINTS).map(|i| at(fraction(i))).collect()
 }
 
 fn entropies(values: &[f64], classes: usize) -> Vec<f64> {
-    let mut shares = vec![0.0; BINS];
+    let mut fractions = vec![0.0; BINS];
     let widest = (classes as f64).ln();
     for value in values {
         let bin = (value / widest * BINS as f64) as usize;
-        shares[bin.min(BINS - 1)] += 1.0 / values.len() as f64;
+        fractions[bin.min(BINS - 1)] += 1.0 / values.len() as f64;
     }
-    shares
+    fractions
 }
 
-/// The share of `outside` that is found, at each share of false alarms; ties are shared.
+/// The fraction of `outside` that is found, at each fraction of false alarms; ties count in equal parts.
 fn roc(inside: &[f64], outside: &[f64]) -> Vec<f64> {
     let all: Vec<f64> = inside.iter().chain(outside).copied().collect();
     let (mut corner, mut corners) = ((0.0, 0.0), vec![(0.0, 0.0)]);
@@ -154,7 +154,7 @@ fn roc(inside: &[f64], outside: &[f64]) -> Vec<f64> {
         }
         corners.push(corner);
     }
-    (0..POINTS).map(|i| highest(&corners, share(i))).collect()
+    (0..POINTS).map(|i| highest(&corners, fraction(i))).collect()
 }
 
 /// The highest point of a rising polygon at `x`.
@@ -178,7 +178,7 @@ mod tests {
         assert_eq!((risk[0], risk[POINTS - 1]), (0.0, 0.5));
         // Kept three of four: one error and half of the one among the tied two.
         let three_quarters = (POINTS - 1) * 3 / 4;
-        let kept = share(three_quarters);
+        let kept = fraction(three_quarters);
         assert!(
             (risk[three_quarters] - (1.0 + (4.0 * kept - 2.0) / 2.0) / (4.0 * kept)).abs() < 1e-12
         );
@@ -188,7 +188,7 @@ mod tests {
     fn a_roc_curve_of_equal_sets_is_the_diagonal() {
         let values: Vec<f64> = (0..500).map(f64::from).collect();
         for (i, found) in roc(&values, &values).into_iter().enumerate() {
-            assert!((found - share(i)).abs() < 1e-9, "{i}: {found}");
+            assert!((found - fraction(i)).abs() < 1e-9, "{i}: {found}");
         }
     }
 

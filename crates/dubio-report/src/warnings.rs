@@ -1,11 +1,11 @@
 //! What a reader must know before believing a number.
 
-use dubio_metrics::compare::{incomparable, unequal_passes};
+use dubio_metrics::compare::{Stability, incomparable, unequal_passes};
 
 use crate::chapter::Chapter;
 use crate::ranking::{Ranking, listed};
-use crate::stability::flips;
-use crate::study::{Outcome, Warning};
+use crate::stability;
+use crate::study::{Outcome, Setting, Warning};
 
 /// The warnings of a chapter, the gravest first.
 pub fn warnings(chapter: &Chapter<'_>, ranking: Option<&Ranking<'_>>) -> Vec<Warning> {
@@ -125,6 +125,26 @@ fn unequal(chapter: &Chapter<'_>) -> Option<Warning> {
             "{} ({}). Look at what a method is worth in networks of a deep ensemble, and at its cost.",
             capital(&caution.why),
             caution.reference
+        ),
+    })
+}
+
+/// That orders by a binned score depend on the number of bins.
+fn flips(chapter: &Chapter<'_>) -> Option<Warning> {
+    let names: Vec<String> = chapter.present().map(|m| m.name.to_string()).collect();
+    let all = stability::over(chapter, Setting::Bins);
+    let unstable: Vec<&Stability> = all.iter().filter(|stability| !stability.stable()).collect();
+    let first = unstable.iter().find(|s| s.score == "ece").or(unstable.first())?;
+    let caution = first.bins_caution(&names)?;
+    let scores: Vec<&str> = unstable.iter().map(|stability| &stability.score[..]).collect();
+    Some(Warning {
+        what: format!("The order by {} depends on the number of bins", listed(&scores)),
+        why: format!(
+            "{}: {} ({}); {}.",
+            capital(&first.score),
+            caution.why,
+            caution.reference,
+            caution.instead.replace('`', "")
         ),
     })
 }

@@ -26,7 +26,7 @@ use crate::progress::Bar;
   dubio check preds.npz --mode independent --recalibrate per-member
   dubio check gaussians.npz --statistic picp --rule interval
 
-p_value is the share of replicates strictly below the observed value, sharpness their 95th minus
+p_value is the fraction of replicates strictly below the observed value, sharpness their 95th minus
 their 5th percentile. JSON: {\"statistics\": {\"ece\": {\"observed\": ..., \"p_value\": ..., \"sharpness\":
 ..., \"passes\": ..., \"lo\": ..., \"hi\": ..., \"box\": [...]}}, ...}; lo and hi are the 2.5th and the
 97.5th percentile of the replicates, box their 5th, 25th, 50th, 75th and 95th.

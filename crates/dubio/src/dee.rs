@@ -32,9 +32,9 @@ use crate::terminal;
   dubio dee --table curves.csv --baseline deepens --score cll --json
 
 A table has the columns dataset, model, method, n_samples, metric and value, and std where it is
-known; rows that repeat all but the value are runs, and mean and deviation are over them. JSON: a list
-of rows with dataset, model, method, n_samples, metric, value, std, dee, lower and upper; what is better
-than the largest ensemble has \"dee\": \"> 100\".
+known; rows that repeat all but the value are runs, and mean and standard deviation are over them.
+JSON: a list of rows with dataset, model, method, n_samples, metric, value, std, dee, lower and upper;
+what is better than the largest ensemble has \"dee\": \"> 100\".
 
 Exit codes: 0 done; 1 a row has no equivalent; 2 could not run.")]
 pub(crate) struct Args {
@@ -162,8 +162,8 @@ fn columns(args: &Args, all: &[Equivalents]) -> Vec<usize> {
 fn print_table(args: &Args, all: &[Equivalents]) -> Result<()> {
     let columns = columns(args, all);
     let names = |one: &Equivalents| {
-        let place = [&one.dataset, &one.model].into_iter().flatten().cloned();
-        let mut names: Vec<String> = place.collect();
+        let data = [&one.dataset, &one.model].into_iter().flatten().cloned();
+        let mut names: Vec<String> = data.collect();
         names.extend([one.metric.clone(), one.method.clone()]);
         terminal::one_line(&names.join("  ")).into_owned()
     };

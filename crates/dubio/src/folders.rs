@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 /// Where runs and data sets are.
 #[derive(clap::Args)]
-pub(crate) struct Places {
+pub(crate) struct Folders {
     /// Folder of the runs.
     #[arg(long, value_name = "FOLDER", default_value = "runs")]
     runs: PathBuf,
@@ -13,7 +13,7 @@ pub(crate) struct Places {
     dir: Option<PathBuf>,
 }
 
-impl Places {
+impl Folders {
     pub(crate) fn plain(&self) -> dubio_api::suite::Places {
         dubio_api::suite::Places { runs: self.runs.clone(), data: self.dir.clone() }
     }

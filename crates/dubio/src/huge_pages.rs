@@ -31,7 +31,7 @@ fn is_large(layout: Layout) -> bool {
 fn map(size: usize) -> *mut u8 {
     let rounded = size.next_multiple_of(HUGE);
     let Some(wanted) = rounded.checked_add(HUGE) else { return std::ptr::null_mut() };
-    // SAFETY: an anonymous private mapping at no particular place; what is trimmed off below is
+    // SAFETY: an anonymous private mapping at no particular address; what is trimmed off below is
     // part of it and was never handed out.
     unsafe {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;

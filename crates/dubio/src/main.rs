@@ -8,12 +8,12 @@ mod dee;
 mod evaluate;
 mod explain;
 mod first_look;
+mod folders;
 #[cfg(target_os = "linux")]
 mod huge_pages;
 mod interrupt;
 mod list;
 mod on_slurm;
-mod places;
 mod plan;
 mod predict;
 mod progress;

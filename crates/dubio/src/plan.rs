@@ -8,7 +8,7 @@ use dubio_bench::memory;
 use dubio_bench::plan::PlannedRun;
 use dubio_bench::store::State;
 
-use crate::places::{Places, count};
+use crate::folders::{Folders, count};
 use crate::runs::duration;
 use crate::terminal;
 
@@ -27,14 +27,14 @@ pub(crate) struct Args {
     #[arg(long)]
     yes: bool,
     #[command(flatten)]
-    places: Places,
+    folders: Folders,
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
     let plan = plan(&Settings {
         suite: args.suite.clone(),
         count: count(args.yes),
-        places: args.places.plain(),
+        places: args.folders.plain(),
     })?;
     let mut out = terminal::stdout();
     if args.json {

@@ -49,9 +49,9 @@ pub(crate) struct Args {
     /// Where to write the predictions: .npz, .safetensors or a folder.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Means and deviations of the channels, for pixels scaled to [0, 1]; without it they are
+    /// Means and standard deviations of the channels, for pixels scaled to [0, 1]; without it they are
     /// only scaled.
-    #[arg(long, value_name = "MEANS/DEVIATIONS", value_parser = ValueParser::new(normalization))]
+    #[arg(long, value_name = "MEANS/STDS", value_parser = ValueParser::new(normalization))]
     normalize: Option<Normalization>,
     /// Random changes of each image: crop (4 pixels of padding) and flip.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
@@ -73,7 +73,7 @@ pub(crate) struct Args {
 #[derive(Clone)]
 struct Normalization {
     means: Vec<f64>,
-    deviations: Vec<f64>,
+    stds: Vec<f64>,
 }
 
 fn normalization(text: &str) -> Result<Normalization, String> {
@@ -82,19 +82,20 @@ fn normalization(text: &str) -> Result<Normalization, String> {
             .map(|n| n.trim().parse().map_err(|_| format!("`{n}` is not a number")))
             .collect()
     };
-    let (means, deviations) =
-        text.split_once('/').ok_or("give means and deviations: 0.5,0.5,0.5/0.2,0.2,0.2")?;
-    let (means, deviations) = (numbers(means)?, numbers(deviations)?);
-    if means.len() != deviations.len() {
-        return Err(format!("{} means but {} deviations", means.len(), deviations.len()));
+    let (means, stds) = text
+        .split_once('/')
+        .ok_or("give means and standard deviations: 0.5,0.5,0.5/0.2,0.2,0.2")?;
+    let (means, stds) = (numbers(means)?, numbers(stds)?);
+    if means.len() != stds.len() {
+        return Err(format!("{} means but {} standard deviations", means.len(), stds.len()));
     }
-    if deviations.iter().any(|d| !(*d > 0.0 && d.is_finite())) {
-        return Err("deviations must be above 0".to_string());
+    if stds.iter().any(|d| !(*d > 0.0 && d.is_finite())) {
+        return Err("standard deviations must be above 0".to_string());
     }
     if means.iter().any(|mean| !mean.is_finite()) {
         return Err("means must be finite numbers".to_string());
     }
-    Ok(Normalization { means, deviations })
+    Ok(Normalization { means, stds })
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
@@ -173,13 +174,13 @@ fn load(args: &Args) -> Result<Dataset> {
 
 fn standardise(args: &Args, images: &Images) -> Result<Standardise> {
     let channels = images.channels;
-    let Some(Normalization { means, deviations }) = &args.normalize else {
+    let Some(Normalization { means, stds }) = &args.normalize else {
         return Ok(Standardise::new(&vec![0.0; channels], &vec![1.0; channels]));
     };
     if means.len() != channels {
         bail!("--normalize: {} means for images of {channels} channels", means.len());
     }
-    Ok(Standardise::new(means, deviations))
+    Ok(Standardise::new(means, stds))
 }
 
 fn read_weights<E: Engine>(engine: &E, network: &Network, path: &Path) -> Result<Point<E::Vector>> {

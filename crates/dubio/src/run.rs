@@ -9,9 +9,9 @@ use dubio_api::run::{Ran, Settings, run as run_suite};
 use dubio_predictions::write_whole;
 
 use crate::first_look::first_look;
+use crate::folders::{Folders, count};
 use crate::interrupt::{same_command, stopper};
 use crate::on_slurm::{On, SlurmArgs};
-use crate::places::{Places, count};
 use crate::progress::Bar;
 use crate::report::page;
 use crate::study_bars::Bars;
@@ -46,7 +46,7 @@ pub(crate) struct Args {
     #[arg(long)]
     yes: bool,
     #[command(flatten)]
-    places: Places,
+    folders: Folders,
     #[command(flatten)]
     slurm: SlurmArgs,
 }
@@ -78,7 +78,7 @@ impl Args {
             only: self.only.clone(),
             report: self.report.clone(),
             count: count(self.yes),
-            places: self.places.plain(),
+            places: self.folders.plain(),
             slurm: self.on.map(|On::Slurm| self.slurm.options()),
             program: std::env::current_exe()?,
         })

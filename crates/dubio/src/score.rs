@@ -20,7 +20,7 @@ pub(crate) struct Args {
     /// Only these scores, by name, family or pattern.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     scores: Vec<String>,
-    /// Bootstrap resamples behind the intervals of the test part; 0 for none.
+    /// Bootstrap resamples behind the intervals of the test set; 0 for none.
     #[arg(long, default_value_t = 1000)]
     resamples: u32,
 }

@@ -100,11 +100,11 @@ impl Spare {
 
     /// Releases blocks until those in use and those kept are no more than so many bytes, or none is left.
     fn shrink(&mut self, most: usize, release: Release) {
-        for place in &mut self.blocks {
+        for slot in &mut self.blocks {
             if self.used + self.kept <= most {
                 return;
             }
-            if let Some(block) = place.take() {
+            if let Some(block) = slot.take() {
                 release(block.address as *mut u8, block.size);
                 self.kept -= block.size;
             }

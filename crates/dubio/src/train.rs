@@ -51,7 +51,7 @@ pub(crate) struct Args {
     /// Name of the network.
     #[arg(long, default_value = "mlp")]
     network: String,
-    /// Where to write the predictions of the test part: .npz, .safetensors or a folder.
+    /// Where to write the predictions of the test set: .npz, .safetensors or a folder.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// A setting of the method; may be given several times.
@@ -125,14 +125,14 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         }
     };
     // What an unfinished run has so far is kept under a name that says so.
-    let place = |path: &Path| match error {
+    let destination = |path: &Path| match error {
         None => path.to_path_buf(),
         Some(_) => unfinished_name(path),
     };
     let stream = stream.child("predict");
     for (data, output) in &sets {
         let predicted = fitted.predict(data, &test_time, &stream)?;
-        let output = place(output);
+        let output = destination(output);
         predicted.write(&output)?;
         let [samples, examples, _] = predicted.shape;
         let mut out = terminal::stdout();
@@ -173,7 +173,7 @@ fn to_predict(args: &Args, halves: Halves, train: &Dataset) -> Result<Vec<(Datas
     each.collect()
 }
 
-/// Refuses to write over the weights to start from, or to one place twice.
+/// Refuses to write over the weights to start from, or to one path twice.
 fn keep_start(args: &Args, recipe: &Recipe, sets: &[(Dataset, PathBuf)]) -> Result<()> {
     if let Some(path) = &args.record {
         destination::check(path)?;

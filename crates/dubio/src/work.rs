@@ -13,37 +13,37 @@ use dubio_bench::store::Failure;
 use dubio_bench::work;
 use dubio_progress::Progress;
 
+use crate::folders::Folders;
 use crate::interrupt::stopper;
-use crate::places::Places;
 use crate::terminal::say;
 
 /// Do one planned run, read from standard input.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    places: Places,
+    folders: Folders,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let code = |code: i32| Ok(ExitCode::from(code as u8));
     let stop = stopper()?;
     let run = PlannedRun::read(&mut io::stdin()).context("a planned run, as JSON")?;
-    let listen = || {
+    let await_stop = || {
         let stopped =
             |line: io::Result<String>| line.is_ok_and(|line| line == executor::STOP.trim());
         if io::stdin().lines().any(stopped) {
             stop.store(true, Ordering::Relaxed);
         }
     };
-    thread::Builder::new().spawn(listen).context("cannot start a thread")?;
-    let places = args.places.plain();
-    let store = places.store();
+    thread::Builder::new().spawn(await_stop).context("cannot start a thread")?;
+    let folders = args.folders.plain();
+    let store = folders.store();
     let Some(_claim) = store.claim(&run.id)? else { return code(exit::TAKEN) };
     if store.is_finished(&run.id) {
         return code(exit::FINISHED);
     }
     let worker = Worker { stop, done: Mutex::default() };
-    let data = places.data()?;
+    let data = folders.data()?;
     let mut result = work::work(&run, &store, &data, &worker);
     if let Err(work::Error::Infer(damaged @ dubio_infer::Error::Checkpoint { .. })) = &result {
         say!("{}, seed {} begins again: {damaged}", run.label, run.settings.seed);

@@ -45,7 +45,7 @@ fn path(file: &Path) -> &str {
     file.to_str().expect("a path")
 }
 
-/// By hand: -0.7 lies half way from 2 networks at -0.8 to 4 at -0.6; with the deviation the baseline is
+/// By hand: -0.7 lies half way from 2 networks at -0.8 to 4 at -0.6; with the standard deviation the baseline is
 /// -0.9, -0.7, -0.5, which reaches it at 2, or -1.1, -0.9, -0.7 at 4. Of the two runs in Y, the mean
 /// -1.4 is 0.6 of the way from 1 network to 2.
 #[test]
@@ -102,7 +102,7 @@ fn the_table_for_people_has_a_line_for_each_method() {
 
 /// By hand: the better baseline is -0.7, -0.5 and then not known; the worse one -0.9, -0.7.
 #[test]
-fn bounds_beyond_the_known_deviations_are_left_open() {
+fn bounds_beyond_the_known_standard_deviations_are_left_open() {
     let file = table(
         "dataset,model,method,n_samples,metric,value,std
 X,net,deep,2,cll,-0.8,0.1
@@ -216,7 +216,7 @@ fn files_and_folders_of_files_give_curves_and_equivalents() {
         assert!(row["dee"].as_f64().is_some_and(|dee| (dee - n).abs() < 1e-9), "{row}");
     }
     let runs_of = of("runs");
-    assert!(runs_of.iter().all(|row| row["std"].is_f64()), "two runs have a deviation");
+    assert!(runs_of.iter().all(|row| row["std"].is_f64()), "two runs have a standard deviation");
     assert!(of("single")[1]["std"].is_null(), "one run of two members has one pair");
     let size = |row: &Value| row["dee"].as_f64().unwrap_or(f64::INFINITY);
     assert!(size(runs_of[3]) > size(runs_of[0]), "more samples are worth more: {runs_of:?}");

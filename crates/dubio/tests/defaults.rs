@@ -11,7 +11,7 @@ fn dubio(folder: &Path, arguments: &[&str]) -> Output {
     command.args(arguments).current_dir(folder).output().expect("dubio runs")
 }
 
-/// A method's error on the test part after training with its defaults.
+/// A method's error on the test set after training with its defaults.
 fn rmse(folder: &Path, method: &str, data: &str, seed: &str) -> f64 {
     let train = ["train", method, "--data", data, "--seed", seed, "-o", "out.npz"];
     let output = dubio(folder, &train);

@@ -1,4 +1,4 @@
-//! What a study evaluates besides the test part: decisions, mixtures, attacks, references, searches.
+//! What a study evaluates besides the test set: decisions, mixtures, attacks, references, searches.
 
 #[allow(dead_code)] // the other tests use the rest of it
 mod small_study;
@@ -57,7 +57,7 @@ fn decisions_are_those_of_networks_that_saw_few_of_the_classes_that_matter() {
          [[methods]]\nmethod = \"sgd\"\nepochs = 20\n"
     ));
     let plan = study.plan();
-    assert_eq!(plan.len(), 2, "one run for the test part, one for decisions");
+    assert_eq!(plan.len(), 2, "one run for the test set, one for decisions");
     assert!(plan[0]["settings"].get("learn").is_none());
     assert_eq!(plan[1]["settings"]["learn"]["classes"], serde_json::json!([3, 7]));
     let said = study.said(&["run", "small.toml"]);
@@ -112,8 +112,9 @@ fn mixtures_references_and_composites_are_scored_from_what_is_stored() {
     assert_eq!(ensemble("test", "agreement"), 1.0);
     assert_eq!(ensemble("test", "total_variation"), 0.0);
     assert!(study.score("sgd", "test", "agreement") < 1.0);
-    // The mean of the uncertainties grows from that of the test part, in units of log 10.
-    let at = |share: usize| ensemble(&format!("mixing.fashion8-test.{share}"), "batch_uncertainty");
+    // The mean of the uncertainties grows from that of the test set, in units of log 10.
+    let at =
+        |percent: usize| ensemble(&format!("mixing.fashion8-test.{percent}"), "batch_uncertainty");
     let own = ensemble("test", "uncertainty.total") / 10f64.ln();
     assert!((at(0) - own).abs() < 0.02, "{} {own}", at(0));
     assert!((1..=10).all(|step| at(10 * step) > at(10 * (step - 1))));

@@ -90,7 +90,7 @@ fn a_split_of_a_table_is_trained_and_scored_in_the_unit_of_its_targets() {
     assert!(output.status.success(), "{}", errors(&output));
     let scores = scores(&file, "rmse");
     assert_eq!(scores["rmse"]["n"], 31, "a tenth of 308 rows");
-    // The targets have a deviation of 15; a published network's error is near 1.
+    // The targets have a standard deviation of 15; a published network's error is near 1.
     let error = scores["rmse"]["value"].as_f64().expect("a number");
     assert!((0.1..5.0).contains(&error), "{error}");
     assert_eq!(go("yacht").status.code(), Some(0), "a table alone is its first split");
@@ -205,10 +205,10 @@ fn the_same_command_after_a_kill_ends_with_the_same_bytes() {
         ("sghmc", &["burn_in=20", "samples=20"][..]),
         ("swag", &["epochs=20", "collect_epochs=20", "samples=20", "members=2"]),
     ] {
-        let place = |name: &str| -> PathBuf { folder.path().join(format!("{method}-{name}")) };
-        let straight = place("straight.npz");
+        let path = |name: &str| -> PathBuf { folder.path().join(format!("{method}-{name}")) };
+        let straight = path("straight.npz");
         trained(method, &straight, settings, &["--network", "mlp-30"]);
-        let (file, checkpoints) = (place("killed.npz"), place("checkpoints"));
+        let (file, checkpoints) = (path("killed.npz"), path("checkpoints"));
         let set: Vec<&str> = settings.iter().flat_map(|setting| ["--set", setting]).collect();
         let fixed = [
             "train",

@@ -68,7 +68,7 @@ impl Batch {
         self.folder.join(format!("{index}.log"))
     }
 
-    /// The share of a task that is done, as it was last told.
+    /// The fraction of a task that is done, as it was last told.
     pub(super) fn progress(&self, index: usize) -> Option<f64> {
         let text = fs::read_to_string(self.folder.join(format!("{index}.progress"))).ok()?;
         text.lines().rev().find_map(|line| line.trim().parse().ok())

@@ -104,7 +104,7 @@ fn spec(chapter: &Chapter<'_>, data: Data<12>, choices: &[Choice]) -> Value {
         ("observed", "observed", ".4~g"),
         ("p5", "expected from", ".4~g"),
         ("p95", "to", ".4~g"),
-        ("p", "share of replicates below", ".3f"),
+        ("p", "fraction of replicates below", ".3f"),
         ("verdict", "verdict", ""),
     ]);
     let y = json!({"field": "method", "type": "nominal", "title": null, "sort": names});

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::chapter::Chapter;
 use crate::figure::{Data, Figure, Layout, parameters, tooltip};
 
-/// Fewer methods than this make no picture.
+/// Fewer methods than this make no figure.
 const LEAST: usize = 5;
 
 /// Rank correlation of every pair of scores over the methods.

@@ -4,7 +4,7 @@ use super::curves::{Axis, Lines, Points, diagonal, inputs, mean_curve, splits_wi
 use crate::chapter::Chapter;
 use crate::figure::{Data, Figure, Layout};
 
-/// Share of targets inside central intervals against their level.
+/// Fraction of targets inside central intervals against their level.
 pub(crate) fn coverage(chapter: &Chapter<'_>) -> Option<Figure> {
     let splits = splits_with(chapter, |view| view.coverage.is_some());
     let mut data = Data::new(["method", "inputs", "#level", "#inside"]);
@@ -19,8 +19,8 @@ pub(crate) fn coverage(chapter: &Chapter<'_>) -> Option<Figure> {
     let choices = vec![inputs(&splits)];
     let lines = Lines {
         chapter,
-        x: Axis::share("level", "level of the central interval"),
-        y: Axis::share("inside", "targets inside"),
+        x: Axis::fraction("level", "level of the central interval"),
+        y: Axis::fraction("inside", "targets inside"),
         points: Points::Plain,
         choices: &choices,
         below: vec![diagonal("level", "inside")],
@@ -29,7 +29,7 @@ pub(crate) fn coverage(chapter: &Chapter<'_>) -> Option<Figure> {
     Some(Figure {
         id: "coverage",
         title: "Coverage of intervals".into(),
-        how: "Of the targets, how many lie inside the central interval that is said to hold this share? Below \
+        how: "Of the targets, how many lie inside the central interval that is said to hold this fraction? Below \
               the dotted diagonal the intervals are too narrow (overconfident), above it too wide."
             .into(),
         spec,

@@ -6,7 +6,7 @@ use crate::chapter::{Chapter, Method};
 use crate::figure::{
     Choice, Data, colour, dash, dash_unexplained, marker, opacity, parameters, tooltip,
 };
-use crate::view::{POINTS, View, share};
+use crate::view::{POINTS, View, fraction};
 
 /// An axis of a curve.
 pub(super) struct Axis {
@@ -18,12 +18,12 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// Of shares, from 0 to 1.
-    pub(super) fn share(field: &'static str, title: &'static str) -> Self {
+    /// Of fractions, from 0 to 1.
+    pub(super) fn fraction(field: &'static str, title: &'static str) -> Self {
         Self::within(field, title, [0.0, 1.0])
     }
 
-    /// Of shares, with these ends.
+    /// Of fractions, with these ends.
     pub(super) fn within(field: &'static str, title: &'static str, ends: [f64; 2]) -> Self {
         let scale = json!({"domain": ends, "nice": false});
         Self { field, title, format: ".0%", scale, axis: json!({"format": "~p", "tickCount": 6}) }
@@ -159,7 +159,7 @@ pub(super) fn diagonal(x: &str, y: &str) -> Value {
     })
 }
 
-/// A curve of a method, averaged over its runs: `(share, value)` for each point.
+/// A curve of a method, averaged over its runs: `(fraction, value)` for each point.
 pub(super) fn mean_curve(
     method: &Method<'_>,
     split: &str,
@@ -172,7 +172,7 @@ pub(super) fn mean_curve(
         return Vec::new();
     }
     let mean = |i: usize| curves.iter().map(|c| c[i]).sum::<f64>() / curves.len() as f64;
-    (0..POINTS).map(|i| (share(i), mean(i))).collect()
+    (0..POINTS).map(|i| (fraction(i), mean(i))).collect()
 }
 
 /// The splits that some run has such a view of.
@@ -189,7 +189,7 @@ pub(super) fn inputs(splits: &[&str]) -> Choice {
     Choice { parameter: "inputs", label: "Inputs", options }
 }
 
-/// The share that may be left out before every method's error is below a thousandth, rounded up to
+/// The fraction that may be left out before every method's error is below a thousandth, rounded up to
 /// tenths: where nothing happens any more is not shown.
 pub(super) fn interesting(chapter: &Chapter<'_>) -> f64 {
     let needed = |method: &Method<'_>| {

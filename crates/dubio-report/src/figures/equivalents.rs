@@ -93,7 +93,7 @@ pub(crate) fn equivalents(chapter: &Chapter<'_>, headline: &str) -> Option<Figur
         id: "equivalents",
         title: "Deep ensemble equivalents".into(),
         how: "As good as a deep ensemble of how many independently trained networks? Choose a method to see \
-              the band that one deviation of the ensemble's own score leaves. Points at the upper end may be worth more: nothing \
+              the band that one standard deviation of the ensemble's own score leaves. Points at the upper end may be worth more: nothing \
               is extrapolated beyond the largest ensemble."
             .into(),
         spec,

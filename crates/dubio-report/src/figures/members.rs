@@ -19,7 +19,7 @@ pub(super) fn grown_scores(chapter: &Chapter<'_>, headline: &str) -> Vec<String>
 /// How a score changes with the number of members.
 pub(crate) fn members(chapter: &Chapter<'_>, headline: &str) -> Option<Figure> {
     let scores = grown_scores(chapter, headline);
-    let mut data = Data::new(["method", "score", "#members", "#value", "#deviation"]);
+    let mut data = Data::new(["method", "score", "#members", "#value", "#std"]);
     for growth in chapter.growth.iter().filter(|growth| scores.contains(&growth.score)) {
         for point in &growth.points {
             data.push([
@@ -56,7 +56,7 @@ pub(crate) fn members(chapter: &Chapter<'_>, headline: &str) -> Option<Figure> {
             ("score", "score"),
             ("members", "members"),
             ("value", "value"),
-            ("deviation", "deviation over runs and subsets"),
+            ("std", "standard deviation over runs and subsets"),
         ],
     })
 }

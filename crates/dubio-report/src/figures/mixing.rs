@@ -1,13 +1,13 @@
-//! How uncertainty grows as foreign examples are mixed in.
+//! How uncertainty grows as out-of-distribution examples are mixed in.
 
 use super::curves::{Axis, Lines, Points};
 use crate::chapter::Chapter;
 use crate::figure::{Choice, Data, Figure, Layout};
 
-/// Mean uncertainty of a batch against the share of it that is foreign.
+/// Mean uncertainty of a batch against the fraction of it that is out-of-distribution.
 pub(crate) fn mixing(chapter: &Chapter<'_>) -> Option<Figure> {
     let mut sets: Vec<String> = Vec::new();
-    let mut data = Data::new(["method", "foreign", "#share", "#uncertainty"]);
+    let mut data = Data::new(["method", "ood", "#fraction", "#uncertainty"]);
     for split in chapter.splits() {
         let mixed = split.strip_prefix("mixing.").and_then(|rest| rest.rsplit_once('.'));
         let Some((set, percent)) = mixed else { continue };
@@ -26,10 +26,10 @@ pub(crate) fn mixing(chapter: &Chapter<'_>) -> Option<Figure> {
         }
     }
     let data = data.unless_empty()?;
-    let choices = vec![Choice::new("foreign", "Set from elsewhere", sets)];
+    let choices = vec![Choice::new("ood", "OOD set", sets)];
     let lines = Lines {
         chapter,
-        x: Axis::share("share", "share of foreign inputs"),
+        x: Axis::fraction("fraction", "fraction of OOD inputs"),
         y: Axis::fitted("uncertainty", "mean entropy / log C", ".2~f"),
         points: Points::Marked,
         choices: &choices,
@@ -38,17 +38,17 @@ pub(crate) fn mixing(chapter: &Chapter<'_>) -> Option<Figure> {
     let spec = lines.spec(data);
     Some(Figure {
         id: "mixing",
-        title: "Foreign inputs mixed in".into(),
-        how: "The mean uncertainty of a batch as more and more of it comes from elsewhere. A steep, straight line is \
-              a good sign: the batch as a whole tells how much of it is foreign."
+        title: "Out-of-distribution inputs mixed in".into(),
+        how: "The mean uncertainty of a batch as more and more of it is out-of-distribution. A steep, straight line is \
+              a good sign: the batch as a whole tells how much of it is OOD."
             .into(),
         spec,
         layout: Layout::Wide,
         choices,
         columns: vec![
             ("method", "method"),
-            ("foreign", "set from elsewhere"),
-            ("share", "share of foreign inputs"),
+            ("ood", "OOD set"),
+            ("fraction", "fraction of OOD inputs"),
             ("uncertainty", "mean entropy / log C"),
         ],
     })

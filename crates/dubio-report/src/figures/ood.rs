@@ -1,4 +1,4 @@
-//! How uncertain the predictions are on inputs from elsewhere: histograms of the entropy.
+//! How uncertain the predictions are on out-of-distribution inputs: histograms of the entropy.
 
 use serde_json::{Value, json};
 
@@ -6,20 +6,20 @@ use crate::chapter::{Chapter, Method};
 use crate::figure::{Choice, Data, Figure, Layout, names, opacity, parameters, tooltip};
 use crate::view::{BINS, View};
 
-/// The sets from elsewhere that some run predicted, without `ood.`.
-pub(crate) fn foreign_sets<'a>(chapter: &Chapter<'a>) -> Vec<&'a str> {
+/// The OOD sets that some run predicted, without `ood.`.
+pub(crate) fn ood_sets<'a>(chapter: &Chapter<'a>) -> Vec<&'a str> {
     chapter.splits().into_iter().filter_map(|split| split.strip_prefix("ood.")).collect()
 }
 
-/// Histograms of the predictive entropy inside and outside, a panel for each method.
-pub(crate) fn foreign(chapter: &Chapter<'_>) -> Option<Figure> {
-    let sets = foreign_sets(chapter);
+/// Histograms of the predictive entropy on the test set and on an OOD set, a panel for each method.
+pub(crate) fn ood(chapter: &Chapter<'_>) -> Option<Figure> {
+    let sets = ood_sets(chapter);
     let data = points(chapter, &sets).unless_empty()?;
-    let choices = vec![Choice::new("foreign", "Set from elsewhere", &sets)];
+    let choices = vec![Choice::new("ood", "OOD set", &sets)];
     Some(Figure {
-        id: "foreign",
-        title: "Uncertainty on inputs from elsewhere".into(),
-        how: "How uncertain the predictions are: blue for the test part, orange for inputs that belong to \
+        id: "foreign", // part of file names and addresses
+        title: "Uncertainty on out-of-distribution inputs".into(),
+        how: "How uncertain the predictions are: blue for the test set, orange for inputs that belong to \
               none of the classes. The further the orange lies to the right of the blue, the better such \
               inputs can be told from the model's own. (Heights on a square-root scale.)"
             .into(),
@@ -28,21 +28,21 @@ pub(crate) fn foreign(chapter: &Chapter<'_>) -> Option<Figure> {
         choices,
         columns: vec![
             ("method", "method"),
-            ("foreign", "set from elsewhere"),
+            ("ood", "OOD set"),
             ("set", "inputs"),
             ("from", "entropy / log C from"),
             ("to", "to"),
-            ("share", "share of examples"),
+            ("fraction", "fraction of examples"),
         ],
     })
 }
 
 fn points(chapter: &Chapter<'_>, sets: &[&str]) -> Data<6> {
-    let mut data = Data::new(["method", "foreign", "set", "#from", "#to", "#share"]);
+    let mut data = Data::new(["method", "ood", "set", "#from", "#to", "#fraction"]);
     for method in &chapter.methods {
         for set in sets {
-            for (kind, split) in [("test", "test"), ("elsewhere", &format!("ood.{set}")[..])] {
-                for (bin, share) in entropies(method, split).into_iter().enumerate() {
+            for (kind, split) in [("test", "test"), ("OOD", &format!("ood.{set}")[..])] {
+                for (bin, fraction) in entropies(method, split).into_iter().enumerate() {
                     let edge = |i: usize| i as f64 / BINS as f64;
                     data.push([
                         method.name.into(),
@@ -50,7 +50,7 @@ fn points(chapter: &Chapter<'_>, sets: &[&str]) -> Data<6> {
                         kind.into(),
                         edge(bin).into(),
                         edge(bin + 1).into(),
-                        share.into(),
+                        fraction.into(),
                     ]);
                 }
             }
@@ -64,7 +64,7 @@ fn spec(chapter: &Chapter<'_>, data: Data<6>, choices: &[Choice]) -> Value {
     json!({
         "params": parameters(choices),
         "data": data.into_value(),
-        "transform": [{"filter": "datum.foreign === foreign"}],
+        "transform": [{"filter": "datum.ood === ood"}],
         "facet": {"field": "method", "type": "nominal", "title": null, "sort": names},
         "columns": 5,
         "spacing": {"row": 14, "column": 18},
@@ -75,14 +75,14 @@ fn spec(chapter: &Chapter<'_>, data: Data<6>, choices: &[Choice]) -> Value {
                 "x": {"field": "from", "type": "quantitative", "title": "entropy / log C", "bin": "binned",
                       "scale": {"domain": [0, 1]}, "axis": {"values": [0, 0.5, 1], "format": ".1f"}},
                 "x2": {"field": "to"},
-                "y": {"field": "share", "type": "quantitative", "title": "share", "stack": null,
+                "y": {"field": "fraction", "type": "quantitative", "title": "fraction", "stack": null,
                       "scale": {"type": "sqrt"},
                       "axis": {"values": [0.05, 0.2, 0.5, 0.8], "format": "~p"}},
                 "fill": {"field": "set", "type": "nominal", "title": "inputs",
-                         "scale": {"domain": ["test", "elsewhere"], "range": ["var(--under)", "var(--over)"]}},
+                         "scale": {"domain": ["test", "OOD"], "range": ["var(--under)", "var(--over)"]}},
                 "opacity": opacity(0.5),
                 "tooltip": tooltip(&[("method", "method", ""), ("set", "inputs", ""),
-                    ("from", "entropy from", ".2f"), ("to", "to", ".2f"), ("share", "share", ".1%")]),
+                    ("from", "entropy from", ".2f"), ("to", "to", ".2f"), ("fraction", "fraction", ".1%")]),
             },
         },
     })

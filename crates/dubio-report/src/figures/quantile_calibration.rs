@@ -4,7 +4,7 @@ use super::curves::{Axis, Lines, Points, diagonal, inputs, mean_curve, splits_wi
 use crate::chapter::Chapter;
 use crate::figure::{Data, Figure, Layout};
 
-/// Share of targets below predicted quantiles against their level.
+/// Fraction of targets below predicted quantiles against their level.
 pub(crate) fn quantile_calibration(chapter: &Chapter<'_>) -> Option<Figure> {
     let splits = splits_with(chapter, |view| view.below.is_some());
     let mut data = Data::new(["method", "inputs", "#level", "#below"]);
@@ -19,8 +19,8 @@ pub(crate) fn quantile_calibration(chapter: &Chapter<'_>) -> Option<Figure> {
     let choices = vec![inputs(&splits)];
     let lines = Lines {
         chapter,
-        x: Axis::share("level", "level of the quantile"),
-        y: Axis::share("below", "targets below it"),
+        x: Axis::fraction("level", "level of the quantile"),
+        y: Axis::fraction("below", "targets below it"),
         points: Points::Plain,
         choices: &choices,
         below: vec![diagonal("level", "below")],

@@ -4,7 +4,7 @@ use super::curves::{Axis, Lines, Points, interesting, mean_curve};
 use crate::chapter::Chapter;
 use crate::figure::{Data, Figure, Layout};
 
-/// Accuracy against the share rejected.
+/// Accuracy against the fraction rejected.
 pub(crate) fn rejection(chapter: &Chapter<'_>) -> Option<Figure> {
     let mut data = Data::new(["method", "#rejected", "#accuracy"]);
     for method in &chapter.methods {
@@ -17,7 +17,7 @@ pub(crate) fn rejection(chapter: &Chapter<'_>) -> Option<Figure> {
     let data = data.unless_empty()?;
     let lines = Lines {
         chapter,
-        x: Axis::within("rejected", "share handed over", [0.0, interesting(chapter)]),
+        x: Axis::within("rejected", "fraction handed over", [0.0, interesting(chapter)]),
         y: Axis::fitted("accuracy", "accuracy of the rest", "~p"),
         points: Points::Plain,
         choices: &[],
@@ -35,7 +35,7 @@ pub(crate) fn rejection(chapter: &Chapter<'_>) -> Option<Figure> {
         choices: Vec::new(),
         columns: vec![
             ("method", "method"),
-            ("rejected", "share handed over"),
+            ("rejected", "fraction handed over"),
             ("accuracy", "accuracy of the rest"),
         ],
     })

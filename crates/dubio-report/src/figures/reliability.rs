@@ -39,7 +39,7 @@ fn points(chapter: &Chapter<'_>) -> Data<9> {
         "#confidence",
         "#accuracy",
         "#count",
-        "#share",
+        "#fraction",
         "#weight",
         "gap",
     ]);
@@ -95,7 +95,7 @@ fn spec(chapter: &Chapter<'_>, data: Data<9>) -> Value {
                 {
                     "mark": {"type": "rect", "fill": "var(--soft)"},
                     "transform": [
-                        {"calculate": "0.3 * datum.share", "as": "strip"},
+                        {"calculate": "0.3 * datum.fraction", "as": "strip"},
                         {"calculate": "0", "as": "floor"},
                     ],
                     "encoding": {

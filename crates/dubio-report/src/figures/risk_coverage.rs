@@ -4,7 +4,7 @@ use super::curves::{Axis, Lines, Points, interesting, mean_curve};
 use crate::chapter::Chapter;
 use crate::figure::{Data, Figure, Layout};
 
-/// Error against the share kept.
+/// Error against the fraction kept.
 pub(crate) fn risk_coverage(chapter: &Chapter<'_>) -> Option<Figure> {
     let mut data = Data::new(["method", "#kept", "#error"]);
     for method in &chapter.methods {
@@ -17,7 +17,7 @@ pub(crate) fn risk_coverage(chapter: &Chapter<'_>) -> Option<Figure> {
     let data = data.unless_empty()?;
     let lines = Lines {
         chapter,
-        x: Axis::within("kept", "share kept", [1.0 - interesting(chapter), 1.0]),
+        x: Axis::within("kept", "fraction kept", [1.0 - interesting(chapter), 1.0]),
         y: Axis::fitted("error", "error among them", "~p"),
         points: Points::Plain,
         choices: &[],
@@ -32,6 +32,6 @@ pub(crate) fn risk_coverage(chapter: &Chapter<'_>) -> Option<Figure> {
         spec: lines.spec(data),
         layout: Layout::Wide,
         choices: Vec::new(),
-        columns: vec![("method", "method"), ("kept", "share kept"), ("error", "error among them")],
+        columns: vec![("method", "method"), ("kept", "fraction kept"), ("error", "error among them")],
     })
 }

@@ -1,14 +1,14 @@
-//! Telling inputs from elsewhere by their entropy.
+//! Telling out-of-distribution inputs by their entropy.
 
 use super::curves::{Axis, Lines, Points, diagonal, mean_curve};
-use super::foreign::foreign_sets;
+use super::ood::ood_sets;
 use crate::chapter::Chapter;
 use crate::figure::{Choice, Data, Figure, Layout};
 
-/// Share of foreign inputs found against share of false alarms.
+/// Fraction of OOD inputs found against fraction of false alarms.
 pub(crate) fn roc(chapter: &Chapter<'_>) -> Option<Figure> {
-    let sets = foreign_sets(chapter);
-    let mut data = Data::new(["method", "foreign", "#alarms", "#found"]);
+    let sets = ood_sets(chapter);
+    let mut data = Data::new(["method", "ood", "#alarms", "#found"]);
     for method in &chapter.methods {
         for set in &sets {
             let split = format!("ood.{set}");
@@ -18,11 +18,11 @@ pub(crate) fn roc(chapter: &Chapter<'_>) -> Option<Figure> {
         }
     }
     let data = data.unless_empty()?;
-    let choices = vec![Choice::new("foreign", "Set from elsewhere", &sets)];
+    let choices = vec![Choice::new("ood", "OOD set", &sets)];
     let lines = Lines {
         chapter,
-        x: Axis::share("alarms", "false alarms"),
-        y: Axis::share("found", "foreign inputs found"),
+        x: Axis::fraction("alarms", "false alarms"),
+        y: Axis::fraction("found", "OOD inputs found"),
         points: Points::Plain,
         choices: &choices,
         below: vec![diagonal("alarms", "found")],
@@ -30,9 +30,9 @@ pub(crate) fn roc(chapter: &Chapter<'_>) -> Option<Figure> {
     let spec = lines.spec(data);
     Some(Figure {
         id: "roc",
-        title: "Detection of inputs from elsewhere".into(),
-        how: "Raise an alarm when the entropy exceeds a threshold: how many of the foreign inputs are found, \
-              against how many of the model's own raise a false alarm. The nearer to the top left corner the \
+        title: "Detection of out-of-distribution inputs".into(),
+        how: "Raise an alarm when the entropy exceeds a threshold: how many of the OOD inputs are found, \
+              against how many of the test set raise a false alarm. The nearer to the top left corner the \
               better; the dotted diagonal is guessing."
             .into(),
         spec,
@@ -40,7 +40,7 @@ pub(crate) fn roc(chapter: &Chapter<'_>) -> Option<Figure> {
         choices,
         columns: vec![
             ("method", "method"),
-            ("foreign", "set from elsewhere"),
+            ("ood", "OOD set"),
             ("alarms", "false alarms"),
             ("found", "found"),
         ],

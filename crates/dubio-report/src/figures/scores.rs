@@ -1,4 +1,4 @@
-//! Any score of the test part, method by method, with its interval and its runs.
+//! Any score of the test set, method by method, with its interval and its runs.
 
 use serde_json::{Value, json};
 
@@ -34,14 +34,13 @@ pub(crate) fn scores(chapter: &Chapter<'_>, first: &str) -> Option<Figure> {
             ("value", "value"),
             ("lo", "from"),
             ("hi", "to"),
-            ("deviation", "deviation over runs"),
+            ("std", "standard deviation over runs"),
         ],
     })
 }
 
 fn points(chapter: &Chapter<'_>, names: &[&str]) -> Data<8> {
-    let mut data =
-        Data::new(["method", "score", "kind", "#value", "#lo", "#hi", "#deviation", "#order"]);
+    let mut data = Data::new(["method", "score", "kind", "#value", "#lo", "#hi", "#std", "#order"]);
     for name in names {
         let mut order: Vec<f64> =
             chapter.methods.iter().filter_map(|m| m.mean("test", name)).collect();
@@ -50,7 +49,7 @@ fn points(chapter: &Chapter<'_>, names: &[&str]) -> Data<8> {
             let Some(cell) = method.cell("test", name) else { continue };
             let Some(summary) = cell.summary() else { continue };
             let (lo, hi) = summary.interval.unzip();
-            let place = order.partition_point(|mean| *mean < summary.mean);
+            let rank = order.partition_point(|mean| *mean < summary.mean);
             data.push([
                 method.name.into(),
                 (*name).into(),
@@ -58,8 +57,8 @@ fn points(chapter: &Chapter<'_>, names: &[&str]) -> Data<8> {
                 summary.mean.into(),
                 lo.into(),
                 hi.into(),
-                summary.deviation.into(),
-                place.into(),
+                summary.std.into(),
+                rank.into(),
             ]);
             for value in summary.values.iter().filter(|_| summary.values.len() > 1) {
                 let none = || None::<f64>.into();
@@ -71,7 +70,7 @@ fn points(chapter: &Chapter<'_>, names: &[&str]) -> Data<8> {
                     none(),
                     none(),
                     none(),
-                    place.into(),
+                    rank.into(),
                 ]);
             }
         }
@@ -86,7 +85,7 @@ fn spec(chapter: &Chapter<'_>, data: Data<8>, choices: &[Choice]) -> Value {
         ("value", "value", ".4~g"),
         ("lo", "from", ".4~g"),
         ("hi", "to", ".4~g"),
-        ("deviation", "deviation over runs", ".2g"),
+        ("std", "standard deviation over runs", ".2g"),
     ]);
     let sort = json!({"field": "order", "op": "min"});
     let y = json!({"field": "method", "type": "nominal", "title": null, "sort": sort});

@@ -10,7 +10,7 @@ use crate::summary::mean;
 /// All shifts together.
 pub(super) const ALL: &str = "mean of all shifts";
 
-/// A shifted test part.
+/// A shifted test set.
 pub(super) struct Shifted<'a> {
     /// `shift.fog.3`.
     pub split: &'a str,
@@ -20,7 +20,7 @@ pub(super) struct Shifted<'a> {
     pub severity: usize,
 }
 
-/// The shifted test parts of a chapter, by name and severity.
+/// The shifted test sets of a chapter, by name and severity.
 pub(super) fn shifted<'a>(chapter: &Chapter<'a>) -> Vec<Shifted<'a>> {
     let parse = |split: &'a str| {
         let (name, severity) = split.strip_prefix("shift.")?.rsplit_once('.')?;
@@ -95,7 +95,7 @@ pub(crate) fn shift(chapter: &Chapter<'_>, headline: &str) -> Option<Figure> {
     })
 }
 
-/// The values of a score by severity for each shift, and for their mean; severity 0 is the test part.
+/// The values of a score by severity for each shift, and for their mean; severity 0 is the test set.
 fn curves<'s>(
     method: &Method<'_>,
     score: &str,

@@ -48,7 +48,7 @@ pub fn runs_csv(report: &Report<'_>) -> String {
 }
 
 /// A line per method, split and score: `data, network, method, split, score, runs, of, mean, deviation,
-/// lo, hi, why`. `runs` of so many have a value; the deviation is over runs, and the interval of the
+/// lo, hi, why`. `runs` of so many have a value; `deviation` is the standard deviation over runs, and the interval of the
 /// mean over runs and examples.
 pub fn methods_csv(report: &Report<'_>) -> String {
     let mut out = ::csv::Writer::from_writer(Vec::new());
@@ -73,12 +73,10 @@ pub fn methods_csv(report: &Report<'_>) -> String {
             let head = [chapter.data, chapter.network, method.name];
             let mut line = |split: &str, score: &str, rest: [&str; 6]| {
                 let [data, network, name] = head;
-                let [runs, mean, deviation, lo, hi, why] = rest;
+                let [runs, mean, std, lo, hi, why] = rest;
                 let names = [data, network, name, split, score, why].map(no_formula);
                 let [data, network, name, split, score, why] = names.each_ref().map(|n| &**n);
-                write([
-                    data, network, name, split, score, runs, &all, mean, deviation, lo, hi, why,
-                ]);
+                write([data, network, name, split, score, runs, &all, mean, std, lo, hi, why]);
             };
             if method.finished().next().is_none() {
                 line("", "", ["0", "", "", "", "", "no run finished"]);
@@ -93,11 +91,10 @@ pub fn methods_csv(report: &Report<'_>) -> String {
                         Some(Cell::Value(summary)) => {
                             let (lo, hi) = summary.interval.unzip();
                             let runs = summary.values.len().to_string();
-                            let numbers =
-                                [Some(summary.mean), summary.deviation, lo, hi].map(number);
-                            let [mean, deviation, lo, hi] = &numbers;
+                            let numbers = [Some(summary.mean), summary.std, lo, hi].map(number);
+                            let [mean, std, lo, hi] = &numbers;
                             let why = summary.note.unwrap_or_default();
-                            line(split, score.name, [&runs, mean, deviation, lo, hi, &why]);
+                            line(split, score.name, [&runs, mean, std, lo, hi, &why]);
                         }
                     }
                 }

@@ -82,8 +82,8 @@ fn figure(number: &Number) -> String {
     if number.best {
         text = format!("\\textbf{{{text}}}");
     }
-    if let Some(deviation) = number.deviation {
-        text += &format!(" $\\pm$ {}", plain(deviation));
+    if let Some(std) = number.std {
+        text += &format!(" $\\pm$ {}", plain(std));
     }
     if let Some((some, all)) = number.of {
         text += &format!(" ({some} of {all})");

@@ -43,7 +43,7 @@ fn write_part(out: &mut String, part: &Part<'_>) {
             "\n| | method | {} | 95 % interval | |\n| ---: | --- | ---: | --- | --- |\n",
             escaped(ranking.score)
         );
-        for (place, standing) in ranking.standings.iter().enumerate() {
+        for (index, standing) in ranking.standings.iter().enumerate() {
             let summary = &standing.summary;
             let interval = summary
                 .interval
@@ -51,10 +51,10 @@ fn write_part(out: &mut String, part: &Part<'_>) {
             let _ = writeln!(
                 out,
                 "| {} | {} | {} | {interval} | {} |",
-                place + 1,
+                index + 1,
                 escaped(standing.method.name),
                 shown(summary.mean, 4),
-                escaped(&part.conclusions[place])
+                escaped(&part.conclusions[index])
             );
         }
     }
@@ -88,8 +88,8 @@ fn field(field: &Field) -> String {
             if number.best {
                 text = format!("**{text}**");
             }
-            if let Some(deviation) = number.deviation {
-                text += &format!(" ± {}", shown(deviation, number.places));
+            if let Some(std) = number.std {
+                text += &format!(" ± {}", shown(std, number.places));
             }
             if let Some((some, all)) = number.of {
                 text += &format!(" ({some} of {all})");

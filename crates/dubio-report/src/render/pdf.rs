@@ -1,4 +1,4 @@
-//! Figures as standalone PDF: one page each, lines and letters, no pictures of them.
+//! Figures as standalone PDF: one page each, lines and letters, no bitmaps.
 
 use serde_json::Value;
 
@@ -48,15 +48,15 @@ fn document(drawing: &Value) -> Vec<u8> {
         format!("<< /Length {} >>\nstream\n{operators}\nendstream", operators.len() + 1),
     ];
     let mut out = b"%PDF-1.4\n".to_vec();
-    let mut places = Vec::new();
+    let mut offsets = Vec::new();
     for (index, object) in objects.iter().enumerate() {
-        places.push(out.len());
+        offsets.push(out.len());
         out.extend(format!("{} 0 obj\n{object}\nendobj\n", index + 1).into_bytes());
     }
     let start = out.len();
     let mut table = format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);
-    for place in places {
-        table += &format!("{place:010} 00000 n \n");
+    for offset in offsets {
+        table += &format!("{offset:010} 00000 n \n");
     }
     let trailer = format!(
         "trailer\n<< /Size {} /Root 1 0 R >>\nstartxref\n{start}\n%%EOF\n",

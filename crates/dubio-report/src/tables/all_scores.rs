@@ -1,4 +1,4 @@
-//! Every score of the test part, family by family.
+//! Every score of the test set, family by family.
 
 use dubio_metrics::card::Direction;
 

@@ -58,7 +58,7 @@ fn table(chapter: &Chapter<'_>, kind: Kind<'_>, statistics: &[&str]) -> Table {
         columns,
         rows,
         note: "A check fails when the score on the true labels lies outside everything the model expects of itself. \
-               p is the share of what it expects that lies below."
+               p is the fraction of what it expects that lies below."
             .into(),
         rank: if first { Rank::First } else { Rank::Second },
     }

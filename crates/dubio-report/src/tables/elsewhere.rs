@@ -1,11 +1,11 @@
-//! Scores on sets from elsewhere that have targets of their own.
+//! Scores on OOD sets that have targets of their own.
 
 use crate::chapter::Chapter;
 use crate::table::{Rank, Table, by_method, score_column};
 
 const WANTED: [&str; 6] = ["nll", "rmse", "crps", "picp", "mpiw", "qce"];
 
-/// The usual scores of a regression on each foreign set.
+/// The usual scores of a regression on each OOD set.
 pub(crate) fn elsewhere(chapter: &Chapter<'_>) -> Vec<Table> {
     let table = |split: &str| {
         let names = chapter.scores(split);

@@ -16,7 +16,7 @@ pub(crate) fn equivalents(chapter: &Chapter<'_>, headline: &str) -> Option<Table
         let worth = own.worths.last()?;
         let method = chapter.methods.iter().find(|m| m.name == own.growth.method)?;
         let bound = |bound: Option<Equivalent>| {
-            bound.map_or(Field::Missing("one score knows no deviation".into()), field)
+            bound.map_or(Field::Missing("a single run has no standard deviation".into()), field)
         };
         Some(Line {
             name: method.name.to_string(),
@@ -34,7 +34,7 @@ pub(crate) fn equivalents(chapter: &Chapter<'_>, headline: &str) -> Option<Table
         direction: Direction::Neither,
         summary: String::new(),
     };
-    let mut note = "Bounds: against the deep ensemble's score plus and minus its deviation (Ashukha et al. 2020, eq. 5)."
+    let mut note = "Bounds: against the deep ensemble's score plus and minus its standard deviation (Ashukha et al. 2020, eq. 5)."
         .to_string();
     if let Some(own) = priced.iter().find(|own| own.growth.score == score && !own.improves) {
         let largest = own.largest;

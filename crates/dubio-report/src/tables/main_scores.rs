@@ -22,7 +22,7 @@ const WANTED: [&str; 13] = [
     "qce",
 ];
 
-/// The usual scores of the test part, method by method.
+/// The usual scores of the test set, method by method.
 pub(crate) fn main_scores(chapter: &Chapter<'_>) -> Option<Table> {
     let names = chapter.scores("test");
     let there = |name: &&str| names.iter().any(|score| score.name == *name);
@@ -56,7 +56,7 @@ pub(crate) fn main_scores(chapter: &Chapter<'_>) -> Option<Table> {
     let (columns, rows) = by_method(chapter, columns);
     Some(Table {
         id: "main-scores".into(),
-        caption: "Scores of the test part".into(),
+        caption: "Scores of the test set".into(),
         corner: "method",
         columns,
         rows,

@@ -2,25 +2,29 @@
 
 use dubio_metrics::card::Direction;
 
-use crate::report::Part;
+use crate::chapter::Chapter;
+use crate::ranking::Ranking;
 use crate::table::{Column, Field, Line, Rank, Table, score_column};
 
-/// The ranked score of every method on every data set and network, and its mean place.
-pub(crate) fn overview(methods: &[&str], parts: &[Part<'_>]) -> Option<Table> {
-    if parts.len() < 2 || methods.len() < 2 {
+/// A chapter with its ranking; `None` when no run has a score to rank by.
+type Ranked<'a> = (&'a Chapter<'a>, Option<&'a Ranking<'a>>);
+
+/// The ranked score of every method on every data set and network, and its mean rank.
+pub(crate) fn overview(methods: &[&str], chapters: &[Ranked<'_>]) -> Option<Table> {
+    if chapters.len() < 2 || methods.len() < 2 {
         return None;
     }
     let mut scores: Vec<&str> =
-        parts.iter().filter_map(|part| Some(part.ranking.as_ref()?.score)).collect();
+        chapters.iter().filter_map(|(_, ranking)| Some(ranking.as_ref()?.score)).collect();
     scores.dedup();
     let (naming, caption) = match &scores[..] {
         [one] => (Naming::OneScore, format!("{one} of every data set and network")),
         _ => (Naming::SeveralScores, "The ranked score of every data set and network".to_string()),
     };
     let (columns, fields): (Vec<Column>, Vec<Vec<Field>>) =
-        parts.iter().filter_map(|part| column(methods, part, naming)).unzip();
-    let place = Column {
-        name: "mean place".into(),
+        chapters.iter().filter_map(|chapter| column(methods, *chapter, naming)).unzip();
+    let rank = Column {
+        name: "mean rank".into(),
         direction: Direction::Lower,
         summary: "Mean over the columns; only of methods that are ranked in all of them".into(),
     };
@@ -29,7 +33,7 @@ pub(crate) fn overview(methods: &[&str], parts: &[Part<'_>]) -> Option<Table> {
         Line {
             name: (*name).to_string(),
             style: Some(m),
-            cells: [mean_place(name, parts)].into_iter().chain(own).collect(),
+            cells: [mean_rank(name, chapters)].into_iter().chain(own).collect(),
         }
     });
     Some(Table {
@@ -37,7 +41,7 @@ pub(crate) fn overview(methods: &[&str], parts: &[Part<'_>]) -> Option<Table> {
         caption,
         corner: "method",
         rows: rows.collect(),
-        columns: [place].into_iter().chain(columns).collect(),
+        columns: [rank].into_iter().chain(columns).collect(),
         note: "Mean and standard deviation over runs. Bold: better than every other method by more than chance."
             .into(),
         rank: Rank::First,
@@ -54,28 +58,32 @@ enum Naming {
 }
 
 /// A chapter's ranked score for every method of the study.
-fn column(methods: &[&str], part: &Part<'_>, naming: Naming) -> Option<(Column, Vec<Field>)> {
-    let score = part.ranking.as_ref()?.score;
-    let (column, own) = score_column(&part.chapter, "test", score);
+fn column(
+    methods: &[&str],
+    (chapter, ranking): Ranked<'_>,
+    naming: Naming,
+) -> Option<(Column, Vec<Field>)> {
+    let score = ranking?.score;
+    let (column, own) = score_column(chapter, "test", score);
     let field = |name: &&str| {
-        let here = part.chapter.methods.iter().position(|method| method.name == *name);
+        let here = chapter.methods.iter().position(|method| method.name == *name);
         here.map_or(Field::Missing("not run here".into()), |m| own[m].clone())
     };
     let name = match naming {
-        Naming::OneScore => part.chapter.name(),
-        Naming::SeveralScores => format!("{}: {score}", part.chapter.name()),
+        Naming::OneScore => chapter.name(),
+        Naming::SeveralScores => format!("{}: {score}", chapter.name()),
     };
     Some((Column { name, ..column }, methods.iter().map(field).collect()))
 }
 
-fn mean_place(method: &str, parts: &[Part<'_>]) -> Field {
-    let place = |part: &Part<'_>| {
-        let standings = &part.ranking.as_ref()?.standings;
-        standings.iter().position(|standing| standing.method.name == method).map(|place| place + 1)
+fn mean_rank(method: &str, chapters: &[Ranked<'_>]) -> Field {
+    let rank = |(_, ranking): &Ranked<'_>| {
+        let standings = &ranking.as_ref()?.standings;
+        standings.iter().position(|standing| standing.method.name == method).map(|index| index + 1)
     };
-    let places: Option<Vec<usize>> = parts.iter().map(place).collect();
-    match places {
-        Some(places) => Field::plain(places.iter().sum::<usize>() as f64 / places.len() as f64, 1),
+    let ranks: Option<Vec<usize>> = chapters.iter().map(rank).collect();
+    match ranks {
+        Some(ranks) => Field::plain(ranks.iter().sum::<usize>() as f64 / ranks.len() as f64, 1),
         None => Field::Missing("not ranked everywhere".into()),
     }
 }

@@ -1,4 +1,4 @@
-//! The ranked score on every shifted test part.
+//! The ranked score on every shifted test set.
 
 use crate::chapter::Chapter;
 use crate::table::{Rank, Table, by_method, score_column};
@@ -21,7 +21,7 @@ pub(crate) fn shifts(chapter: &Chapter<'_>, score: &str) -> Option<Table> {
     let (columns, rows) = by_method(chapter, columns);
     Some(Table {
         id: "shifts".into(),
-        caption: format!("{score} of shifted test parts"),
+        caption: format!("{score} of shifted test sets"),
         corner: "method",
         columns,
         rows,

@@ -73,16 +73,16 @@ fn finite(value: Option<f64>) -> Value {
 }
 
 fn ranking(ranking: &Ranking, names: &[&str]) -> Value {
-    let places = ranking.ranked.iter().map(|place| {
+    let ranked = ranking.ranked.iter().map(|one| {
         json!({
-            "method": names[place.method], "rank": place.rank, "value": finite(Some(place.value)),
-            "lo": place.lo, "hi": place.hi,
+            "method": names[one.method], "rank": one.rank, "value": finite(Some(one.value)),
+            "lo": one.lo, "hi": one.hi,
         })
     });
     let group = |group: &Vec<usize>| group.iter().map(|&m| names[m]).collect::<Vec<&str>>();
     json!({
         "score": ranking.score,
-        "places": places.collect::<Vec<_>>(),
+        "places": ranked.collect::<Vec<_>>(),
         "cannot_be_told_apart": ranking.groups.iter().map(group).collect::<Vec<_>>(),
         "differences":
             ranking.differences.iter().map(|d| difference(d, names)).collect::<Vec<_>>(),
@@ -166,21 +166,18 @@ fn ranked(
         "rank  {:<widest$}  {:>7}  {:>14}  {:^24}  behind the best",
         "method", "members", ranking.score, "95 % interval"
     )?;
-    let best = ranking.ranked.first().map(|place| place.method);
-    for place in &ranking.ranked {
-        let interval = place.lo.zip(place.hi);
-        let behind = ranking
-            .differences
-            .iter()
-            .find(|d| Some(d.a) == best && d.b == place.method)
-            .map(behind);
+    let best = ranking.ranked.first().map(|one| one.method);
+    for one in &ranking.ranked {
+        let interval = one.lo.zip(one.hi);
+        let behind =
+            ranking.differences.iter().find(|d| Some(d.a) == best && d.b == one.method).map(behind);
         writeln!(
             out,
             "{:>4}  {:<widest$}  {:>7}  {:>14}  {:<24}  {}",
-            place.rank,
-            names[place.method],
-            comparison.methods[place.method].members,
-            number(place.value),
+            one.rank,
+            names[one.method],
+            comparison.methods[one.method].members,
+            number(one.value),
             interval.map_or(String::new(), |(lo, hi)| format!(
                 "[{:>10}, {:>10}]",
                 number(lo),
@@ -233,8 +230,8 @@ fn steadiness(own: &Stability, names: &[&str]) -> String {
         .collect();
     let verdict = match own.flips.len() {
         0 => "stable".to_string(),
-        1 => "1 pair changes places".to_string(),
-        many => format!("{many} pairs change places"),
+        1 => "1 pair changes order".to_string(),
+        many => format!("{many} pairs change order"),
     };
     format!("{verdict:<22} {}", ranges.join(", "))
 }

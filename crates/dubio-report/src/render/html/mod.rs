@@ -85,12 +85,12 @@ fn body(report: &Report<'_>) -> String {
 /// A button for each method, which sets the others aside.
 fn methods(report: &Report<'_>) -> String {
     let mut out = String::new();
-    for (place, name) in report.methods.iter().enumerate().filter(|_| report.methods.len() > 1) {
+    for (index, name) in report.methods.iter().enumerate().filter(|_| report.methods.len() > 1) {
         let _ = write!(
             out,
             "<button type=\"button\" class=\"method\" aria-pressed=\"false\" data-method=\"{}\">{}{}</button>",
             key(name),
-            mark(place),
+            mark(index),
             escaped(name)
         );
     }
@@ -98,8 +98,8 @@ fn methods(report: &Report<'_>) -> String {
 }
 
 /// A method's marker in its colour.
-fn mark(place: usize) -> String {
-    let style = Style::of(place);
+fn mark(index: usize) -> String {
+    let style = Style::of(index);
     format!(
         "<span class=\"mark {}\" style=\"--c:{}\" aria-hidden=\"true\"></span>",
         style.marker(),

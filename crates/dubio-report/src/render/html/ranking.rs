@@ -16,7 +16,7 @@ pub(super) fn write(out: &mut String, report: &Report<'_>, index: usize, part: &
     let _ = write!(out, "<h2 id=\"c{index}-name\">{}</h2>", escaped(&name));
     let _ = write!(out, "<p class=\"lead\">{}</p>", escaped(&part.headline));
     write_warnings(out, report, index, part);
-    // One method alone has no place; its scores follow at once.
+    // One method alone has no rank; its scores follow at once.
     if let Some(ranking) = part.ranking.as_ref().filter(|_| part.chapter.methods.len() > 1) {
         write_ranking(out, index, part, ranking);
     }
@@ -53,14 +53,14 @@ fn write_ranking(out: &mut String, index: usize, part: &Part<'_>, ranking: &Rank
         out,
         "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-labelledby=\"{id}\"><table class=\"ranking\">\
          <caption id=\"{id}\">Ranked by <strong>{score}</strong> {arrow} <span>{}</span></caption>\
-         <thead><tr><th scope=\"col\"><span class=\"unseen\">Place</span></th><th scope=\"col\">Method</th>\
+         <thead><tr><th scope=\"col\"><span class=\"unseen\">Rank</span></th><th scope=\"col\">Method</th>\
          <th scope=\"col\">{score}</th><th scope=\"col\" class=\"strip\">95 % interval</th>\
          <th scope=\"col\">What to conclude</th></tr></thead><tbody>",
         escaped(summary)
     );
     let ends = ends(ranking);
-    for (place, standing) in ranking.standings.iter().enumerate() {
-        write_standing(out, index, place, standing, &part.conclusions[place], ends);
+    for (position, standing) in ranking.standings.iter().enumerate() {
+        write_standing(out, index, position + 1, standing, &part.conclusions[position], ends);
     }
     for (method, why) in &ranking.without {
         let name = escaped(method.name);
@@ -89,7 +89,7 @@ fn ends(ranking: &Ranking<'_>) -> (f64, f64) {
 fn write_standing(
     out: &mut String,
     index: usize,
-    place: usize,
+    rank: usize,
     standing: &Standing<'_>,
     conclusion: &str,
     (least, most): (f64, f64),
@@ -97,13 +97,12 @@ fn write_standing(
     let summary = &standing.summary;
     let name = escaped(standing.method.name);
     let digits = places(summary.mean, 4).min(4);
-    let deviation = summary
-        .deviation
-        .map_or(String::new(), |d| format!("<small> ± {}</small>", shown(d, digits)));
+    let std =
+        summary.std.map_or(String::new(), |d| format!("<small> ± {}</small>", shown(d, digits)));
     let (lo, hi) = summary.interval.unwrap_or((summary.mean, summary.mean));
     let percent = |v: f64| {
-        let share = if most > least { (v - least) / (most - least) } else { 0.5 };
-        format!("{:.1}%", 100.0 * share.clamp(0.0, 1.0))
+        let fraction = if most > least { (v - least) / (most - least) } else { 0.5 };
+        format!("{:.1}%", 100.0 * fraction.clamp(0.0, 1.0))
     };
     let words = match summary.interval {
         Some((lo, hi)) => format!("{} to {}", shown(lo, digits), shown(hi, digits)),
@@ -113,10 +112,10 @@ fn write_standing(
     let _ = write!(
         out,
         "<tr data-of=\"{}\"{tied}><td>{}</td><th scope=\"row\"><a href=\"#c{index}-runs\">{}{name}</a></th>\
-         <td>{}{deviation}</td><td class=\"strip\"><span class=\"interval\" style=\"--lo:{};--hi:{};--at:{};--c:{}\" \
+         <td>{}{std}</td><td class=\"strip\"><span class=\"interval\" style=\"--lo:{};--hi:{};--at:{};--c:{}\" \
          aria-hidden=\"true\"></span><small>{words}</small></td><td class=\"words\">{}</td></tr>",
         key(standing.method.name),
-        place + 1,
+        rank,
         mark(standing.method.style),
         shown(summary.mean, digits),
         percent(lo),

@@ -35,7 +35,7 @@ pub(super) fn write(out: &mut String, index: usize, part: &Part<'_>) {
     let _ = write!(
         out,
         "<section class=\"question\" id=\"{id}\" aria-labelledby=\"{id}-name\"><h3 id=\"{id}-name\">Runs</h3>\
-         <p>Every run with its full record: settings, costs, and all its scores of the test part.</p>"
+         <p>Every run with its full record: settings, costs, and all its scores of the test set.</p>"
     );
     for method in &part.chapter.methods {
         for run in &method.runs {

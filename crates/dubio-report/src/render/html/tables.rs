@@ -19,8 +19,8 @@ pub(super) fn write(out: &mut String, index: usize, table: &Table) {
          <caption id=\"{id}\">{caption}</caption><thead><tr>"
     );
     write_head(out, "", table.corner, "", "");
-    for (place, column) in table.columns.iter().enumerate() {
-        let words = table.rows.iter().any(|row| is_words(&row.cells[place]));
+    for (index, column) in table.columns.iter().enumerate() {
+        let words = table.rows.iter().any(|row| is_words(&row.cells[index]));
         let class = if words { " class=\"words\"" } else { "" };
         write_head(out, class, &column.name, column.direction.arrow(), &column.summary);
     }
@@ -96,8 +96,8 @@ fn write_number(out: &mut String, number: &Number) -> std::fmt::Result {
     });
     let text = if number.best { format!("<strong>{text}</strong>") } else { text };
     write!(out, "<td data-value=\"{}\"{title}>{text}", number.value)?;
-    if let Some(deviation) = number.deviation {
-        write!(out, "<small> ± {}</small>", shown(deviation, number.places))?;
+    if let Some(std) = number.std {
+        write!(out, "<small> ± {}</small>", shown(std, number.places))?;
     }
     if let Some((some, all)) = number.of {
         write!(out, "<small> ({some} of {all})</small>")?;
