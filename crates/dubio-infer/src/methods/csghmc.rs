@@ -1,14 +1,13 @@
 //! `csghmc`: Hamiltonian dynamics with friction in cycles.
 
-use dubio_nn::engine::{Point, Vector};
+use dubio_nn::engine::Vector;
 use serde::{Deserialize, Serialize};
 
 use super::csgld::Cycle;
-use super::sghmc::{self, friction};
-use super::sgld::at_least_cold;
+use super::sghmc::{Flow, friction};
+use super::sgld::{Pace, at_least_cold};
 use super::{Card, Settings, positive};
-use crate::memory::Memory;
-use crate::rule::{Keep, MiniBatch, Rule, Step, Steps};
+use crate::rule::{Keep, Rule, Step};
 use crate::wrong::Wrong;
 
 /// Settings of `csghmc`.
@@ -48,7 +47,7 @@ impl Settings for Csghmc {
     }
 
     fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>> {
-        Box::new(Flow { settings: self.clone(), velocity: like.zeros(like.len()) })
+        Box::new(Flow::new(self.clone(), self.friction, like))
     }
 
     fn passes(&self) -> f64 {
@@ -60,38 +59,17 @@ impl Settings for Csghmc {
     }
 }
 
-struct Flow<V> {
-    settings: Csghmc,
-    velocity: V,
-}
-
-impl<V: Vector> Rule<V> for Flow<V> {
-    fn steps(&mut self) -> Option<&mut dyn Steps<V>> {
-        Some(self)
-    }
-    fn memory(&mut self) -> Memory<'_, V> {
-        Memory::none().vector("velocity", &mut self.velocity)
-    }
-}
-
-impl<V: Vector> Steps<V> for Flow<V> {
+impl Pace for Csghmc {
     fn epochs(&self) -> usize {
-        self.settings.cycle.epochs()
+        self.cycle.epochs()
     }
     fn rate(&self, at: &Step<'_>) -> f64 {
-        self.settings.lr * self.settings.cycle.fraction(at)
+        self.lr * self.cycle.fraction(at)
     }
-    fn is_noisy(&self, at: &Step<'_>) -> bool {
-        self.settings.cycle.temperature(at.epoch, self.settings.temperature) > 0.0
+    fn temperature(&self, epoch: usize) -> f64 {
+        self.cycle.temperature(epoch, self.temperature)
     }
-    fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>) {
-        let Csghmc { friction, temperature, .. } = self.settings;
-        let temperature = self.settings.cycle.temperature(at.epoch, temperature);
-        let (rate, gradient) = (self.rate(at), batch.at(&mut points[0]));
-        let theta = &mut points[0].theta;
-        sghmc::step(theta, &mut self.velocity, gradient, at, rate, friction, temperature);
-    }
-    fn after_epoch(&mut self, epoch: usize, _: &[Point<V>]) -> Keep {
-        self.settings.cycle.keep(epoch)
+    fn keep(&self, epoch: usize) -> Keep {
+        self.cycle.keep(epoch)
     }
 }

@@ -1,12 +1,11 @@
 //! `csgld`: Langevin dynamics in cycles, each of which first looks for a new mode.
 
-use dubio_nn::engine::{Point, Vector};
+use dubio_nn::engine::Vector;
 use serde::{Deserialize, Serialize};
 
-use super::sgld::{self, at_least_cold};
+use super::sgld::{Langevin, Pace, at_least_cold};
 use super::{Card, Settings, at_least_one, positive};
-use crate::memory::Memory;
-use crate::rule::{Keep, MiniBatch, Rule, Step, Steps};
+use crate::rule::{Keep, Rule, Step};
 use crate::schedule::cosine_cycle;
 use crate::wrong::Wrong;
 
@@ -44,7 +43,7 @@ impl Settings for Csgld {
     }
 
     fn rule<V: Vector>(&self, _: &V) -> Box<dyn Rule<V>> {
-        Box::new(self.clone())
+        Box::new(Langevin(self.clone()))
     }
 
     fn passes(&self) -> f64 {
@@ -117,32 +116,17 @@ impl Cycle {
     }
 }
 
-impl<V: Vector> Rule<V> for Csgld {
-    fn steps(&mut self) -> Option<&mut dyn Steps<V>> {
-        Some(self)
-    }
-    fn memory(&mut self) -> Memory<'_, V> {
-        Memory::none()
-    }
-}
-
-impl<V: Vector> Steps<V> for Csgld {
+impl Pace for Csgld {
     fn epochs(&self) -> usize {
         self.cycle.epochs()
     }
     fn rate(&self, at: &Step<'_>) -> f64 {
         self.lr * self.cycle.fraction(at)
     }
-    fn is_noisy(&self, at: &Step<'_>) -> bool {
-        self.cycle.temperature(at.epoch, self.temperature) > 0.0
+    fn temperature(&self, epoch: usize) -> f64 {
+        self.cycle.temperature(epoch, self.temperature)
     }
-    fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>) {
-        let temperature = self.cycle.temperature(at.epoch, self.temperature);
-        let gradient = batch.at(&mut points[0]);
-        let rate = Steps::<V>::rate(self, at);
-        sgld::step(&mut points[0].theta, gradient, at, rate, temperature);
-    }
-    fn after_epoch(&mut self, epoch: usize, _: &[Point<V>]) -> Keep {
+    fn keep(&self, epoch: usize) -> Keep {
         self.cycle.keep(epoch)
     }
 }

@@ -3,10 +3,10 @@
 use dubio_nn::engine::{Point, Vector};
 use serde::{Deserialize, Serialize};
 
-use super::sgld::{Chain, at_least_cold};
+use super::sgld::{Chain, Pace, at_least_cold};
 use super::{Card, Settings};
 use crate::memory::Memory;
-use crate::rule::{Gradient, Keep, MiniBatch, Rule, Step, Steps};
+use crate::rule::{Keep, MiniBatch, Rule, Step, Steps};
 use crate::wrong::Wrong;
 
 /// Settings of `sghmc`.
@@ -44,7 +44,7 @@ impl Settings for Sghmc {
     }
 
     fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>> {
-        Box::new(Flow { settings: self.clone(), velocity: like.zeros(like.len()) })
+        Box::new(Flow::new(self.clone(), self.friction, like))
     }
 
     fn passes(&self) -> f64 {
@@ -64,33 +64,35 @@ pub(super) fn friction(friction: f64) -> Result<(), Wrong> {
     Err(Wrong::value(&["friction"], what))
 }
 
-/// One step, at temperature 0 one of descent with momentum.
-pub(super) fn step<V: Vector>(
-    theta: &mut V,
-    velocity: &mut V,
-    gradient: Gradient<'_, V>,
-    at: &Step<'_>,
-    rate: f64,
-    friction: f64,
-    temperature: f64,
-) {
-    velocity.combine(1.0 - friction, -rate, gradient.likelihood);
-    if !gradient.is_flat() {
-        gradient.add_prior(-rate, theta, velocity);
+impl Pace for Sghmc {
+    fn epochs(&self) -> usize {
+        self.chain.epochs()
     }
-    if temperature > 0.0 {
-        let variance = 2.0 * friction * rate * temperature / at.examples as f64;
-        velocity.add_noise(variance.sqrt(), &at.noise());
+    fn rate(&self, at: &Step<'_>) -> f64 {
+        self.chain.rate(at)
     }
-    theta.axpy(1.0, velocity);
+    fn temperature(&self, epoch: usize) -> f64 {
+        self.chain.temperature(epoch, self.temperature)
+    }
+    fn keep(&self, epoch: usize) -> Keep {
+        self.chain.keep(epoch)
+    }
 }
 
-struct Flow<V> {
-    settings: Sghmc,
+/// Hamiltonian dynamics with friction, at temperature 0 descent with momentum.
+pub(super) struct Flow<P, V> {
+    pace: P,
+    friction: f64,
     velocity: V,
 }
 
-impl<V: Vector> Rule<V> for Flow<V> {
+impl<P, V: Vector> Flow<P, V> {
+    pub(super) fn new(pace: P, friction: f64, like: &V) -> Self {
+        Self { pace, friction, velocity: like.zeros(like.len()) }
+    }
+}
+
+impl<V: Vector, P: Pace> Rule<V> for Flow<P, V> {
     fn steps(&mut self) -> Option<&mut dyn Steps<V>> {
         Some(self)
     }
@@ -99,24 +101,32 @@ impl<V: Vector> Rule<V> for Flow<V> {
     }
 }
 
-impl<V: Vector> Steps<V> for Flow<V> {
+impl<V: Vector, P: Pace> Steps<V> for Flow<P, V> {
     fn epochs(&self) -> usize {
-        self.settings.chain.epochs()
+        self.pace.epochs()
     }
     fn rate(&self, at: &Step<'_>) -> f64 {
-        self.settings.chain.rate(at)
+        self.pace.rate(at)
     }
     fn is_noisy(&self, at: &Step<'_>) -> bool {
-        self.settings.chain.temperature(at.epoch, self.settings.temperature) > 0.0
+        self.pace.temperature(at.epoch) > 0.0
     }
     fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>) {
-        let Sghmc { friction, temperature, .. } = self.settings;
-        let temperature = self.settings.chain.temperature(at.epoch, temperature);
-        let (rate, gradient) = (self.rate(at), batch.at(&mut points[0]));
+        let Self { pace, friction, velocity } = self;
+        let (rate, temperature) = (pace.rate(at), pace.temperature(at.epoch));
+        let gradient = batch.at(&mut points[0]);
         let theta = &mut points[0].theta;
-        step(theta, &mut self.velocity, gradient, at, rate, friction, temperature);
+        velocity.combine(1.0 - *friction, -rate, gradient.likelihood);
+        if !gradient.is_flat() {
+            gradient.add_prior(-rate, theta, velocity);
+        }
+        if temperature > 0.0 {
+            let variance = 2.0 * *friction * rate * temperature / at.examples as f64;
+            velocity.add_noise(variance.sqrt(), &at.noise());
+        }
+        theta.axpy(1.0, velocity);
     }
     fn after_epoch(&mut self, epoch: usize, _: &[Point<V>]) -> Keep {
-        self.settings.chain.keep(epoch)
+        self.pace.keep(epoch)
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Card, Settings, at_least_one, positive};
 use crate::memory::Memory;
-use crate::rule::{Gradient, Keep, MiniBatch, Rule, Step, Steps};
+use crate::rule::{Keep, MiniBatch, Rule, Step, Steps};
 use crate::schedule::Schedule;
 use crate::wrong::Wrong;
 
@@ -92,7 +92,7 @@ impl Settings for Sgld {
     }
 
     fn rule<V: Vector>(&self, _: &V) -> Box<dyn Rule<V>> {
-        Box::new(self.clone())
+        Box::new(Langevin(self.clone()))
     }
 
     fn passes(&self) -> f64 {
@@ -112,22 +112,34 @@ pub(super) fn at_least_cold(temperature: f64) -> Result<(), Wrong> {
     Err(Wrong::value(&["temperature"], what))
 }
 
-/// One step of Langevin dynamics, at temperature 0 one of plain descent.
-pub(super) fn step<V: Vector>(
-    theta: &mut V,
-    gradient: Gradient<'_, V>,
-    at: &Step<'_>,
-    rate: f64,
-    temperature: f64,
-) {
-    gradient.descend(rate, theta);
-    if temperature > 0.0 {
-        let variance = 2.0 * rate * temperature / at.examples as f64;
-        theta.add_noise(variance.sqrt(), &at.noise());
+/// A chain of mini-batch steps over time: how fast, how warm, and which of its epochs give samples.
+pub(super) trait Pace: Send {
+    fn epochs(&self) -> usize;
+    fn rate(&self, at: &Step<'_>) -> f64;
+    /// The temperature of an epoch; 0 where there is no noise.
+    fn temperature(&self, epoch: usize) -> f64;
+    fn keep(&self, epoch: usize) -> Keep;
+}
+
+impl Pace for Sgld {
+    fn epochs(&self) -> usize {
+        self.chain.epochs()
+    }
+    fn rate(&self, at: &Step<'_>) -> f64 {
+        self.chain.rate(at)
+    }
+    fn temperature(&self, epoch: usize) -> f64 {
+        self.chain.temperature(epoch, self.temperature)
+    }
+    fn keep(&self, epoch: usize) -> Keep {
+        self.chain.keep(epoch)
     }
 }
 
-impl<V: Vector> Rule<V> for Sgld {
+/// Langevin dynamics, at temperature 0 plain descent.
+pub(super) struct Langevin<P>(pub(super) P);
+
+impl<V: Vector, P: Pace> Rule<V> for Langevin<P> {
     fn steps(&mut self) -> Option<&mut dyn Steps<V>> {
         Some(self)
     }
@@ -136,22 +148,27 @@ impl<V: Vector> Rule<V> for Sgld {
     }
 }
 
-impl<V: Vector> Steps<V> for Sgld {
+impl<V: Vector, P: Pace> Steps<V> for Langevin<P> {
     fn epochs(&self) -> usize {
-        self.chain.epochs()
+        self.0.epochs()
     }
     fn rate(&self, at: &Step<'_>) -> f64 {
-        self.chain.rate(at)
+        self.0.rate(at)
     }
     fn is_noisy(&self, at: &Step<'_>) -> bool {
-        self.chain.temperature(at.epoch, self.temperature) > 0.0
+        self.0.temperature(at.epoch) > 0.0
     }
     fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>) {
-        let temperature = self.chain.temperature(at.epoch, self.temperature);
+        let (rate, temperature) = (self.0.rate(at), self.0.temperature(at.epoch));
         let gradient = batch.at(&mut points[0]);
-        step(&mut points[0].theta, gradient, at, self.chain.rate(at), temperature);
+        let theta = &mut points[0].theta;
+        gradient.descend(rate, theta);
+        if temperature > 0.0 {
+            let variance = 2.0 * rate * temperature / at.examples as f64;
+            theta.add_noise(variance.sqrt(), &at.noise());
+        }
     }
     fn after_epoch(&mut self, epoch: usize, _: &[Point<V>]) -> Keep {
-        self.chain.keep(epoch)
+        self.0.keep(epoch)
     }
 }

@@ -10,7 +10,7 @@ use super::trajectory::{Path, Trajectory};
 use super::{Card, Settings, at_least_one, positive};
 use crate::error::Error;
 use crate::memory::Memory;
-use crate::rule::{Draws, Keep, MiniBatch, Rule, Step, Steps};
+use crate::rule::{Draws, Rule, Steps};
 use crate::target::Target;
 use crate::wrong::Wrong;
 
@@ -171,7 +171,7 @@ fn main_directions<V: Vector>(deviations: &[V], rank: usize) -> Result<Vec<V>, E
 
 impl<V: Vector> Rule<V> for Slices<V> {
     fn steps(&mut self) -> Option<&mut dyn Steps<V>> {
-        Some(self)
+        Some(&mut self.trajectory)
     }
     fn draws(&mut self) -> Option<&mut dyn Draws<V>> {
         Some(self)
@@ -185,22 +185,6 @@ impl<V: Vector> Rule<V> for Slices<V> {
     }
     fn report(&self) -> Vec<(&'static str, f64)> {
         vec![("likelihood_evaluations", self.evaluations as f64)]
-    }
-}
-
-impl<V: Vector> Steps<V> for Slices<V> {
-    fn epochs(&self) -> usize {
-        self.trajectory.epochs()
-    }
-    fn rate(&self, at: &Step<'_>) -> f64 {
-        self.trajectory.rate(at)
-    }
-    fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>) {
-        self.trajectory.step(&mut points[0], batch, at);
-    }
-    fn after_epoch(&mut self, epoch: usize, points: &[Point<V>]) -> Keep {
-        self.trajectory.after_epoch(epoch, &points[0].theta);
-        Keep::Nothing
     }
 }
 

@@ -8,7 +8,7 @@ use super::trajectory::{Path, Trajectory};
 use super::{Card, Settings};
 use crate::error::Error;
 use crate::memory::Memory;
-use crate::rule::{Draws, Keep, MiniBatch, Rule, Step, Steps};
+use crate::rule::{Draws, Rule, Steps};
 use crate::target::Target;
 use crate::wrong::Wrong;
 
@@ -42,29 +42,13 @@ struct Average<V>(Trajectory<V>);
 
 impl<V: Vector> Rule<V> for Average<V> {
     fn steps(&mut self) -> Option<&mut dyn Steps<V>> {
-        Some(self)
+        Some(&mut self.0)
     }
     fn draws(&mut self) -> Option<&mut dyn Draws<V>> {
         Some(self)
     }
     fn memory(&mut self) -> Memory<'_, V> {
         self.0.memory()
-    }
-}
-
-impl<V: Vector> Steps<V> for Average<V> {
-    fn epochs(&self) -> usize {
-        self.0.epochs()
-    }
-    fn rate(&self, at: &Step<'_>) -> f64 {
-        self.0.rate(at)
-    }
-    fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>) {
-        self.0.step(&mut points[0], batch, at);
-    }
-    fn after_epoch(&mut self, epoch: usize, points: &[Point<V>]) -> Keep {
-        self.0.after_epoch(epoch, &points[0].theta);
-        Keep::Nothing
     }
 }
 

@@ -9,7 +9,7 @@ use super::trajectory::{Path, Trajectory};
 use super::{Card, Settings, at_least_one};
 use crate::error::Error;
 use crate::memory::Memory;
-use crate::rule::{Draws, Keep, MiniBatch, Rule, Step, Steps};
+use crate::rule::{Draws, Rule, Steps};
 use crate::target::Target;
 use crate::wrong::Wrong;
 
@@ -128,29 +128,13 @@ impl<V: Vector> Gaussian<V> {
 
 impl<V: Vector> Rule<V> for Gaussian<V> {
     fn steps(&mut self) -> Option<&mut dyn Steps<V>> {
-        Some(self)
+        Some(&mut self.trajectory)
     }
     fn draws(&mut self) -> Option<&mut dyn Draws<V>> {
         Some(self)
     }
     fn memory(&mut self) -> Memory<'_, V> {
         self.trajectory.memory()
-    }
-}
-
-impl<V: Vector> Steps<V> for Gaussian<V> {
-    fn epochs(&self) -> usize {
-        self.trajectory.epochs()
-    }
-    fn rate(&self, at: &Step<'_>) -> f64 {
-        self.trajectory.rate(at)
-    }
-    fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>) {
-        self.trajectory.step(&mut points[0], batch, at);
-    }
-    fn after_epoch(&mut self, epoch: usize, points: &[Point<V>]) -> Keep {
-        self.trajectory.after_epoch(epoch, &points[0].theta);
-        Keep::Nothing
     }
 }
 

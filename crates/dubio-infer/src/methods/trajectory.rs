@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::sgd::{Descending, Descent};
 use super::{at_least_one, positive};
 use crate::memory::Memory;
-use crate::rule::{MiniBatch, Step, Steps as _};
+use crate::rule::{Keep, MiniBatch, Step, Steps};
 use crate::schedule::Schedule;
 use crate::wrong::Wrong;
 
@@ -86,34 +86,6 @@ impl<V: Vector> Trajectory<V> {
         }
     }
 
-    pub(super) fn epochs(&self) -> usize {
-        self.path.epochs()
-    }
-
-    pub(super) fn rate(&self, at: &Step<'_>) -> f64 {
-        if at.epoch < self.path.descent.epochs {
-            self.descent.rate(at)
-        } else {
-            self.path.collect_lr
-        }
-    }
-
-    pub(super) fn step(
-        &mut self,
-        point: &mut Point<V>,
-        batch: &mut MiniBatch<'_, V>,
-        at: &Step<'_>,
-    ) {
-        let (rate, gradient) = (self.rate(at), batch.at(point));
-        self.descent.step_at(&mut point.theta, gradient, rate);
-    }
-
-    pub(super) fn after_epoch(&mut self, epoch: usize, theta: &V) {
-        if epoch + self.path.collect >= self.epochs() {
-            self.collect(theta);
-        }
-    }
-
     fn collect(&mut self, theta: &V) {
         self.count += 1;
         let weight = 1.0 / self.count as f64;
@@ -160,5 +132,28 @@ impl<V: Vector> Trajectory<V> {
             .vector("path.squares", &mut self.squares)
             .vectors("path.points", &mut self.points)
             .count("path.count", &mut self.count)
+    }
+}
+
+impl<V: Vector> Steps<V> for Trajectory<V> {
+    fn epochs(&self) -> usize {
+        self.path.epochs()
+    }
+    fn rate(&self, at: &Step<'_>) -> f64 {
+        if at.epoch < self.path.descent.epochs {
+            self.descent.rate(at)
+        } else {
+            self.path.collect_lr
+        }
+    }
+    fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>) {
+        let (rate, gradient) = (self.rate(at), batch.at(&mut points[0]));
+        self.descent.step_at(&mut points[0].theta, gradient, rate);
+    }
+    fn after_epoch(&mut self, epoch: usize, points: &[Point<V>]) -> Keep {
+        if epoch + self.path.collect >= self.path.epochs() {
+            self.collect(&points[0].theta);
+        }
+        Keep::Nothing
     }
 }

@@ -6,6 +6,7 @@ mod layers;
 mod matrix;
 mod model;
 mod seed;
+mod step;
 mod tape;
 
 use std::marker::PhantomData;
