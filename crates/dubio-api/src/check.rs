@@ -111,7 +111,7 @@ fn checks(settings: &Settings, progress: &dyn Progress) -> Result<Checks, Error>
         stream: root.child("check"),
         splits: root.child("calibrated"),
         wanted: &wanted,
-        progress: progress,
+        progress,
     };
     let checks = match &file {
         Predictions::Classification(file) => {

@@ -120,7 +120,7 @@ fn comparison(settings: &Settings, progress: &dyn Progress) -> Result<Compared, 
         }),
         splits: root.child("calibrated"),
         wanted: &wanted,
-        progress: progress,
+        progress,
     };
     let mut comparison = compared(settings, files, names, headline, &scoring, progress)?;
     let there: Vec<&str> = comparison.scores.iter().map(|scored| &scored.score[..]).collect();

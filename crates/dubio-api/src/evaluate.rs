@@ -1,6 +1,6 @@
 //! `evaluate`: every score of a predictions file.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use dubio_metrics::binning::Edges;
 use dubio_metrics::curves::reliability::{ReliabilityBin, reliability};
@@ -8,7 +8,6 @@ use dubio_metrics::curves::risk_coverage::RiskCoverage;
 use dubio_metrics::detection::ood::Uncertainties;
 use dubio_metrics::examples::Examples;
 use dubio_metrics::members::Members;
-use dubio_metrics::pool::Pooled;
 use dubio_metrics::score::Options;
 use dubio_metrics::scorecard::Entry;
 use dubio_predictions::{Classification, Predictions, Regression, open};
@@ -22,6 +21,7 @@ use crate::groups::grouping;
 use crate::loading::{labels, note_ignored, outcomes, pooled};
 use crate::names::Selection;
 use crate::range::{BINS, RESAMPLES, within};
+use crate::reference::{reference, same_classes};
 use crate::scorecard::{Score, Scorecard};
 
 /// What to score, and how.
@@ -112,7 +112,7 @@ fn evaluated(settings: &Settings, progress: &dyn Progress) -> Result<Evaluated, 
         wanted: &wanted,
         selection: &selection,
         groups: None,
-        progress: progress,
+        progress,
     };
     let (entries, curves) = match open(&settings.file)? {
         Predictions::Classification(file) => {
@@ -217,40 +217,6 @@ impl Curves {
         let risk_coverage = RiskCoverage::of(examples).points();
         Self { reliability: reliability(examples, bins), risk_coverage }
     }
-}
-
-fn reference(path: &Path, examples: &Examples, progress: &dyn Progress) -> Result<Pooled, Error> {
-    let Predictions::Classification(file) = open(path)? else {
-        refuse!("{}: a reference must predict classes", path.display());
-    };
-    same_classes(path, examples.classes, file.source.width())?;
-    if file.source.examples() != examples.len() {
-        refuse!(
-            "{}: {} examples, but the predictions have {}; a reference must predict the same examples",
-            path.display(),
-            file.source.examples(),
-            examples.len()
-        );
-    }
-    if let Some(labels) = &file.labels
-        && let Some(i) = (0..labels.len()).find(|&i| labels[i] != examples.labels[i])
-    {
-        refuse!(
-            "{}, array `labels`: label {} at example {i}, but the predictions have {}; the examples \
-             must be the same, in the same order",
-            path.display(),
-            labels[i],
-            examples.labels[i]
-        );
-    }
-    pooled(&file, progress)
-}
-
-fn same_classes(path: &Path, own: usize, other: usize) -> Result<(), Error> {
-    if own != other {
-        refuse!("{}: {other} classes, but the predictions have {own}", path.display());
-    }
-    Ok(())
 }
 
 fn regressed(

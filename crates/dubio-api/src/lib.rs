@@ -17,6 +17,7 @@ mod loading;
 pub mod names;
 pub mod plan;
 mod range;
+mod reference;
 pub mod report;
 pub mod run;
 mod same;

@@ -1,6 +1,6 @@
 //! Scores against the number of samples, from prediction files.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use dubio_metrics::dee::{Falling, Point, Subsets, curve};
 use dubio_metrics::examples::Examples;
@@ -14,6 +14,7 @@ use dubio_predictions::{Classification, Predictions, Regression, RegressionKind,
 use dubio_progress::{Progress, Silent};
 use dubio_random::stream::Stream;
 
+use super::runs::runs;
 use super::{Curve, Settings};
 use crate::Error;
 use crate::error::refuse;
@@ -245,27 +246,4 @@ fn arrays(file: &Regression) -> Result<(&Source, Option<&Source>), Error> {
             refuse!("{}: quantiles have no members to choose from", file.path.display())
         }
     }
-}
-
-/// A predictions file is one run; in a folder, every file is.
-fn runs(path: &Path) -> Result<Vec<PathBuf>, Error> {
-    if !path.is_dir() {
-        return Ok(vec![path.to_path_buf()]);
-    }
-    let failed = || format!("cannot read {}", path.display());
-    let listed = std::fs::read_dir(path).map_err(Error::file(failed()))?;
-    let mut inside: Vec<PathBuf> =
-        listed.map(|entry| Ok(entry?.path())).collect::<Result<_, Error>>()?;
-    let kind = |file: &Path| file.extension().and_then(|e| e.to_str()).map(str::to_string);
-    if inside.iter().any(|file| kind(file).as_deref() == Some("npy")) {
-        return Ok(vec![path.to_path_buf()]);
-    }
-    inside.retain(|file| {
-        file.is_dir() || matches!(kind(file).as_deref(), Some("npz" | "safetensors"))
-    });
-    inside.sort();
-    if inside.is_empty() {
-        refuse!("{}: there is no predictions file in this folder", path.display());
-    }
-    Ok(inside)
 }

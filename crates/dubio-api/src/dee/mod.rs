@@ -1,6 +1,7 @@
 //! `dee`: deep ensemble equivalents, from prediction files or from a table of scores.
 
 mod files;
+mod runs;
 mod table;
 
 use std::path::PathBuf;

@@ -3,11 +3,11 @@
 use dubio_nn::engine::Vector;
 use serde::{Deserialize, Serialize};
 
-use super::csgld::Cycle;
+use super::csgld::{Csgld, Cycle};
 use super::sghmc::{Flow, friction};
-use super::sgld::{Pace, at_least_cold};
+use super::sgld::at_least_cold;
 use super::{Card, Settings, positive};
-use crate::rule::{Keep, Rule, Step};
+use crate::rule::Rule;
 use crate::wrong::Wrong;
 
 /// Settings of `csghmc`.
@@ -47,7 +47,8 @@ impl Settings for Csghmc {
     }
 
     fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>> {
-        Box::new(Flow::new(self.clone(), self.friction, like))
+        let Self { cycle, lr, friction, temperature } = *self;
+        Box::new(Flow::new(Csgld { cycle, lr, temperature }, friction, like))
     }
 
     fn passes(&self) -> f64 {
@@ -56,20 +57,5 @@ impl Settings for Csghmc {
 
     fn samples(&self) -> usize {
         self.cycle.samples
-    }
-}
-
-impl Pace for Csghmc {
-    fn epochs(&self) -> usize {
-        self.cycle.epochs()
-    }
-    fn rate(&self, at: &Step<'_>) -> f64 {
-        self.lr * self.cycle.fraction(at)
-    }
-    fn temperature(&self, epoch: usize) -> f64 {
-        self.cycle.temperature(epoch, self.temperature)
-    }
-    fn keep(&self, epoch: usize) -> Keep {
-        self.cycle.keep(epoch)
     }
 }

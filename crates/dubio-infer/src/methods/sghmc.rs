@@ -3,7 +3,7 @@
 use dubio_nn::engine::{Point, Vector};
 use serde::{Deserialize, Serialize};
 
-use super::sgld::{Chain, Pace, at_least_cold};
+use super::sgld::{Chain, Pace, Sgld, at_least_cold};
 use super::{Card, Settings};
 use crate::memory::Memory;
 use crate::rule::{Keep, MiniBatch, Rule, Step, Steps};
@@ -44,7 +44,8 @@ impl Settings for Sghmc {
     }
 
     fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>> {
-        Box::new(Flow::new(self.clone(), self.friction, like))
+        let pace = Sgld { chain: self.chain.clone(), temperature: self.temperature };
+        Box::new(Flow::new(pace, self.friction, like))
     }
 
     fn passes(&self) -> f64 {
@@ -62,21 +63,6 @@ pub(super) fn friction(friction: f64) -> Result<(), Wrong> {
     }
     let what = format!("`friction` must be above 0 and at most 1, got {friction}");
     Err(Wrong::value(&["friction"], what))
-}
-
-impl Pace for Sghmc {
-    fn epochs(&self) -> usize {
-        self.chain.epochs()
-    }
-    fn rate(&self, at: &Step<'_>) -> f64 {
-        self.chain.rate(at)
-    }
-    fn temperature(&self, epoch: usize) -> f64 {
-        self.chain.temperature(epoch, self.temperature)
-    }
-    fn keep(&self, epoch: usize) -> Keep {
-        self.chain.keep(epoch)
-    }
 }
 
 /// Hamiltonian dynamics with friction, at temperature 0 descent with momentum.
