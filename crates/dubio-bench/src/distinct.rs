@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use dubio_data::sets;
 
+use crate::entry::{Choice, Entry};
 use crate::mistakes::Collector;
 use crate::reader::Located;
-use crate::suite::{Choice, Entry, splits};
 
 /// The values of a list, each of which may be there once.
 pub(crate) fn values<T: Display>(
@@ -46,6 +46,18 @@ pub(crate) fn sets(list: Vec<Located<String>>, mistakes: &mut Collector<'_>) -> 
         }
     }
     once
+}
+
+/// `yacht:standard/0..5` is the splits 0 to 4; every other name is itself.
+pub(crate) fn splits(name: &str) -> Vec<String> {
+    let range = || {
+        let (kind, range) = name.rsplit_once('/')?;
+        let (from, to) = range.split_once("..")?;
+        let (from, to): (usize, usize) = (from.parse().ok()?, to.parse().ok()?);
+        (from < to && to - from <= 1000)
+            .then(|| (from..to).map(|i| format!("{kind}/{i}")).collect())
+    };
+    range().unwrap_or_else(|| vec![name.to_string()])
 }
 
 fn twice(what: String, first: &Range<usize>, span: Range<usize>, mistakes: &mut Collector<'_>) {

@@ -7,11 +7,12 @@ use dubio_infer::{Error, methods};
 use dubio_words::{meant, unknown};
 use serde_json::{Map, Value};
 
+use crate::entry::{Choice, Entry};
 use crate::mistakes::Collector;
 use crate::name::Name;
 use crate::reader::{Located, Section};
 use crate::search::{Axis, Space, values};
-use crate::suite::{Choice, Entry, seeds};
+use crate::seeds::seeds;
 
 /// The entries of one `[[methods]]`: one for each point of its grid.
 pub(crate) fn entries(

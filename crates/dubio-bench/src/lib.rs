@@ -4,11 +4,12 @@
 //! defaults written out and the grid of runs with their ids; [`work`] does one run; [`store::Store`] is
 //! the folder of finished ones. A stage reads what the stage above wrote and nothing else.
 
-mod bayesian;
 mod checked;
 pub mod decision;
 mod distinct;
 mod entries;
+pub mod entry;
+pub mod evaluate;
 pub mod evaluation;
 pub mod executor;
 pub mod learn;
@@ -21,6 +22,7 @@ mod reader;
 pub mod run_id;
 pub mod schema;
 pub mod search;
+mod seeds;
 pub mod slurm;
 pub mod store;
 pub mod study;

@@ -1,94 +1,26 @@
 //! A plan: every run of a suite with all defaults written out.
 
-use std::io;
+mod cost;
+mod run;
+mod task;
+
 use std::path::Path;
 
 use dubio_data::dataset::{Answers, Dataset, Inputs};
 use dubio_data::sets;
 use dubio_infer::recipe::Recipe;
-use dubio_infer::training;
-use dubio_nn::network::Network;
-use dubio_nn::networks;
-use dubio_nn::shape::Shape;
-use serde::de::Error as _;
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+pub use self::cost::Cost;
+use self::cost::cost;
+pub(crate) use self::cost::network_for;
+pub use self::run::{PlannedRun, Searched, Settings};
+use self::task::{Task, tasks};
+use crate::entry::{Choice, Entry};
 use crate::evaluation::Evaluation;
 use crate::learn::Learn;
-use crate::run_id::RunId;
-use crate::search::{Kind, Search, Space};
-use crate::suite::{Choice, Entry, Evaluate, Suite};
-
-/// One data set x network x method x seed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PlannedRun {
-    /// Of all that the result depends on.
-    pub id: RunId,
-    /// What tables call the method.
-    pub label: String,
-    /// All that the result depends on.
-    pub settings: Settings,
-    /// What it will cost.
-    pub cost: Cost,
-}
-
-/// All that a run's result depends on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Settings {
-    /// Name of the data set.
-    pub data: String,
-    /// SHA-256 of what was read of it.
-    pub data_sha256: String,
-    /// Name of the network.
-    pub network: String,
-    /// Method and setup, all defaults written out.
-    pub recipe: Recipe,
-    /// Seed of everything random.
-    pub seed: u64,
-    /// What is learnt from, where it is not the whole training set.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub learn: Option<Learn>,
-    /// How the method's settings were found, where they were not written.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub search: Option<Searched>,
-    /// What is predicted, and the names of the files.
-    pub predict: Vec<Evaluation>,
-}
-
-/// How a method's settings were found.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Searched {
-    /// How trials were chosen.
-    pub kind: Kind,
-    /// Trials in all.
-    pub budget: usize,
-    /// The score that was made best on the validation set.
-    pub score: String,
-    /// Its badness in the best trial: the score, negative where higher is better.
-    pub badness: f64,
-    /// Fraction of the training set that was held back.
-    pub validation: f64,
-    /// The best trial's run.
-    pub best: String,
-}
-
-/// What a run is estimated to cost.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Cost {
-    /// Numbers in the flat vector.
-    pub parameters: usize,
-    /// Multiply-accumulates for one example.
-    pub macs: u64,
-    /// Training examples.
-    pub examples: usize,
-    /// Passes over the data for training, forward and backward counted as one; predicting not
-    /// counted.
-    pub epochs: f64,
-    /// Seconds on one core at twenty thousand million multiply-accumulates a second, the rough rate of
-    /// middling networks.
-    pub seconds: f64,
-}
+use crate::search::{Search, Space};
+use crate::suite::Suite;
 
 /// Why there is no plan.
 #[derive(Debug, thiserror::Error)]
@@ -262,80 +194,6 @@ impl Planner<'_> {
     }
 }
 
-impl PlannedRun {
-    /// From JSON, as it is handed to the process that does the work; nothing after it is read. Its id
-    /// must be the one of its settings.
-    pub fn read(from: &mut dyn io::Read) -> serde_json::Result<Self> {
-        let run = Self::deserialize(&mut serde_json::Deserializer::from_reader(from))?;
-        match run.id == run.settings.id() {
-            true => Ok(run),
-            false => Err(serde_json::Error::custom("`id` is not the one of these settings")),
-        }
-    }
-
-    /// Whether it is part of a search.
-    pub fn is_trial(&self) -> bool {
-        self.settings.predict.contains(&Evaluation::Validation)
-    }
-
-    fn searched(mut self, search: Option<Searched>) -> Self {
-        self.settings.search = search;
-        self.id = self.settings.id();
-        self
-    }
-}
-
-/// What a method learns from, and what it predicts then.
-struct Task {
-    learn: Option<Learn>,
-    predict: Vec<Evaluation>,
-}
-
-/// What each method does with a data set.
-fn tasks(suite: &Suite, train: &Dataset, data: &str) -> Result<Vec<Task>, Error> {
-    let mut main = evaluations(&suite.evaluate, train, data)?;
-    let Some(decision) = &suite.decision else {
-        return Ok(vec![Task { learn: None, predict: main }]);
-    };
-    let unfit = |what: String| Error::Unfit(format!("{data}: [decision] {what}"));
-    let Answers::Classes { classes, .. } = train.answers else {
-        return Err(unfit("is for data sets of classes; leave it out".into()));
-    };
-    if let Some(class) = decision.critical.iter().find(|&&class| class as usize >= classes) {
-        return Err(unfit(format!("names class {class}; the last is {}", classes - 1)));
-    }
-    let evaluation = Evaluation::Decision(decision.clone());
-    if decision.dropped == 0.0 {
-        main.push(evaluation);
-        return Ok(vec![Task { learn: None, predict: main }]);
-    }
-    let rare = Learn::Rare { classes: decision.critical.clone(), dropped: decision.dropped };
-    Ok(vec![
-        Task { learn: None, predict: main },
-        Task { learn: Some(rare), predict: vec![evaluation] },
-    ])
-}
-
-impl Settings {
-    /// The data set without the number of a split: splits of a table are repetitions, as seeds are.
-    pub fn set(&self) -> &str {
-        self.data.split_once('/').map_or(&self.data, |(set, _)| set)
-    }
-
-    /// Name of the file that holds the predictions of one of [`Settings::predict`], without its ending.
-    pub fn file(&self, evaluation: &Evaluation) -> String {
-        match evaluation {
-            // The predictions of the test set are there already when nothing else was learnt.
-            Evaluation::Decision(_) if self.learn.is_none() => Evaluation::Test.name(),
-            other => other.name(),
-        }
-    }
-
-    fn id(&self) -> RunId {
-        RunId::of(&serde_json::to_string(self).expect("settings are plain data"))
-    }
-}
-
 fn checksum(data: &Dataset) -> String {
     let mut hash = Sha256::new();
     match &data.inputs {
@@ -353,61 +211,4 @@ fn checksum(data: &Dataset) -> String {
         Answers::Targets(targets) => targets.iter().for_each(|y| hash.update(y.to_le_bytes())),
     }
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn evaluations(evaluate: &Evaluate, train: &Dataset, data: &str) -> Result<Vec<Evaluation>, Error> {
-    let mut all = vec![Evaluation::Test];
-    for shift in &evaluate.shifts {
-        let each = evaluate.severities.iter();
-        all.extend(each.map(|&severity| Evaluation::Shift { shift: shift.clone(), severity }));
-    }
-    let examples = evaluate.attack_examples;
-    all.extend(evaluate.attacks.iter().map(|&attack| Evaluation::Attack { attack, examples }));
-    if !evaluate.augment.is_empty() {
-        let (augment, looks) = (evaluate.augment.clone(), evaluate.looks);
-        all.push(Evaluation::TestTime { augment, looks });
-    }
-    if let Inputs::Features { width, .. } = train.inputs {
-        if all.len() > 1 {
-            let what = "shifts, attacks and augmentation are for images";
-            return Err(Error::Unfit(format!("{data}: {what}; leave them out of [evaluate]")));
-        }
-        for name in &evaluate.ood {
-            if sets::parse(name)?.set.inputs != sets::InputKind::Features(width) {
-                let what = format!("{data}: `{name}` has not the {width} features of this set");
-                return Err(Error::Unfit(format!("{what}; leave it out of [evaluate]")));
-            }
-        }
-    }
-    let ood = evaluate.ood.iter().map(|name| Evaluation::Ood { data: name.clone() });
-    all.splice(1..1, ood);
-    Ok(all)
-}
-
-/// The network for such data.
-pub(crate) fn network_for(network: &str, train: &Dataset) -> Result<Network, String> {
-    let shape = match &train.inputs {
-        Inputs::Images(p) => Shape::image(p.channels, p.height, p.width),
-        Inputs::Features { width, .. } => Shape::vector(*width),
-    };
-    let outputs = match &train.answers {
-        Answers::Classes { classes, .. } => *classes,
-        Answers::Targets(_) => 2,
-    };
-    networks::build(network, shape, outputs)
-}
-
-fn cost(network: &str, train: &Dataset, recipe: &Recipe) -> Result<Cost, Error> {
-    let network = network_for(network, train).map_err(Error::Unfit)?;
-    let unfit = |e: dubio_infer::Error| Error::Unfit(e.to_string());
-    recipe.suits(&network).map_err(unfit)?;
-    // What cannot be learnt from is found now, not after hours.
-    training::check(train, &recipe.setup.augment).map_err(unfit)?;
-    let examples = train.len();
-    recipe.fits(examples).map_err(unfit)?;
-    let epochs = recipe.passes();
-    let (parameters, macs) = (network.parameters(), network.macs());
-    // Forward, and twice as much back.
-    let seconds = 3.0 * macs as f64 * examples as f64 * epochs / 20e9;
-    Ok(Cost { parameters, macs, examples, epochs, seconds })
 }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::entries::{known_settings, takes_lists};
 use crate::search;
-use crate::suite::MOST_SEEDS;
+use crate::seeds::MOST_SEEDS;
 
 /// The schema, draft 2020-12.
 pub fn schema() -> Value {

@@ -7,95 +7,21 @@
 //! A folder may come from elsewhere, so nothing in it leads out of it: a run is called what its folder is
 //! called, and nothing is deleted, locked or written through a symbolic link.
 
+mod files;
+mod record;
+
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use dubio_infer::lock;
-use dubio_predictions::write_whole;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use crate::plan::{PlannedRun, Settings};
+use self::files::{ids, in_the_way, no_links, remove};
+pub(crate) use self::files::{read, write_pretty};
+pub use self::record::{Cause, Failure, Record, Spent};
+use crate::plan::PlannedRun;
 use crate::run_id::RunId;
-
-/// What a finished run says of itself.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Record {
-    /// The run's id.
-    pub id: RunId,
-    /// What tables call the method.
-    pub label: String,
-    /// All that the result depends on.
-    pub settings: Settings,
-    /// Version of the program.
-    pub version: String,
-    /// Samples of the posterior.
-    pub samples: usize,
-    /// What it cost.
-    pub spent: Spent,
-    /// What the method tells of itself, for each member: acceptance rates, step sizes.
-    pub report: Vec<serde_json::Map<String, serde_json::Value>>,
-    /// Mean loss of each epoch, for each member.
-    pub losses: Vec<Vec<f64>>,
-}
-
-/// What a run cost.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Spent {
-    /// Seconds of training, over all resumptions and members.
-    pub train_wall_secs: f64,
-    /// Processor seconds of training, where the system tells.
-    pub train_cpu_secs: Option<f64>,
-    /// Seconds of training for each posterior sample.
-    pub sample_wall_secs: f64,
-    /// Processor seconds of training for each posterior sample.
-    pub sample_cpu_secs: Option<f64>,
-    /// Seconds for predicting one example with all samples.
-    pub predict_wall_secs: f64,
-    /// Processor seconds for predicting one example with all samples.
-    pub predict_cpu_secs: Option<f64>,
-    /// Most memory that the process held which finished the run.
-    pub peak_bytes: Option<u64>,
-    /// Numbers in the flat vector.
-    pub parameters: usize,
-    /// Bytes of all samples' parameters and statistics.
-    pub stored_bytes: u64,
-    /// Multiply-accumulates for one example and one sample.
-    pub macs: u64,
-}
-
-/// Why a run did not finish.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Failure {
-    /// The run's id.
-    pub id: RunId,
-    /// What tables call the method.
-    pub label: String,
-    /// All that the result would depend on.
-    pub settings: Settings,
-    /// What happened.
-    pub error: String,
-    /// Whose fault it is.
-    pub cause: Cause,
-}
-
-/// Whose fault it is that a run did not finish.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Cause {
-    /// Its own: it would fail again, as a chain that diverges.
-    Run,
-    /// The machine's: a full disk, a kill. A search waits for the run to be done again.
-    Machine,
-}
-
-impl Failure {
-    /// Of a run.
-    pub fn new(run: &PlannedRun, error: String, cause: Cause) -> Self {
-        let (id, label, settings) = (run.id.clone(), run.label.clone(), run.settings.clone());
-        Self { id, label, settings, error, cause }
-    }
-}
 
 /// A folder of runs.
 #[derive(Clone, Debug)]
@@ -275,64 +201,4 @@ pub enum State {
     Begun,
     /// Nothing is there.
     Missing,
-}
-
-pub(crate) fn write_pretty(path: &Path, value: &impl Serialize) -> io::Result<()> {
-    let mut bytes = serde_json::to_vec_pretty(value)?;
-    bytes.push(b'\n');
-    write_whole(path, |file| file.write_all(&bytes).and_then(|()| file.sync_data()))
-}
-
-/// The bytes of a file; a pipe or a device, which may have no end, is none.
-pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
-    match path.metadata()?.is_file() {
-        true => fs::read(path),
-        false => Err(in_the_way(path)),
-    }
-}
-
-/// The ids in a folder, in their order: what is called like one, with this ending.
-fn ids(folder: &Path, ending: &str) -> io::Result<Vec<RunId>> {
-    let entries = match fs::read_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries?,
-    };
-    let id = |name: String| RunId::try_from(name.strip_suffix(ending)?.to_string()).ok();
-    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let mut ids: Vec<RunId> = names.filter_map(id).collect();
-    ids.sort();
-    Ok(ids)
-}
-
-/// Removes a file, a folder with all that is in it, or a symbolic link, but not where it leads.
-fn remove(path: &Path) -> io::Result<()> {
-    let result = match fs::symlink_metadata(path) {
-        Ok(there) if there.is_dir() => fs::remove_dir_all(path),
-        Ok(_) => fs::remove_file(path),
-        Err(error) => Err(error),
-    };
-    match result {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        other => other,
-    }
-}
-
-/// That neither a path nor anything below it is a symbolic link.
-fn no_links(path: &Path) -> io::Result<()> {
-    let there = match fs::symlink_metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        there => there?,
-    };
-    if there.is_symlink() {
-        return Err(in_the_way(path));
-    }
-    match there.is_dir() {
-        true => fs::read_dir(path)?.try_for_each(|entry| no_links(&entry?.path())),
-        false => Ok(()),
-    }
-}
-
-fn in_the_way(path: &Path) -> io::Error {
-    let what = "is a link or no file; remove it";
-    io::Error::other(format!("{}: {what}", path.display()))
 }

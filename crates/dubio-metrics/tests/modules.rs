@@ -25,6 +25,9 @@ fn no_module_needs_one_that_needs_it() {
         "dubio-nn",
         "dubio-infer",
         "dubio-api",
+        "dubio-bench",
+        "dubio-report",
+        "dubio",
     ];
     for name in crates {
         let mut sources = Sources::new();

@@ -1,14 +1,14 @@
 //! The next point of a Bayesian optimisation, where the program was built with it.
 
-use crate::search::Tried;
+use super::Tried;
 
 /// Whether it was.
-pub(crate) const IS_THERE: bool = cfg!(feature = "bayesian");
+pub(super) const IS_THERE: bool = cfg!(feature = "bayesian");
 
 /// The point of the unit cube with the largest expected improvement over what was tried. A trial that
 /// failed counts as somewhat worse than the worst that did not.
 #[cfg(feature = "bayesian")]
-pub(crate) fn next(tried: &[Tried], axes: usize, seed: u64) -> Vec<f64> {
+pub(super) fn next(tried: &[Tried], axes: usize, seed: u64) -> Vec<f64> {
     use egobox_ego::EgorServiceBuilder;
     use ndarray::Array2;
 
@@ -30,6 +30,6 @@ pub(crate) fn next(tried: &[Tried], axes: usize, seed: u64) -> Vec<f64> {
 }
 
 #[cfg(not(feature = "bayesian"))]
-pub(crate) fn next(_: &[Tried], _: usize, _: u64) -> Vec<f64> {
+pub(super) fn next(_: &[Tried], _: usize, _: u64) -> Vec<f64> {
     unreachable!("suites that ask for it are refused")
 }

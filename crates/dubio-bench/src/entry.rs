@@ -1,0 +1,28 @@
+//! A method of a suite, under a label.
+
+use std::sync::Arc;
+
+use dubio_infer::recipe::Recipe;
+
+use crate::name::Name;
+use crate::search::Space;
+
+/// A method under a label.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// What tables call it.
+    pub label: Name,
+    /// Seeds of its own, instead of the suite's: for what is too slow to be repeated as often.
+    pub seeds: Option<Arc<Vec<u64>>>,
+    /// The method with its settings, or with those to be found.
+    pub choice: Choice,
+}
+
+/// Where a method's settings come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Choice {
+    /// They are written.
+    Fixed(Recipe),
+    /// They are searched.
+    Searched(Space),
+}

@@ -1,0 +1,85 @@
+//! What is written of a run that finished, and of one that did not.
+
+use serde::{Deserialize, Serialize};
+
+use crate::plan::{PlannedRun, Settings};
+use crate::run_id::RunId;
+
+/// What a finished run says of itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// The run's id.
+    pub id: RunId,
+    /// What tables call the method.
+    pub label: String,
+    /// All that the result depends on.
+    pub settings: Settings,
+    /// Version of the program.
+    pub version: String,
+    /// Samples of the posterior.
+    pub samples: usize,
+    /// What it cost.
+    pub spent: Spent,
+    /// What the method tells of itself, for each member: acceptance rates, step sizes.
+    pub report: Vec<serde_json::Map<String, serde_json::Value>>,
+    /// Mean loss of each epoch, for each member.
+    pub losses: Vec<Vec<f64>>,
+}
+
+/// What a run cost.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spent {
+    /// Seconds of training, over all resumptions and members.
+    pub train_wall_secs: f64,
+    /// Processor seconds of training, where the system tells.
+    pub train_cpu_secs: Option<f64>,
+    /// Seconds of training for each posterior sample.
+    pub sample_wall_secs: f64,
+    /// Processor seconds of training for each posterior sample.
+    pub sample_cpu_secs: Option<f64>,
+    /// Seconds for predicting one example with all samples.
+    pub predict_wall_secs: f64,
+    /// Processor seconds for predicting one example with all samples.
+    pub predict_cpu_secs: Option<f64>,
+    /// Most memory that the process held which finished the run.
+    pub peak_bytes: Option<u64>,
+    /// Numbers in the flat vector.
+    pub parameters: usize,
+    /// Bytes of all samples' parameters and statistics.
+    pub stored_bytes: u64,
+    /// Multiply-accumulates for one example and one sample.
+    pub macs: u64,
+}
+
+/// Why a run did not finish.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Failure {
+    /// The run's id.
+    pub id: RunId,
+    /// What tables call the method.
+    pub label: String,
+    /// All that the result would depend on.
+    pub settings: Settings,
+    /// What happened.
+    pub error: String,
+    /// Whose fault it is.
+    pub cause: Cause,
+}
+
+/// Whose fault it is that a run did not finish.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// Its own: it would fail again, as a chain that diverges.
+    Run,
+    /// The machine's: a full disk, a kill. A search waits for the run to be done again.
+    Machine,
+}
+
+impl Failure {
+    /// Of a run.
+    pub fn new(run: &PlannedRun, error: String, cause: Cause) -> Self {
+        let (id, label, settings) = (run.id.clone(), run.label.clone(), run.settings.clone());
+        Self { id, label, settings, error, cause }
+    }
+}
