@@ -8,6 +8,7 @@ use dubio_data::sets::{self, Part};
 use dubio_data::shifts;
 use dubio_infer::clock::{Clock, Seconds};
 use dubio_infer::fit::{Checkpoints, Options};
+use dubio_infer::fitted::Fitted;
 use dubio_infer::predict::TestTime;
 use dubio_nn::Single;
 use dubio_progress::Progress;
@@ -106,16 +107,27 @@ pub fn work(
         };
         predicted.write(&folder.join(format!("{}.npz", settings.file(evaluation))))?;
     }
-    let predicting = clock.lap();
+    let record = record(run, &fitted, clock.lap(), examples);
+    store.finish(&folder, &record)?;
+    Ok(())
+}
+
+/// What a run says of itself that took so long to predict so many examples.
+fn record(
+    run: &PlannedRun,
+    fitted: &Fitted<Single>,
+    predicting: Seconds,
+    examples: usize,
+) -> Record {
     let each = 1.0 / examples as f64;
     let posterior = &fitted.posterior;
     let mut training = Seconds::default();
     posterior.records.iter().for_each(|record| training += record.seconds);
     let sample = 1.0 / fitted.samples() as f64;
-    let record = Record {
+    Record {
         id: run.id.clone(),
         label: run.label.clone(),
-        settings: settings.clone(),
+        settings: run.settings.clone(),
         version: env!("CARGO_PKG_VERSION").to_string(),
         samples: fitted.samples(),
         spent: Spent {
@@ -136,9 +148,7 @@ pub fn work(
             .map(|r| r.report.iter().map(|(name, v)| (name.to_string(), (*v).into())).collect())
             .collect(),
         losses: posterior.records.iter().map(|r| r.losses.clone()).collect(),
-    };
-    store.finish(&folder, &record)?;
-    Ok(())
+    }
 }
 
 /// A run that comes from elsewhere may ask for what no plan does.

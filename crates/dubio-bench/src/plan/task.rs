@@ -58,7 +58,7 @@ fn evaluations(evaluate: &Evaluate, train: &Dataset, data: &str) -> Result<Vec<E
             return Err(Error::Unfit(format!("{data}: {what}; leave them out of [evaluate]")));
         }
         for name in &evaluate.ood {
-            if sets::parse(name)?.set.shape != sets::Shape::Features(width) {
+            if sets::parse(name)?.set.inputs != sets::InputKind::Features(width) {
                 let what = format!("{data}: `{name}` has not the {width} features of this set");
                 return Err(Error::Unfit(format!("{what}; leave it out of [evaluate]")));
             }
