@@ -71,7 +71,7 @@ impl View {
     }
 
     /// Of out-of-distribution examples, which have no labels, beside those of the test set.
-    pub fn foreign(
+    pub fn ood(
         split: &str,
         classes: usize,
         inside: &Uncertainties,

@@ -158,7 +158,7 @@ fn finished(model: &Model, settings: &Settings) -> Result<Finished, Error> {
                 continue;
             };
             let outside = uncertainties(path, *classes)?;
-            finished.views.push(View::foreign(split, *classes, inside, &outside));
+            finished.views.push(View::ood(split, *classes, inside, &outside));
             let name = split.trim_start_matches("ood.");
             let all = Selection::all();
             let entries = card("test", settings, &|_| true, &all).ood(name, inside, &outside);

@@ -40,7 +40,7 @@ fn worked_out(store: &Store, record: &Record, replicates: usize) -> Result<Looks
             Evaluation::Ood { .. } => match &inside {
                 Some((classes, inside)) => {
                     let outside = uncertainties(&path, *classes)?;
-                    looks.views.push(View::foreign(&split, *classes, inside, &outside));
+                    looks.views.push(View::ood(&split, *classes, inside, &outside));
                 }
                 // A regression has targets there too.
                 None => {

@@ -109,7 +109,7 @@ fn finished(method: usize, seed: u64, size: &Size) -> Finished {
     let outside =
         Uncertainties::of(&pool(&source(foreign), Form::Logits, &|_| ()).expect("plain numbers"));
     rows.extend(scorecard::ood("far", &inside, &outside, &test).into_iter().map(row("test")));
-    views.push(View::foreign("ood.far", CLASSES, &inside, &outside));
+    views.push(View::ood("ood.far", CLASSES, &inside, &outside));
     let record = serde_json::json!({"settings": {"seed": seed, "note": "</script><b>&"}});
     Finished {
         members: MEMBERS,
