@@ -13,7 +13,7 @@ use crate::reader::{Located, Section};
 /// What is evaluated besides the test set.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evaluate {
-    /// Out-of-domain sets.
+    /// Out-of-distribution sets.
     pub ood: Vec<String>,
     /// Shifts of the test images.
     pub shifts: Vec<String>,

@@ -36,7 +36,7 @@ pub(crate) struct Args {
     /// Only these scores, by name, family (`misclassification`) or pattern (`calibrated.*`).
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     scores: Vec<String>,
-    /// Out-of-domain predictions of the same model; may be given several times.
+    /// Out-of-distribution predictions of the same model; may be given several times.
     #[arg(long, value_name = "NAME=FILE", value_parser = ValueParser::new(named_file))]
     ood: Vec<(String, PathBuf)>,
     /// Reference predictions of the same examples, for `agreement` and `total_variation`.
