@@ -75,6 +75,8 @@ pub enum Layer {
     Flatten,
     /// The sum of two inputs of one shape: the end of a residual block.
     Add,
+    /// The channels of two or more inputs of one height and width, side by side: several heads, dense blocks.
+    Concat,
     /// Every other row and column, with as many channels of zeros put before and behind as it takes:
     /// He et al. 2016, option A of their CIFAR networks.
     PaddedShortcut {
@@ -98,9 +100,16 @@ impl Layer {
         Self::Conv2d { channels, kernel, stride, padding: kernel / 2, bias: Bias::No }
     }
 
-    /// How many inputs it takes.
-    pub fn inputs(&self) -> usize {
-        if matches!(self, Self::Add) { 2 } else { 1 }
+    /// Whether it takes inputs of these shapes together.
+    pub fn takes(&self, inputs: &[Shape]) -> bool {
+        let places = |shape: &Shape| (shape.height, shape.width);
+        match self {
+            Self::Add => inputs.len() == 2 && inputs[0] == inputs[1],
+            Self::Concat => {
+                inputs.len() >= 2 && inputs.iter().all(|i| places(i) == places(&inputs[0]))
+            }
+            _ => inputs.len() == 1,
+        }
     }
 
     /// Shape of an output.
@@ -116,6 +125,7 @@ impl Layer {
             Self::GlobalAveragePool => Shape::vector(input.channels),
             Self::Flatten => Shape::vector(input.size()),
             Self::PaddedShortcut { channels } => Shape { channels, ..input.windows(1, 2, 0) },
+            Self::Concat => Shape { channels: inputs.iter().map(|i| i.channels).sum(), ..input },
             Self::BatchNorm
             | Self::FilterResponseNorm
             | Self::Relu
@@ -203,6 +213,7 @@ impl Layer {
             | Self::MaxPool { .. }
             | Self::AveragePool { .. }
             | Self::GlobalAveragePool
+            | Self::Concat
             | Self::PaddedShortcut { .. } => false,
         }
     }

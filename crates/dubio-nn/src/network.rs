@@ -106,14 +106,13 @@ impl Network {
 
     /// Adds the sum of two branches, which must have one shape.
     pub fn add(&mut self, branch: Source, other: Source, name: impl Into<String>) -> Source {
-        assert_eq!(self.shape(branch), self.shape(other), "branches of different shapes");
         self.feed(&[branch, other], name, Layer::Add)
     }
 
     /// Adds a layer fed from anywhere, by as many as it takes.
     pub fn feed(&mut self, sources: &[Source], name: impl Into<String>, layer: Layer) -> Source {
-        assert_eq!(sources.len(), layer.inputs(), "a layer takes as many inputs as it has");
         let inputs: Vec<Shape> = sources.iter().map(|&source| self.shape(source)).collect();
+        assert!(layer.takes(&inputs), "{layer:?} does not take inputs of shapes {inputs:?}");
         let count = |all: Vec<Parameter>| all.iter().map(Parameter::size).sum::<usize>();
         let (start, first) = (self.parameters(), self.statistics());
         self.nodes.push(Node {

@@ -3,8 +3,8 @@
 use dubio_nn::cpu::{self, Flat};
 use dubio_nn::engine::{Model as _, Seed, Vector};
 use dubio_nn::layer::Layer::{
-    AveragePool, BatchNorm, Conv2d, Dropout, Elu, FilterResponseNorm, Flatten, GaussianDropout,
-    GlobalAveragePool, Linear, MaxPool, PaddedShortcut, Relu, Swish,
+    AveragePool, BatchNorm, Concat, Conv2d, Dropout, Elu, FilterResponseNorm, Flatten,
+    GaussianDropout, GlobalAveragePool, Linear, MaxPool, PaddedShortcut, Relu, Swish,
 };
 use dubio_nn::layer::{Bias, Layer};
 use dubio_nn::loss::Truth;
@@ -96,6 +96,39 @@ fn every_layer_has_the_gradient_of_its_function() {
             check_layer(image, Conv2d { channels: 3, kernel, stride, padding, bias });
         }
     }
+}
+
+/// A layer with several inputs, one of them read twice, one the network's own input; and its end read by
+/// heads that are put side by side.
+#[test]
+fn branches_that_meet_have_the_gradient_of_their_function() {
+    let mut network = Network::new(Shape::image(2, 4, 3));
+    let first = network.then("first", Layer::conv2d(3, 3, 1));
+    let second = network.feed(&[Source::Input], "second", Layer::conv2d(2, 1, 1));
+    network.feed(&[first, Source::Input, second, first], "together", Concat);
+    network.then("flatten", Flatten);
+    let body = network.then("body", Linear { outputs: 6 });
+    let heads: Vec<Source> = [1, 3]
+        .map(|outputs| network.feed(&[body], format!("head{outputs}"), Linear { outputs }))
+        .to_vec();
+    network.feed(&heads, "heads", Concat);
+    assert_eq!(network.output(), Shape::vector(4));
+    check(&network, 5, Truth::Labels(&[0, 3, 2, 1, 3]));
+    check_inputs(&network, 5);
+}
+
+#[test]
+fn concatenation_puts_channels_side_by_side_in_their_order() {
+    let mut network = Network::new(Shape::image(1, 1, 2));
+    let scaled = network
+        .then("scaled", Conv2d { channels: 2, kernel: 1, stride: 1, padding: 0, bias: Bias::No });
+    network.feed(&[Source::Input, scaled], "together", Concat);
+    let mut model = cpu::Model::<f64>::new(&network, 1);
+    let mut point = model.start(&Stream::root(0));
+    point.theta.0.copy_from_slice(&[-1.0, 10.0]);
+    let mut outputs = Vec::new();
+    model.predict(&point, &[3.0, 5.0], None, &mut outputs);
+    assert_eq!(outputs, [3.0, -3.0, 30.0, 5.0, -5.0, 50.0]);
 }
 
 /// Images of one channel have a way of their own where they are what the network reads.

@@ -18,8 +18,8 @@ pub(super) struct Tape<T> {
     saved: Vec<Vec<T>>,
     scratch: Vec<T>,
     sums: Vec<f64>,
-    /// For the second gradient that reaches a node with two readers.
-    spare: Vec<T>,
+    /// For gradients that reach a node after another has: one for each input that a layer may have.
+    spare: Vec<Vec<T>>,
     /// Which nodes a gradient has reached on the way back.
     reached: Vec<bool>,
     /// Nodes whose parameters stay, and with them their running statistics.
@@ -32,11 +32,14 @@ impl<T: Real> Tape<T> {
         let zeros = |size: usize| vec![T::zero(); size];
         let pieces = capacity.div_ceil(PIECE);
         let nodes = network.nodes();
-        let kernels: Vec<_> = nodes.iter().map(|n| kernel::<T>(&n.layer, n.inputs[0])).collect();
+        let kernels: Vec<_> = nodes.iter().map(|n| kernel::<T>(&n.layer, &n.inputs)).collect();
         let each = || kernels.iter().zip(nodes.iter().map(|node| node.inputs[0]));
         let scratch = each().map(|(kernel, input)| kernel.scratch(input)).max();
         let sums = each().map(|(kernel, input)| kernel.sums(input)).max();
-        let largest = each().map(|(_, input)| input.size()).max().unwrap_or(0);
+        let most = nodes.iter().map(|node| node.inputs.len()).max().unwrap_or(0);
+        let largest = |which: usize| {
+            nodes.iter().filter_map(|node| Some(node.inputs.get(which)?.size())).max().unwrap_or(0)
+        };
         Self {
             capacity,
             batch: 0,
@@ -45,7 +48,7 @@ impl<T: Real> Tape<T> {
             saved: each().map(|(kernel, input)| zeros(kernel.saved(input, capacity))).collect(),
             scratch: zeros(scratch.unwrap_or(0) * pieces),
             sums: vec![0.0; sums.unwrap_or(0)],
-            spare: zeros(largest * capacity),
+            spare: (0..most).map(|which| zeros(largest(which) * capacity)).collect(),
             reached: vec![false; nodes.len()],
             frozen: vec![false; nodes.len()],
             network: network.clone(),
@@ -107,10 +110,11 @@ impl<T: Real> Tape<T> {
             };
             let noise = mode.noise.as_ref().filter(|_| node.layer.is_noisy());
             let noise = noise.map(|stream| stream.child(&node.name));
+            let others: Vec<&[T]> = node.sources[1..].iter().map(|&other| read(other)).collect();
             kernel.forward(Forward {
                 theta: &theta[node.parameters.clone()],
                 input: read(node.sources[0]),
-                other: node.sources.get(1).map_or(&[], |&other| read(other)),
+                others: &others,
                 output: &mut rest[0][..batch * node.output.size()],
                 saved: &mut self.saved[index][..kernel.saved(node.inputs[0], batch)],
                 scratch: &mut self.scratch,
@@ -135,47 +139,41 @@ impl<T: Real> Tape<T> {
         mode: &Mode,
         into: Gradients<'_, T>,
     ) {
-        let Gradients { parameters: gradient, inputs: input_gradient } = into;
+        let Gradients { parameters: gradient, inputs } = into;
         let batch = self.batch;
         let last = self.kernels.len() - 1;
         self.gradients[last][..seed.len()].copy_from_slice(seed);
-        let reached = &mut self.reached;
-        reached.fill(false);
-        reached[last] = true;
-        let mut input_reached = false;
-        let wanted = !input_gradient.is_empty();
+        self.reached.fill(false);
+        self.reached[last] = true;
+        let wanted = !inputs.is_empty();
         let nodes = self.network.nodes();
         let frozen = mode.frozen();
+        let Self { gradients, spare, reached, .. } = self;
+        let mut rooms = Rooms { gradients, spare, reached, inputs, input_reached: false };
         for (index, (node, kernel)) in nodes.iter().zip(&self.kernels).enumerate().rev() {
             let mode = if self.frozen[index] { &frozen } else { mode };
-            let from = node.sources[0];
-            let learns = from != Source::Input || !node.parameters.is_empty() || wanted;
-            if !reached[index] || !learns {
+            let reads_node = node.sources.iter().any(|source| *source != Source::Input);
+            if !rooms.reached[index] || !(reads_node || !node.parameters.is_empty() || wanted) {
                 continue; // nobody needs what would come of it
             }
-            let (before, rest) = self.gradients.split_at_mut(index);
-            let output_gradient = &rest[0][..batch * node.output.size()];
-            let size = batch * node.inputs[0].size();
-            let mut reach = |source: Source| match source {
-                Source::Input => std::mem::replace(&mut input_reached, true),
-                Source::Node(i) => std::mem::replace(&mut reached[i], true),
-            };
-            let again = reach(from);
-            let target: &mut [T] = match from {
-                Source::Input if !wanted => &mut [],
-                _ if again => &mut self.spare[..size],
-                Source::Input => &mut *input_gradient,
-                Source::Node(i) => &mut before[i][..size],
-            };
+            let size = |which: usize| batch * node.inputs[which].size();
+            let mut first = rooms.lend(0, node.sources[0]);
+            let further = node.sources.iter().enumerate().skip(1);
+            let mut others: Vec<Room<T>> =
+                further.map(|(which, &source)| rooms.lend(which, source)).collect();
+            let places = others.iter_mut().enumerate();
             kernel.backward(Backward {
                 theta: &theta[node.parameters.clone()],
-                input: match from {
+                input: match node.sources[0] {
                     Source::Input => input,
-                    Source::Node(i) => &self.outputs[i][..size],
+                    Source::Node(i) => &self.outputs[i][..size(0)],
                 },
                 output: &self.outputs[index][..batch * node.output.size()],
-                output_gradient,
-                input_gradient: target,
+                output_gradient: &rooms.gradients[index][..batch * node.output.size()],
+                input_gradient: first.up_to(size(0)),
+                other_gradients: &mut places
+                    .map(|(i, room)| room.up_to(size(i + 1)))
+                    .collect::<Vec<_>>(),
                 gradient: &mut gradient[node.parameters.clone()],
                 saved: &self.saved[index][..kernel.saved(node.inputs[0], batch)],
                 scratch: &mut self.scratch,
@@ -184,16 +182,9 @@ impl<T: Real> Tape<T> {
                 shape: node.inputs[0],
                 mode,
             });
-            if again {
-                add(place(from, before, input_gradient, size), &self.spare[..size]);
-            }
-            if let Some(&other) = node.sources.get(1) {
-                let place = place(other, before, input_gradient, size);
-                if reach(other) {
-                    add(place, output_gradient);
-                } else {
-                    place.copy_from_slice(&output_gradient[..place.len()]);
-                }
+            rooms.settle(0, node.sources[0], first, size(0));
+            for (i, room) in others.into_iter().enumerate() {
+                rooms.settle(i + 1, node.sources[i + 1], room, size(i + 1));
             }
         }
     }
@@ -207,16 +198,58 @@ pub(super) struct Gradients<'a, T> {
     pub inputs: &'a mut [T],
 }
 
-/// Where the gradient goes that reaches a node or the input; nowhere when there is no room for it.
-fn place<'a, T>(
-    source: Source,
-    layers: &'a mut [Vec<T>],
-    input: &'a mut [T],
-    size: usize,
-) -> &'a mut [T] {
-    match source {
-        Source::Input => input,
-        Source::Node(i) => &mut layers[i][..size],
+/// The buffers of gradients on the way back.
+struct Rooms<'a, T> {
+    gradients: &'a mut [Vec<T>],
+    spare: &'a mut [Vec<T>],
+    reached: &'a mut [bool],
+    /// Gradient of the inputs; empty when nobody needs it.
+    inputs: &'a mut [T],
+    input_reached: bool,
+}
+
+/// A buffer that a kernel fills.
+struct Room<T> {
+    values: Vec<T>,
+    /// Whether another gradient has reached the same place, to which this one is added.
+    again: bool,
+}
+
+impl<T> Room<T> {
+    fn up_to(&mut self, size: usize) -> &mut [T] {
+        let size = size.min(self.values.len());
+        &mut self.values[..size]
+    }
+}
+
+impl<T: Real> Rooms<'_, T> {
+    /// Room for the gradient that reaches a source: its own buffer, or a spare one where another gradient is.
+    fn lend(&mut self, which: usize, source: Source) -> Room<T> {
+        let (values, again) = match source {
+            Source::Input if self.inputs.is_empty() => (Vec::new(), false),
+            Source::Input => (
+                std::mem::take(&mut self.spare[which]),
+                std::mem::replace(&mut self.input_reached, true),
+            ),
+            Source::Node(i) if std::mem::replace(&mut self.reached[i], true) => {
+                (std::mem::take(&mut self.spare[which]), true)
+            }
+            Source::Node(i) => (std::mem::take(&mut self.gradients[i]), false),
+        };
+        Room { values, again }
+    }
+
+    /// Takes back what was lent, and brings its gradient to where it belongs.
+    fn settle(&mut self, which: usize, source: Source, room: Room<T>, size: usize) {
+        let Room { values, again } = room;
+        match source {
+            Source::Node(i) if !again => return self.gradients[i] = values,
+            Source::Node(i) => add(&mut self.gradients[i][..size], &values[..size]),
+            Source::Input if self.inputs.is_empty() => return,
+            Source::Input if again => add(self.inputs, &values[..size]),
+            Source::Input => self.inputs.copy_from_slice(&values[..size]),
+        }
+        self.spare[which] = values;
     }
 }
 

@@ -7,11 +7,16 @@ pub(super) struct Add;
 
 impl<T: Real> Kernel<T> for Add {
     fn forward(&self, pass: Forward<'_, T>) {
-        for ((sum, a), b) in pass.output.iter_mut().zip(pass.input).zip(pass.other) {
+        for ((sum, a), b) in pass.output.iter_mut().zip(pass.input).zip(pass.others[0]) {
             *sum = *a + *b;
         }
     }
     fn backward(&self, pass: Backward<'_, T>) {
-        pass.input_gradient.copy_from_slice(pass.output_gradient);
+        let [second] = pass.other_gradients else { panic!("two inputs") };
+        for gradient in [pass.input_gradient, second] {
+            if !gradient.is_empty() {
+                gradient.copy_from_slice(pass.output_gradient);
+            }
+        }
     }
 }

@@ -12,6 +12,7 @@ mod activation;
 mod add;
 mod average_pool;
 mod batch_norm;
+mod concat;
 mod conv2d;
 mod dropout;
 mod elu;
@@ -27,6 +28,7 @@ mod swish;
 use add::Add;
 use average_pool::AveragePool;
 use batch_norm::BatchNorm;
+use concat::Concat;
 use conv2d::Conv2d;
 use dropout::Dropout;
 use dubio_random::stream::Stream;
@@ -116,8 +118,8 @@ pub(super) struct Forward<'a, T> {
     pub theta: &'a [T],
     /// Activations that come in.
     pub input: &'a [T],
-    /// Those of its second input, for a layer that has one.
-    pub other: &'a [T],
+    /// Those of its further inputs.
+    pub others: &'a [&'a [T]],
     /// Activations that go out.
     pub output: &'a mut [T],
     /// What it keeps for the way back.
@@ -150,6 +152,8 @@ pub(super) struct Backward<'a, T> {
     pub output_gradient: &'a [T],
     /// To be filled: gradient with respect to the input; empty when nobody needs it.
     pub input_gradient: &'a mut [T],
+    /// To be filled: those with respect to its further inputs, likewise.
+    pub other_gradients: &'a mut [&'a mut [T]],
     /// To be added to: gradient with respect to the parameters.
     pub gradient: &'a mut [T],
     /// What was kept.
@@ -182,12 +186,13 @@ pub(super) trait Kernel<T: Real>: Send + Sync {
     }
     /// Activations forward.
     fn forward(&self, pass: Forward<'_, T>);
-    /// Gradients back, to its first input; that of a second is the one that comes in.
+    /// Gradients back.
     fn backward(&self, pass: Backward<'_, T>);
 }
 
 /// The kernel of a layer.
-pub(super) fn kernel<T: Real>(layer: &Layer, input: Shape) -> Box<dyn Kernel<T>> {
+pub(super) fn kernel<T: Real>(layer: &Layer, inputs: &[Shape]) -> Box<dyn Kernel<T>> {
+    let input = inputs[0];
     match *layer {
         Layer::Linear { outputs } => Box::new(Linear { outputs }),
         Layer::Conv2d { channels, kernel, stride, padding, bias } => {
@@ -207,6 +212,7 @@ pub(super) fn kernel<T: Real>(layer: &Layer, input: Shape) -> Box<dyn Kernel<T>>
         Layer::GaussianDropout { rate } => Box::new(GaussianDropout { rate }),
         Layer::Flatten => Box::new(Flatten),
         Layer::Add => Box::new(Add),
+        Layer::Concat => Box::new(Concat { channels: inputs.iter().map(|i| i.channels).collect() }),
         Layer::PaddedShortcut { channels } => Box::new(PaddedShortcut { channels }),
     }
 }
