@@ -11,11 +11,13 @@ pub type Single = cpu::Cpu<f32>;
 pub type Double = cpu::Cpu<f64>;
 
 pub mod cpu;
+pub mod cuda;
 pub mod engine;
 pub mod examples;
 pub mod initial;
 pub mod layer;
 pub mod loss;
+mod mode;
 pub mod network;
 pub mod networks;
 pub mod parameter;

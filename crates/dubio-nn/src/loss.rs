@@ -98,7 +98,7 @@ pub fn log_std(output: f64) -> f64 {
 }
 
 /// `ln 10^4`.
-const LARGEST_LOG_STD: f64 = 4.0 * std::f64::consts::LN_10;
+pub(crate) const LARGEST_LOG_STD: f64 = 4.0 * std::f64::consts::LN_10;
 
 fn gaussian<T: Real>(row: &[T], target: f64, weight: f64, gradient: &mut [T]) -> f64 {
     let (mean, output) = (row[0].wide(), row[1].wide());

@@ -50,6 +50,12 @@ impl Node {
         one_after_another(self.layer.statistics(&self.inputs), self.statistics.start)
     }
 
+    /// Whether it has parameters and all of them lie outside those that move.
+    pub fn stays(&self, moving: &Range<usize>) -> bool {
+        let Range { start, end } = self.parameters;
+        start < end && (end <= moving.start || moving.end <= start)
+    }
+
     /// The whole name of a parameter: `layer1.0.conv1.weight`.
     pub fn path(&self, parameter: &Parameter) -> String {
         format!("{}.{}", self.name, parameter.name)

@@ -13,6 +13,11 @@ impl<const L: usize> Generators<L> {
         Self(std::array::from_fn(|_| std::array::from_fn(|_| generator.next_u32())))
     }
 
+    /// The four words of each state, those of a kind side by side: for other devices to go on from.
+    pub fn into_states(self) -> impl Iterator<Item = u32> {
+        self.0.into_iter().flatten()
+    }
+
     /// The next 32 bits of each.
     #[inline(always)]
     pub fn next_bits(&mut self) -> [u32; L] {

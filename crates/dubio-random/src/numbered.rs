@@ -15,6 +15,11 @@ impl Numbered {
         Self(stream.generator().next_u64())
     }
 
+    /// What all of its generators are made from, for other devices to make them.
+    pub fn key(&self) -> u64 {
+        self.0
+    }
+
     /// The generator of the `index`-th thing.
     #[inline]
     pub fn nth(&self, index: usize) -> SplitMix {

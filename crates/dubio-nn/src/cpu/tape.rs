@@ -58,10 +58,7 @@ impl<T: Real> Tape<T> {
 
     /// Lets only these parameters move.
     pub(super) fn freeze_outside(&mut self, moving: &Range<usize>) {
-        let stays = |node: &Node| {
-            let Range { start, end } = node.parameters;
-            start < end && (end <= moving.start || moving.end <= start)
-        };
+        let stays = |node: &Node| node.stays(moving);
         self.frozen = self.network.nodes().iter().map(stays).collect();
     }
 

@@ -43,6 +43,7 @@ use relu::Relu;
 use swish::Swish;
 
 use crate::layer::Layer;
+pub(super) use crate::mode::{Mode, Statistics};
 use crate::real::Real;
 use crate::shape::Shape;
 
@@ -52,65 +53,6 @@ pub(super) const PIECE: usize = 8;
 /// Arithmetic operations below which handing pieces to other threads costs more than it gives.
 /// A property of the layer and the batch alone.
 const WORTH_SHARING: usize = 1 << 18;
-
-/// Where batch normalisation takes its means and variances from.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Statistics {
-    /// From the batch, which also moves the running ones by this fraction of the way.
-    Batch {
-        /// Fraction of the new batch in the running statistics; PyTorch's `momentum`, 0.1 there.
-        momentum: f64,
-    },
-    /// The running ones.
-    Running,
-}
-
-/// What a pass is for.
-#[derive(Clone, Debug)]
-pub(super) struct Mode {
-    /// Statistics of batch normalisation.
-    pub statistics: Statistics,
-    /// Where dropout takes its masks from; `None` for no dropout.
-    pub noise: Option<Stream>,
-    /// Whose masks they are.
-    pub masks: Masks,
-}
-
-/// What a mask of dropout is of. In prediction a pass is a sample of the network and not of every example
-/// by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Masks {
-    /// Of one example, as in training.
-    OfExamples,
-    /// Of all of them.
-    Shared,
-}
-
-impl Mode {
-    /// Which mask of its stream an example gets.
-    fn mask_of(&self, example: usize) -> usize {
-        match self.masks {
-            Masks::OfExamples => example,
-            Masks::Shared => 0,
-        }
-    }
-
-    /// To learn.
-    pub(super) fn training(noise: Option<&Stream>) -> Self {
-        let statistics = Statistics::Batch { momentum: 0.1 };
-        Self { statistics, noise: noise.cloned(), masks: Masks::OfExamples }
-    }
-
-    /// To predict: running statistics.
-    pub(super) fn predicting(noise: Option<&Stream>) -> Self {
-        Self { statistics: Statistics::Running, noise: noise.cloned(), masks: Masks::Shared }
-    }
-
-    /// The same for a layer that stays as it is.
-    pub(super) fn frozen(&self) -> Self {
-        Self { statistics: Statistics::Running, ..self.clone() }
-    }
-}
 
 /// What a layer sees on the way forward.
 pub(super) struct Forward<'a, T> {

@@ -1,0 +1,278 @@
+// Layers. Activations lie example after example, each [height, width, channels].
+
+__device__ u64 splitmix(u64 state) {
+    u64 z = (state ^ (state >> 30)) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+    return z ^ (z >> 31);
+}
+#define GAMMA 0x9e3779b97f4a7c15ull
+// The state at which the generator of the mask of an example begins.
+__device__ u64 start_of(u64 family, u64 mask) { return splitmix((family ^ mask) + GAMMA); }
+
+extern "C" __global__ void add_bias(float* y, const float* bias, int channels, long long n) {
+    EACH(i, n) y[i] += bias[i % channels];
+}
+extern "C" __global__ void add_two(const float* a, const float* b, float* y, long long n) { EACH(i, n) y[i] = a[i] + b[i]; }
+
+// Columns of one matrix into columns of another.
+extern "C" __global__ void copy_columns(const float* x, int width, int from, float* y, int width_out, int to, int columns, long long n) {
+    EACH(i, n) { long long row = i / columns; int c = i % columns; y[row * width_out + to + c] = x[row * width + from + c]; }
+}
+
+enum { RELU, ELU, SWISH };
+extern "C" __global__ void activate(int kind, const float* x, float* y, long long n) {
+    EACH(i, n) {
+        float v = x[i];
+        y[i] = kind == RELU ? fmaxf(v, 0.f) : kind == ELU ? (v > 0 ? v : expm1f(v)) : v / (1.f + expf(-v));
+    }
+}
+extern "C" __global__ void activate_back(int kind, const float* x, const float* y, const float* g, float* dx, long long n) {
+    EACH(i, n) {
+        float v = x[i], s = 1.f / (1.f + expf(-v));
+        float slope = kind == RELU ? (v > 0 ? 1.f : 0.f) : kind == ELU ? (v > 0 ? 1.f : y[i] + 1.f) : s + y[i] * (1.f - s);
+        dx[i] = g[i] * slope;
+    }
+}
+
+// Windows as rows: [examples, rows out, columns out, kernel, kernel, channels].
+extern "C" __global__ void windows(const float* x, float* cols, int H, int W, int C, int OH, int OW, int K, int stride, int pad, long long n) {
+    EACH(i, n) {
+        long long t = i;
+        int c = t % C; t /= C;
+        int kx = t % K; t /= K;
+        int ky = t % K; t /= K;
+        int ox = t % OW; t /= OW;
+        int oy = t % OH; t /= OH;
+        int y = oy * stride + ky - pad, xx = ox * stride + kx - pad;
+        cols[i] = y >= 0 && y < H && xx >= 0 && xx < W ? x[((t * H + y) * W + xx) * C + c] : 0.f;
+    }
+}
+// What the windows hand back to each number of an image, added in the order of the kernel's places.
+extern "C" __global__ void windows_back(const float* cols, float* dx, int H, int W, int C, int OH, int OW, int K, int stride, int pad, long long n) {
+    EACH(i, n) {
+        long long t = i;
+        int c = t % C; t /= C;
+        int x = t % W; t /= W;
+        int y = t % H; t /= H;
+        float sum = 0;
+        for (int ky = 0; ky < K; ky++) {
+            int oy = y + pad - ky;
+            if (oy < 0 || oy % stride || (oy /= stride) >= OH) continue;
+            for (int kx = 0; kx < K; kx++) {
+                int ox = x + pad - kx;
+                if (ox < 0 || ox % stride || (ox /= stride) >= OW) continue;
+                sum += cols[(((t * OH + oy) * OW + ox) * K * K + ky * K + kx) * C + c];
+            }
+        }
+        dx[i] = sum;
+    }
+}
+
+extern "C" __global__ void max_pool(const float* x, float* y, int* which, int H, int W, int C, int OH, int OW, int K, int stride, int pad, long long n) {
+    EACH(i, n) {
+        long long t = i;
+        int c = t % C; t /= C;
+        int ox = t % OW; t /= OW;
+        int oy = t % OH; t /= OH;
+        float best = 0; int at = -1;
+        for (int ky = 0; ky < K; ky++) for (int kx = 0; kx < K; kx++) {
+            int yy = oy * stride + ky - pad, xx = ox * stride + kx - pad;
+            if (yy < 0 || yy >= H || xx < 0 || xx >= W) continue;
+            float v = x[((t * H + yy) * W + xx) * C + c];
+            if (at < 0 || v > best || v != v) { best = v; at = yy * W + xx; }
+        }
+        y[i] = best; which[i] = at;
+    }
+}
+extern "C" __global__ void max_pool_back(const float* g, const int* which, float* dx, int H, int W, int C, int OH, int OW, int K, int stride, int pad, long long n) {
+    EACH(i, n) {
+        long long t = i;
+        int c = t % C; t /= C;
+        int x = t % W; t /= W;
+        int y = t % H; t /= H;
+        int oy0 = (y + pad - K + stride) / stride, ox0 = (x + pad - K + stride) / stride;
+        float sum = 0;
+        for (int oy = oy0 < 0 ? 0 : oy0; oy < OH && oy * stride - pad <= y; oy++)
+            for (int ox = ox0 < 0 ? 0 : ox0; ox < OW && ox * stride - pad <= x; ox++) {
+                long long o = ((t * OH + oy) * OW + ox) * C + c;
+                if (which[o] == y * W + x) sum += g[o];
+            }
+        dx[i] = sum;
+    }
+}
+extern "C" __global__ void average_pool(const float* x, float* y, int H, int W, int C, int OH, int OW, int rows, int columns, long long n) {
+    EACH(i, n) {
+        long long t = i;
+        int c = t % C; t /= C;
+        int ox = t % OW; t /= OW;
+        int oy = t % OH; t /= OH;
+        float sum = 0;
+        for (int r = 0; r < rows; r++) for (int k = 0; k < columns; k++)
+            sum += x[((t * H + oy * rows + r) * W + ox * columns + k) * C + c];
+        y[i] = sum * (1.f / (rows * columns));
+    }
+}
+extern "C" __global__ void average_pool_back(const float* g, float* dx, int H, int W, int C, int OH, int OW, int rows, int columns, long long n) {
+    EACH(i, n) {
+        long long t = i;
+        int c = t % C; t /= C;
+        int x = t % W; t /= W;
+        int y = t % H; t /= H;
+        int oy = y / rows, ox = x / columns;
+        dx[i] = oy < OH && ox < OW ? g[((t * OH + oy) * OW + ox) * C + c] * (1.f / (rows * columns)) : 0.f;
+    }
+}
+extern "C" __global__ void padded_shortcut(const float* x, float* y, int H, int W, int C, int OH, int OW, int CO, long long n) {
+    int before = (CO - C) / 2;
+    EACH(i, n) {
+        long long t = i;
+        int c = (int)(t % CO) - before; t /= CO;
+        int ox = t % OW; t /= OW;
+        int oy = t % OH; t /= OH;
+        y[i] = c >= 0 && c < C ? x[((t * H + 2 * oy) * W + 2 * ox) * C + c] : 0.f;
+    }
+}
+extern "C" __global__ void padded_shortcut_back(const float* g, float* dx, int H, int W, int C, int OH, int OW, int CO, long long n) {
+    int before = (CO - C) / 2;
+    EACH(i, n) {
+        long long t = i;
+        int c = t % C; t /= C;
+        int x = t % W; t /= W;
+        int y = t % H; t /= H;
+        dx[i] = y % 2 == 0 && x % 2 == 0 ? g[((t * OH + y / 2) * OW + x / 2) * CO + before + c] : 0.f;
+    }
+}
+
+// Sums over rows of two functions of a matrix [rows, channels]: a part for each chunk of rows, then their sum.
+//   PLAIN: x, nothing. SPREAD: x - s and its square, s the first row. BACK: g, g (x - mean) scale.
+enum { PLAIN, SPREAD, BACK };
+extern "C" __global__ void column_parts(int what, const float* x, const float* g, const float* saved, float* parts, int rows, int channels, int chunk) {
+    __shared__ float one[8][33], two[8][33];
+    int c = blockIdx.x * 32 + threadIdx.x, first = blockIdx.y * chunk, end = min(rows, first + chunk);
+    float a = 0, b = 0;
+    if (c < channels) {
+        float shift = what == SPREAD ? x[c] : what == BACK ? saved[c] : 0.f, scale = what == BACK ? saved[channels + c] : 0.f;
+        for (int r = first + threadIdx.y; r < end; r += 8) {
+            float v = x[(long long)r * channels + c];
+            if (what == PLAIN) a += v;
+            else if (what == SPREAD) { v -= shift; a += v; b += v * v; }
+            else { float h = g[(long long)r * channels + c]; a += h; b += h * (v - shift) * scale; }
+        }
+    }
+    one[threadIdx.y][threadIdx.x] = a; two[threadIdx.y][threadIdx.x] = b;
+    __syncthreads();
+    if (threadIdx.y == 0 && c < channels) {
+        for (int k = 1; k < 8; k++) { a += one[k][threadIdx.x]; b += two[k][threadIdx.x]; }
+        parts[(long long)blockIdx.y * 2 * channels + c] = a;
+        parts[(long long)blockIdx.y * 2 * channels + channels + c] = b;
+    }
+}
+__device__ double2 column_total(const float* parts, int chunks, int channels, int c, double (*sh)[33]) {
+    double a = 0, b = 0;
+    if (c < channels) for (int k = threadIdx.y; k < chunks; k += 8) {
+        a += parts[(long long)k * 2 * channels + c];
+        b += parts[(long long)k * 2 * channels + channels + c];
+    }
+    sh[threadIdx.y][threadIdx.x] = a; sh[8 + threadIdx.y][threadIdx.x] = b;
+    __syncthreads();
+    a = b = 0;
+    for (int k = 0; k < 8; k++) { a += sh[k][threadIdx.x]; b += sh[8 + k][threadIdx.x]; }
+    return make_double2(a, b);
+}
+extern "C" __global__ void column_sums(const float* parts, float* sums, int chunks, int channels) {
+    __shared__ double sh[16][33];
+    int c = blockIdx.x * 32 + threadIdx.x;
+    double2 t = column_total(parts, chunks, channels, c, sh);
+    if (threadIdx.y == 0 && c < channels) sums[c] += (float)t.x;
+}
+// saved: means, then one over standard deviations. Running statistics move.
+extern "C" __global__ void batch_statistics(const float* x, const float* parts, float* saved, float* running, int rows, int chunks, int channels, float momentum) {
+    __shared__ double sh[16][33];
+    int c = blockIdx.x * 32 + threadIdx.x;
+    double2 t = column_total(parts, chunks, channels, c, sh);
+    if (threadIdx.y == 0 && c < channels) {
+        double d = t.x / rows, mean = x[c] + d, square = t.y - t.x * d;
+        square = square > 0 ? square : 0;
+        saved[c] = (float)mean;
+        saved[channels + c] = 1.f / sqrtf((float)(square / rows) + 1e-5f);
+        double left = rows > 1 ? rows - 1 : 1;
+        running[c] = (float)((1.0 - momentum) * running[c] + momentum * mean);
+        running[channels + c] = (float)((1.0 - momentum) * running[channels + c] + momentum * square / left);
+    }
+}
+extern "C" __global__ void running_statistics(const float* running, float* saved, int channels) {
+    EACH(c, channels) { saved[c] = running[c]; saved[channels + c] = 1.f / sqrtf(running[channels + c] + 1e-5f); }
+}
+extern "C" __global__ void batch_norm(const float* x, const float* saved, const float* weight, float* y, int channels, long long n) {
+    EACH(i, n) { int c = i % channels; y[i] = (x[i] - saved[c]) * (saved[channels + c] * weight[c]) + weight[channels + c]; }
+}
+// Adds to the gradient of weight and bias; keeps what the inputs need: sums times `fraction`.
+extern "C" __global__ void batch_norm_sums(const float* parts, float* gradient, float* kept, int chunks, int channels, float fraction) {
+    __shared__ double sh[16][33];
+    int c = blockIdx.x * 32 + threadIdx.x;
+    double2 t = column_total(parts, chunks, channels, c, sh);
+    if (threadIdx.y == 0 && c < channels) {
+        gradient[c] += (float)t.y; gradient[channels + c] += (float)t.x;
+        kept[c] = (float)(t.x * fraction); kept[channels + c] = (float)(t.y * fraction);
+    }
+}
+extern "C" __global__ void batch_norm_back(const float* x, const float* g, const float* saved, const float* weight, const float* kept, float* dx, int channels, long long n) {
+    EACH(i, n) {
+        int c = i % channels;
+        float scale = saved[channels + c], normal = (x[i] - saved[c]) * scale;
+        dx[i] = weight[c] * scale * (g[i] - kept[c] - normal * kept[channels + c]);
+    }
+}
+
+// Filter response normalisation: a block of 32 channels by 8 rows for each example.
+extern "C" __global__ void response_norm(const float* x, const float* weight, float* y, float* scales, int places, int channels) {
+    __shared__ float sh[8][33];
+    int c = blockIdx.x * 32 + threadIdx.x; long long at = (long long)blockIdx.y * places * channels + c;
+    float sum = 0;
+    if (c < channels) for (int p = threadIdx.y; p < places; p += 8) { float v = x[at + (long long)p * channels]; sum += v * v; }
+    sh[threadIdx.y][threadIdx.x] = sum; __syncthreads();
+    sum = 0; for (int k = 0; k < 8; k++) sum += sh[k][threadIdx.x];
+    if (c >= channels) return;
+    float s = 1.f / sqrtf(sum / places + 1e-6f), w = weight[c], b = weight[channels + c];
+    if (threadIdx.y == 0) scales[(long long)blockIdx.y * channels + c] = s;
+    for (int p = threadIdx.y; p < places; p += 8) y[at + (long long)p * channels] = w * x[at + (long long)p * channels] * s + b;
+}
+// parts: for each example the sums of g x scale and of g. `dx` may be missing.
+extern "C" __global__ void response_norm_back(const float* x, const float* g, const float* weight, const float* scales, float* dx, float* parts, int places, int channels) {
+    __shared__ float one[8][33], two[8][33];
+    int c = blockIdx.x * 32 + threadIdx.x; long long at = (long long)blockIdx.y * places * channels + c;
+    float a = 0, b = 0;
+    if (c < channels) for (int p = threadIdx.y; p < places; p += 8) {
+        float h = g[at + (long long)p * channels]; a += h * x[at + (long long)p * channels]; b += h;
+    }
+    one[threadIdx.y][threadIdx.x] = a; two[threadIdx.y][threadIdx.x] = b; __syncthreads();
+    a = b = 0; for (int k = 0; k < 8; k++) { a += one[k][threadIdx.x]; b += two[k][threadIdx.x]; }
+    if (c >= channels) return;
+    float s = scales[(long long)blockIdx.y * channels + c], w = weight[c];
+    if (threadIdx.y == 0) { parts[(long long)blockIdx.y * 2 * channels + c] = b; parts[(long long)blockIdx.y * 2 * channels + channels + c] = a * s; }
+    if (dx) for (int p = threadIdx.y; p < places; p += 8) {
+        long long i = at + (long long)p * channels;
+        dx[i] = w * s * (g[i] - x[i] * s * s * a / places);
+    }
+}
+
+// Masks of dropout, of an example or of all: the host's, bit by bit.
+extern "C" __global__ void dropout(const float* x, float* y, float* mask, u64 family, int of_examples, u64 threshold, float kept, int size, long long n) {
+    EACH(i, n) {
+        u64 example = i / size, k = i % size;
+        u64 bits = splitmix(start_of(family, of_examples ? example : 0) + (k / 2 + 1) * GAMMA);
+        float m = ((k & 1 ? bits >> 32 : bits) & 0xffffffffull) < threshold ? 0.f : kept;
+        mask[i] = m; y[i] = x[i] * m;
+    }
+}
+// Sixteen threads for each example; the mask is 1 before.
+extern "C" __global__ void normal_mask(float* mask, u64 family, int of_examples, float std, int size, int examples) {
+    int example = (blockIdx.x * blockDim.x + threadIdx.x) / 16, lane = threadIdx.x % 16;
+    if (example >= examples) return;
+    u64 start = start_of(family, of_examples ? example : 0);
+    Lane g;
+    g.a = splitmix(start + (lane + 1) * GAMMA) >> 32; g.b = splitmix(start + (16 + lane + 1) * GAMMA) >> 32;
+    g.c = splitmix(start + (32 + lane + 1) * GAMMA) >> 32; g.d = splitmix(start + (48 + lane + 1) * GAMMA) >> 32;
+    add_lane(mask + (long long)example * size, std, g, lane, size);
+}
+extern "C" __global__ void multiply(const float* x, const float* m, float* y, long long n) { EACH(i, n) y[i] = x[i] * m[i]; }

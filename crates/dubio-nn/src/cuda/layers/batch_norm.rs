@@ -1,0 +1,52 @@
+//! `Layer::BatchNorm`: channels shifted and scaled to mean 0 and variance 1 over a batch.
+
+use super::{Arg, Pass, Place, sums};
+use crate::mode::Statistics;
+
+fn rows(pass: &Pass<'_>) -> (usize, usize) {
+    (pass.batch * pass.shape().places(), pass.shape().channels)
+}
+
+pub(super) fn forward(pass: &Pass<'_>, statistics: Place) {
+    let (rows, channels) = rows(pass);
+    let (device, x, width) = (pass.device, pass.inputs[0], Arg::from(channels as i32));
+    match pass.mode.statistics {
+        Statistics::Running => {
+            let arguments = [statistics.into(), pass.saved.into(), width];
+            device.launch("running_statistics", (channels.div_ceil(256), 1), (256, 1), &arguments);
+        }
+        Statistics::Batch { momentum } => {
+            let of = (x, Place::NOWHERE, Place::NOWHERE);
+            let chunks =
+                sums::parts(device, sums::What::Spread, of, pass.scratch, (rows, channels));
+            let places: [Arg; 4] = [x, pass.scratch, pass.saved, statistics].map(Into::into);
+            let counts: [Arg; 3] = [rows, chunks, channels].map(|count| (count as i32).into());
+            let arguments = [&places[..], &counts, &[(momentum as f32).into()]].concat();
+            device.launch("batch_statistics", (channels.div_ceil(32), 1), (32, 8), &arguments);
+        }
+    }
+    let [x, saved, weight, y] = [x, pass.saved, pass.theta, pass.output].map(Into::into);
+    device.each("batch_norm", pass.size_in(), &[x, saved, weight, y, width]);
+}
+
+pub(super) fn backward(pass: &Pass<'_>, g: Place, to: Option<Place>, gradient: Place) {
+    let (rows, channels) = rows(pass);
+    let (device, x) = (pass.device, pass.inputs[0]);
+    let of = (x, g, pass.saved);
+    let chunks = sums::parts(device, sums::What::Back, of, pass.scratch, (rows, channels));
+    // With statistics of the batch, every input moves them; with running ones, none does.
+    let fraction = match pass.mode.statistics {
+        Statistics::Batch { .. } => 1.0 / rows as f32,
+        Statistics::Running => 0.0,
+    };
+    let kept = pass.scratch.plus(sums::room(rows, channels));
+    let [parts, gradient, kept] = [pass.scratch, gradient, kept].map(Arg::from);
+    let width = Arg::from(channels as i32);
+    let arguments = [parts, gradient, kept, (chunks as i32).into(), width, fraction.into()];
+    device.launch("batch_norm_sums", (channels.div_ceil(32), 1), (32, 8), &arguments);
+    if let Some(to) = to {
+        let [x, g, saved, weight] = [x, g, pass.saved, pass.theta].map(Into::into);
+        let arguments = [x, g, saved, weight, kept, to.into(), width];
+        device.each("batch_norm_back", pass.size_in(), &arguments);
+    }
+}

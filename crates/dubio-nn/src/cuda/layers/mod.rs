@@ -1,0 +1,199 @@
+//! What each layer asks of the GPU, one layer one file.
+
+mod activation;
+mod batch_norm;
+mod conv2d;
+mod dropout;
+mod filter_response_norm;
+mod joints;
+mod linear;
+mod pool;
+
+use std::sync::Arc;
+
+use dubio_random::stream::Stream;
+
+use super::device::{Arg, Device, Place};
+use crate::layer::Layer;
+use crate::mode::Mode;
+use crate::network::Node;
+use crate::shape::Shape;
+
+/// What a layer sees, on the way forward and back.
+pub(super) struct Pass<'a> {
+    pub device: &'a Arc<Device>,
+    pub node: &'a Node,
+    /// Examples.
+    pub batch: usize,
+    /// Its parameters.
+    pub theta: Place,
+    /// Activations that come in, one place for each input.
+    pub inputs: Vec<Place>,
+    /// Activations that go out.
+    pub output: Place,
+    /// What it keeps for the way back, [`saved`] numbers.
+    pub saved: Place,
+    /// Room to work in, [`scratch`] numbers.
+    pub scratch: Place,
+    /// What the pass is for.
+    pub mode: &'a Mode,
+    /// Random numbers of this layer alone.
+    pub noise: Option<Stream>,
+}
+
+impl Pass<'_> {
+    fn shape(&self) -> Shape {
+        self.node.inputs[0]
+    }
+    /// Numbers that come in.
+    fn size_in(&self) -> usize {
+        self.batch * self.shape().size()
+    }
+    /// Numbers that go out.
+    fn size_out(&self) -> usize {
+        self.batch * self.node.output.size()
+    }
+    /// Height, width and channels that come in, height and width that go out: what most kernels ask for first.
+    fn sides(&self) -> [Arg; 5] {
+        let (input, output) = (self.shape(), self.node.output);
+        [input.height, input.width, input.channels, output.height, output.width]
+            .map(|side| (side as i32).into())
+    }
+}
+
+/// Numbers kept from forward to backward.
+pub(super) fn saved(node: &Node, capacity: usize) -> usize {
+    match node.layer {
+        Layer::MaxPool { .. } => node.output.size() * capacity,
+        Layer::BatchNorm => 2 * node.inputs[0].channels,
+        Layer::FilterResponseNorm => node.inputs[0].channels * capacity,
+        Layer::Dropout { .. } | Layer::GaussianDropout { .. } => node.inputs[0].size() * capacity,
+        _ => 0,
+    }
+}
+
+/// Numbers of room to work in.
+pub(super) fn scratch(node: &Node, capacity: usize) -> usize {
+    let input = node.inputs[0];
+    match node.layer {
+        Layer::Linear { outputs } => sums::room(capacity, outputs),
+        Layer::Conv2d { channels, .. } => {
+            let sums = sums::room(capacity * node.output.places(), channels);
+            conv2d::Windows::of(node).room(capacity).max(sums)
+        }
+        Layer::BatchNorm => {
+            sums::room(capacity * input.places(), input.channels) + 2 * input.channels
+        }
+        Layer::FilterResponseNorm => 2 * input.channels * (capacity + 1),
+        _ => 0,
+    }
+}
+
+/// Activations forward.
+pub(super) fn forward(pass: &Pass<'_>, statistics: Place) {
+    match pass.node.layer {
+        Layer::Linear { outputs } => linear::forward(pass, outputs),
+        Layer::Conv2d { channels, bias, .. } => conv2d::forward(pass, channels, bias),
+        Layer::MaxPool { .. } | Layer::AveragePool { .. } | Layer::GlobalAveragePool => {
+            pool::forward(pass);
+        }
+        Layer::BatchNorm => batch_norm::forward(pass, statistics),
+        Layer::FilterResponseNorm => filter_response_norm::forward(pass),
+        Layer::Relu | Layer::Elu | Layer::Swish => activation::forward(pass),
+        Layer::Dropout { .. } | Layer::GaussianDropout { .. } => dropout::forward(pass),
+        Layer::Flatten | Layer::Add | Layer::Concat | Layer::PaddedShortcut { .. } => {
+            joints::forward(pass);
+        }
+    }
+}
+
+/// Gradients back: to the inputs where there is a place for them, and added to those of the parameters.
+pub(super) fn backward(
+    pass: &Pass<'_>,
+    output_gradient: Place,
+    inputs: &[Option<Place>],
+    gradient: Place,
+) {
+    let first = inputs[0];
+    match pass.node.layer {
+        Layer::Linear { outputs } => {
+            linear::backward(pass, outputs, output_gradient, first, gradient);
+        }
+        Layer::Conv2d { channels, bias, .. } => {
+            conv2d::backward(pass, (channels, bias), output_gradient, first, gradient);
+        }
+        Layer::MaxPool { .. } | Layer::AveragePool { .. } | Layer::GlobalAveragePool => {
+            pool::backward(pass, output_gradient, first);
+        }
+        Layer::BatchNorm => batch_norm::backward(pass, output_gradient, first, gradient),
+        Layer::FilterResponseNorm => {
+            filter_response_norm::backward(pass, output_gradient, first, gradient);
+        }
+        Layer::Relu | Layer::Elu | Layer::Swish => {
+            activation::backward(pass, output_gradient, first);
+        }
+        Layer::Dropout { .. } | Layer::GaussianDropout { .. } => {
+            dropout::backward(pass, output_gradient, first);
+        }
+        Layer::Flatten | Layer::Add | Layer::Concat | Layer::PaddedShortcut { .. } => {
+            joints::backward(pass, output_gradient, inputs);
+        }
+    }
+}
+
+/// Sums over the rows of a matrix, channel by channel, in an order that depends on its size alone.
+mod sums {
+    use super::{Arg, Device, Place};
+
+    /// Rows of a chunk.
+    const CHUNK: usize = 256;
+
+    /// Which sums.
+    #[derive(Clone, Copy)]
+    pub(super) enum What {
+        /// Of the numbers.
+        Plain = 0,
+        /// Of their distances from the first row, and of the squares of those.
+        Spread = 1,
+        /// Of gradients, and of gradients times normalised inputs.
+        Back = 2,
+    }
+
+    /// Numbers that the parts of the sums take.
+    pub(super) fn room(rows: usize, channels: usize) -> usize {
+        2 * channels * rows.div_ceil(CHUNK)
+    }
+
+    /// A part for each chunk of rows; how many there are.
+    pub(super) fn parts(
+        device: &Device,
+        what: What,
+        (x, g, saved): (Place, Place, Place),
+        parts: Place,
+        (rows, channels): (usize, usize),
+    ) -> usize {
+        let chunks = rows.div_ceil(CHUNK);
+        let places: [Arg; 4] = [x, g, saved, parts].map(Into::into);
+        let [x, g, saved, parts] = places;
+        let counts: [Arg; 3] = [rows, channels, CHUNK].map(|count| (count as i32).into());
+        let [rows, width, chunk] = counts;
+        let arguments = [(what as i32).into(), x, g, saved, parts, rows, width, chunk];
+        device.launch("column_parts", (channels.div_ceil(32), chunks), (32, 8), &arguments);
+        chunks
+    }
+
+    /// Adds the sums of the rows to `sums`.
+    pub(super) fn add(
+        device: &Device,
+        x: Place,
+        scratch: Place,
+        sums: Place,
+        (rows, channels): (usize, usize),
+    ) {
+        let nothing = Place::NOWHERE;
+        let chunks =
+            parts(device, What::Plain, (x, nothing, nothing), scratch, (rows, channels)) as i32;
+        let arguments = [scratch.into(), sums.into(), chunks.into(), (channels as i32).into()];
+        device.launch("column_sums", (channels.div_ceil(32), 1), (32, 8), &arguments);
+    }
+}

@@ -1,0 +1,67 @@
+//! The engine for NVIDIA's GPUs, in single precision.
+//!
+//! The driver and its libraries are loaded when a GPU is asked for, so the same program runs without one. Noise
+//! and masks are the very numbers that the CPU's engine draws; sums run in a fixed order, so the same seed gives
+//! the same bytes on the same kind of GPU.
+
+mod data;
+mod device;
+mod error;
+mod layers;
+mod libraries;
+mod model;
+mod tape;
+mod vector;
+
+use std::sync::Arc;
+
+pub use data::CudaData;
+pub use error::Error;
+pub use model::CudaModel;
+pub use vector::CudaVector;
+
+use crate::engine::Engine;
+use crate::examples::Examples;
+use crate::network::Network;
+use device::Device;
+
+/// A GPU and its memory.
+#[derive(Clone, Debug)]
+pub struct Cuda(Arc<Device>);
+
+impl Cuda {
+    /// The GPU of this number, from 0.
+    pub fn open(ordinal: usize) -> Result<Self, Error> {
+        Device::open(ordinal).map(Self)
+    }
+
+    /// What the GPU is called.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+}
+
+/// Compiles every kernel for a kind of GPU, `compute_90`, which takes NVRTC and no GPU.
+pub fn compile_kernels(architecture: &str) -> Result<(), Error> {
+    libraries::load_compiler()?;
+    device::compile(architecture).map(|_| ())
+}
+
+impl Engine for Cuda {
+    type Number = f32;
+    type Vector = CudaVector;
+    type Data = CudaData;
+    type Model = CudaModel;
+
+    fn vector(&self, numbers: &[f32]) -> CudaVector {
+        CudaVector::of(&self.0, numbers)
+    }
+
+    fn data(&self, examples: &Examples<f32>) -> CudaData {
+        CudaData::new(&self.0, examples)
+    }
+
+    fn model(&self, network: &Network, capacity: usize) -> CudaModel {
+        CudaModel::new(&self.0, network, capacity)
+    }
+}

@@ -1,0 +1,326 @@
+//! A network at work on a GPU.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use dubio_random::stream::Stream;
+
+use super::Cuda;
+use super::data::{Chosen, CudaData, Order};
+use super::device::{Arg, Buffer, Device, Place};
+use super::tape::Tape;
+use super::vector::CudaVector;
+use crate::engine::{Batch, Model, Point, Seed, Visited};
+use crate::examples::Answers;
+use crate::initial;
+use crate::loss::{Kernel, LARGEST_LOG_STD, Loss, Truth};
+use crate::mode::{Mode, Statistics};
+use crate::network::{Network, Node};
+
+/// A network's buffers on a GPU, and what it learns from.
+pub struct CudaModel {
+    tape: Tape,
+    task: Option<(CudaData, Arc<dyn Loss>)>,
+    order: Order,
+    inputs: Buffer<f32>,
+    /// Gradients of the outputs.
+    seed: Buffer<f32>,
+    /// Losses of the examples of a batch.
+    of_examples: Buffer<f64>,
+    /// Mean losses of batches that nobody has asked for yet: those on the device come last.
+    losses: Vec<f64>,
+    ring: Buffer<f64>,
+    in_ring: usize,
+    /// Running statistics of a pass that may not move those of its point.
+    statistics: Buffer<f32>,
+    /// A gradient of the parameters that nobody asked for.
+    unused: Buffer<f32>,
+    input_gradient: Buffer<f32>,
+}
+
+/// Losses that are kept on the device before they are fetched.
+const RING: usize = 4096;
+const NOTHING: &str = "a network learns after it was told what from";
+
+impl CudaModel {
+    pub(super) fn new(device: &Arc<Device>, network: &Network, capacity: usize) -> Self {
+        let zeros = |numbers: usize| Buffer::<f32>::zeros(device, numbers);
+        Self {
+            tape: Tape::new(device, network, capacity),
+            task: None,
+            order: Order { host: Vec::new(), device: Buffer::zeros(device, 0) },
+            inputs: zeros(capacity * network.input.size()),
+            seed: zeros(capacity * network.output().size()),
+            of_examples: Buffer::zeros(device, capacity),
+            losses: Vec::new(),
+            ring: Buffer::zeros(device, RING),
+            in_ring: 0,
+            statistics: zeros(network.statistics()),
+            unused: zeros(network.parameters()),
+            input_gradient: zeros(capacity * network.input.size()),
+        }
+    }
+
+    fn device(&self) -> &Arc<Device> {
+        &self.tape.device
+    }
+
+    /// Numbers of the outputs of the last batch.
+    fn outputs_len(&self) -> usize {
+        self.tape.batch * self.tape.network.output().size()
+    }
+
+    /// Brings a batch's inputs together and runs them forward; the place of the outputs.
+    fn run(&mut self, theta: Place, statistics: Place, batch: &Batch<'_>, mode: &Mode) -> Place {
+        let (data, _) = self.task.as_ref().expect(NOTHING);
+        let chosen = Chosen::new(&batch.rows, &self.order);
+        chosen.inputs(data, batch.augment, &self.inputs);
+        self.tape.forward(theta, statistics, self.inputs.place(), batch.rows.len(), mode)
+    }
+
+    /// As [`Self::run`], with running statistics that do not move.
+    fn run_fixed(&mut self, point: &Point<CudaVector>, batch: &Batch<'_>, mode: &Mode) -> Place {
+        self.keep_statistics(point);
+        let statistics = self.statistics.place();
+        self.run(point.theta.place(), statistics, batch, mode)
+    }
+
+    fn keep_statistics(&self, point: &Point<CudaVector>) {
+        let (from, to) = (point.statistics.place(), self.statistics.place());
+        self.device().copy(from, to, self.statistics.len());
+    }
+
+    /// The mean loss of the last batch's outputs to a place; its gradient becomes the seed.
+    fn mean_loss(&self, outputs: Place, batch: &Batch<'_>, mean: Place) {
+        let (data, loss) = self.task.as_ref().expect(NOTHING);
+        let chosen = Chosen::new(&batch.rows, &self.order);
+        let count = batch.rows.len();
+        let (order, start) = chosen.on_device();
+        let [out, order, seed, losses] =
+            [outputs, order, self.seed.place(), self.of_examples.place()].map(Arg::from);
+        let (start, examples) = (Arg::from(start), Arg::from(count as i32));
+        let (name, arguments) = match (loss.kernel(), data.labels(), data.targets()) {
+            (Some(Kernel::CrossEntropy), Some(labels), _) => {
+                let classes = Arg::from((self.outputs_len() / count) as i32);
+                let labels = labels.into();
+                ("cross_entropy", [out, labels, order, start, seed, losses, classes, examples])
+            }
+            (Some(Kernel::Gaussian), _, Some(targets)) => {
+                let (targets, bound) = (targets.into(), LARGEST_LOG_STD.into());
+                ("gaussian", [out, targets, order, start, seed, losses, bound, examples])
+            }
+            _ => return self.mean_loss_on_host(outputs, &chosen.on_host(), mean),
+        };
+        self.device().launch(name, (count.div_ceil(64), 1), (64, 1), &arguments);
+        let arguments = [losses, mean.into(), examples];
+        self.device().launch("mean_loss", (1, 1), (256, 1), &arguments);
+    }
+
+    /// The same for a loss without a kernel: the outputs go to the host and the gradient comes back.
+    fn mean_loss_on_host(&self, outputs: Place, rows: &[u32], mean: Place) {
+        let (data, loss) = self.task.as_ref().expect(NOTHING);
+        let outputs: Vec<f32> = self.device().download(outputs, self.outputs_len());
+        let outputs: Vec<f64> = outputs.into_iter().map(f64::from).collect();
+        let mut gradient = vec![0.0; outputs.len()];
+        let value = match &data.examples().answers {
+            Answers::Labels(all) => {
+                let labels: Vec<u32> = rows.iter().map(|&row| all[row as usize]).collect();
+                loss.mean(&outputs, Truth::Labels(&labels), rows, &mut gradient)
+            }
+            Answers::Targets(all) => {
+                let targets: Vec<f64> = rows.iter().map(|&row| all[row as usize]).collect();
+                loss.mean(&outputs, Truth::Targets(&targets), rows, &mut gradient)
+            }
+        };
+        let gradient: Vec<f32> = gradient.into_iter().map(|g| g as f32).collect();
+        self.device().upload(&gradient, self.seed.place());
+        self.device().upload(&[value], mean);
+    }
+
+    /// The factors that a seed gives to the last batch's outputs.
+    fn factors(&self, seed: Seed<'_>, outputs: Place) {
+        let (device, room) = (self.device(), self.seed.place());
+        match seed {
+            Seed::Factors(given) => {
+                let given: Vec<f32> = given.iter().map(|factor| *factor as f32).collect();
+                device.upload(&given, room);
+            }
+            Seed::CrossEntropy { labels, weights } => {
+                let (count, classes) = (labels.len(), self.outputs_len() / labels.len());
+                let (labels, weights) = (Buffer::of(device, labels), Buffer::of(device, weights));
+                let [out, labels, weights, room] =
+                    [outputs, labels.place(), weights.place(), room].map(Arg::from);
+                let [classes, examples] = [classes, count].map(|n| Arg::from(n as i32));
+                let arguments = [out, labels, weights, room, classes, examples];
+                let blocks = (count.div_ceil(64), 1);
+                device.launch("weighted_cross_entropy", blocks, (64, 1), &arguments);
+            }
+        }
+    }
+
+    fn back(&mut self, theta: Place, mode: &Mode, gradient: Place, inputs: Option<Place>) {
+        let seed = self.seed.place();
+        self.tape.backward(theta, self.inputs.place(), seed, mode, gradient, inputs);
+    }
+}
+
+impl Model<Cuda> for CudaModel {
+    fn network(&self) -> &Network {
+        &self.tape.network
+    }
+
+    fn start(&self, stream: &Stream) -> Point<CudaVector> {
+        let of = |numbers: Vec<f32>| CudaVector::of(self.device(), &numbers);
+        let network = &self.tape.network;
+        Point { theta: of(initial::start(network, stream)), statistics: of(initial::rest(network)) }
+    }
+
+    fn learn(&mut self, data: &CudaData, loss: &Arc<dyn Loss>, moving: Range<usize>) {
+        let stays = |node: &Node| node.stays(&moving);
+        self.tape.frozen = self.tape.network.nodes().iter().map(stays).collect();
+        self.task = Some((data.clone(), Arc::clone(loss)));
+    }
+
+    fn order(&mut self, rows: &[u32]) {
+        if self.order.device.len() == rows.len() {
+            self.device().upload(rows, self.order.device.place());
+        } else {
+            self.order.device = Buffer::of(self.device(), rows);
+        }
+        self.order.host = rows.to_vec();
+    }
+
+    fn gradient(
+        &mut self,
+        point: &mut Point<CudaVector>,
+        batch: &Batch<'_>,
+        gradient: &mut CudaVector,
+    ) {
+        if self.in_ring == RING {
+            self.fetch_losses();
+        }
+        let mode = Mode::training(batch.noise);
+        let (theta, statistics) = (point.theta.place(), point.statistics.place());
+        let outputs = self.run(theta, statistics, batch, &mode);
+        // Places count in f32, of which a loss takes two.
+        self.mean_loss(outputs, batch, self.ring.place().plus(2 * self.in_ring));
+        self.in_ring += 1;
+        self.back(theta, &mode, gradient.place(), None);
+    }
+
+    fn losses(&mut self) -> Vec<f64> {
+        self.fetch_losses();
+        std::mem::take(&mut self.losses)
+    }
+
+    fn loss(&mut self, point: &Point<CudaVector>, batch: &Batch<'_>) -> f64 {
+        let outputs = self.run_fixed(point, batch, &Mode::predicting(None));
+        let mean = Buffer::<f64>::zeros(self.device(), 1);
+        self.mean_loss(outputs, batch, mean.place());
+        self.device().download(mean.place(), 1)[0]
+    }
+
+    fn observe(
+        &mut self,
+        theta: &CudaVector,
+        statistics: &mut CudaVector,
+        batch: &Batch<'_>,
+        momentum: f64,
+    ) {
+        let mode = Mode { statistics: Statistics::Batch { momentum }, ..Mode::training(None) };
+        self.run(theta.place(), statistics.place(), batch, &mode);
+    }
+
+    fn outputs(&mut self, point: &Point<CudaVector>, batch: &Batch<'_>, out: &mut Vec<f32>) {
+        let outputs = self.run_fixed(point, batch, &Mode::predicting(batch.noise));
+        out.extend(self.device().download::<f32>(outputs, self.outputs_len()));
+    }
+
+    fn seeded_gradient(
+        &mut self,
+        point: &mut Point<CudaVector>,
+        batch: &Batch<'_>,
+        seed: Seed<'_>,
+        gradient: &mut CudaVector,
+    ) {
+        let mode = Mode::training(batch.noise);
+        let (theta, statistics) = (point.theta.place(), point.statistics.place());
+        let outputs = self.run(theta, statistics, batch, &mode);
+        self.factors(seed, outputs);
+        self.back(theta, &mode, gradient.place(), None);
+    }
+
+    fn visit(
+        &mut self,
+        point: &Point<CudaVector>,
+        batch: &Batch<'_>,
+        seed: Seed<'_>,
+        visitor: &mut dyn FnMut(Visited<'_, CudaVector>),
+    ) {
+        let mode = Mode::predicting(batch.noise);
+        let outputs = self.run_fixed(point, batch, &mode);
+        self.factors(seed, outputs);
+        self.back(point.theta.place(), &mode, self.unused.place(), None);
+        let copy = |from: Place, numbers: usize| {
+            let copy = CudaVector(Buffer::zeros(self.device(), numbers));
+            self.device().copy(from, copy.place(), numbers);
+            copy
+        };
+        let nodes = self.tape.network.nodes().iter().enumerate();
+        for (index, node) in nodes.filter(|(_, node)| !node.parameters.is_empty()) {
+            let input = self.tape.read(node.sources[0], self.inputs.place());
+            let inputs = &copy(input, self.tape.batch * node.inputs[0].size());
+            let gradients = self.tape.output_gradients(index);
+            let output_gradients = &copy(gradients, self.tape.batch * node.output.size());
+            visitor(Visited { node: index, inputs, output_gradients });
+        }
+    }
+
+    fn predict(
+        &mut self,
+        point: &Point<CudaVector>,
+        inputs: &[f32],
+        noise: Option<&Stream>,
+        out: &mut Vec<f32>,
+    ) {
+        self.keep_statistics(point);
+        let size = self.tape.network.input.size();
+        let mode = Mode::predicting(noise);
+        for part in inputs.chunks(self.tape.capacity * size) {
+            self.device().upload(part, self.inputs.place());
+            let (theta, statistics) = (point.theta.place(), self.statistics.place());
+            let (input, batch) = (self.inputs.place(), part.len() / size);
+            let outputs = self.tape.forward(theta, statistics, input, batch, &mode);
+            out.extend(self.device().download::<f32>(outputs, self.outputs_len()));
+        }
+    }
+
+    fn input_gradient(
+        &mut self,
+        point: &Point<CudaVector>,
+        inputs: &[f32],
+        noise: Option<&Stream>,
+        seed: Seed<'_>,
+        out: &mut [f32],
+    ) {
+        self.keep_statistics(point);
+        let mode = Mode::predicting(noise);
+        let (theta, statistics) = (point.theta.place(), self.statistics.place());
+        self.device().upload(inputs, self.inputs.place());
+        let batch = inputs.len() / self.tape.network.input.size();
+        let outputs = self.tape.forward(theta, statistics, self.inputs.place(), batch, &mode);
+        self.factors(seed, outputs);
+        let (unused, to) = (self.unused.place(), self.input_gradient.place());
+        self.back(theta, &mode, unused, Some(to));
+        out.copy_from_slice(&self.device().download::<f32>(to, out.len()));
+    }
+}
+
+impl CudaModel {
+    /// Brings the losses on the device to the host. Waits.
+    fn fetch_losses(&mut self) {
+        let fetched = self.device().download::<f64>(self.ring.place(), self.in_ring);
+        self.losses.extend(fetched);
+        self.in_ring = 0;
+    }
+}

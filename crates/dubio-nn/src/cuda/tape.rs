@@ -1,0 +1,184 @@
+//! A network's buffers on a GPU: run forward over a batch, then back.
+
+use std::sync::Arc;
+
+use super::device::{Buffer, Device, Place};
+use super::layers::{self, Pass};
+use crate::mode::Mode;
+use crate::network::{Network, Node, Source};
+
+/// Buffers for batches of up to some size, allocated once.
+pub(super) struct Tape {
+    pub network: Network,
+    pub device: Arc<Device>,
+    pub capacity: usize,
+    /// Examples of the last batch.
+    pub batch: usize,
+    outputs: Vec<Buffer<f32>>,
+    gradients: Vec<Buffer<f32>>,
+    saved: Vec<Buffer<f32>>,
+    scratch: Buffer<f32>,
+    /// For gradients that reach a node after another has: one for each input that a layer may have.
+    spare: Vec<Buffer<f32>>,
+    /// Nodes whose parameters stay, and with them their running statistics.
+    pub frozen: Vec<bool>,
+}
+
+impl Tape {
+    /// Room for `capacity` examples at a time.
+    pub(super) fn new(device: &Arc<Device>, network: &Network, capacity: usize) -> Self {
+        let nodes = network.nodes();
+        let zeros = |numbers: usize| Buffer::zeros(device, numbers);
+        let each_output =
+            || nodes.iter().map(|node| zeros(node.output.size() * capacity)).collect();
+        let most = nodes.iter().map(|node| node.inputs.len()).max().unwrap_or(0);
+        let largest = |which: usize| {
+            nodes.iter().filter_map(|node| Some(node.inputs.get(which)?.size())).max().unwrap_or(0)
+        };
+        let scratch = nodes.iter().map(|node| layers::scratch(node, capacity)).max().unwrap_or(0);
+        Self {
+            capacity,
+            batch: 0,
+            outputs: each_output(),
+            gradients: each_output(),
+            saved: nodes.iter().map(|node| zeros(layers::saved(node, capacity))).collect(),
+            scratch: zeros(scratch),
+            spare: (0..most).map(|which| zeros(largest(which) * capacity)).collect(),
+            frozen: vec![false; nodes.len()],
+            device: Arc::clone(device),
+            network: network.clone(),
+        }
+    }
+
+    /// What a node put out for the last batch.
+    pub(super) fn activations(&self, node: usize) -> Place {
+        self.outputs[node].place()
+    }
+
+    /// Gradient with respect to what a node put out for the last batch.
+    pub(super) fn output_gradients(&self, node: usize) -> Place {
+        self.gradients[node].place()
+    }
+
+    /// What comes from a source, in a batch whose inputs these are.
+    pub(super) fn read(&self, source: Source, input: Place) -> Place {
+        match source {
+            Source::Input => input,
+            Source::Node(index) => self.outputs[index].place(),
+        }
+    }
+
+    fn pass<'a>(&'a self, index: usize, theta: Place, input: Place, mode: &'a Mode) -> Pass<'a> {
+        let node = &self.network.nodes()[index];
+        let noise = mode.noise.as_ref().filter(|_| node.layer.is_noisy());
+        Pass {
+            device: &self.device,
+            node,
+            batch: self.batch,
+            theta: theta.plus(node.parameters.start),
+            inputs: node.sources.iter().map(|&source| self.read(source, input)).collect(),
+            output: self.outputs[index].place(),
+            saved: self.saved[index].place(),
+            scratch: self.scratch.place(),
+            mode,
+            noise: noise.map(|stream| stream.child(&node.name)),
+        }
+    }
+
+    /// Runs the network on a batch; gives the place of its outputs, `[batch, outputs]`.
+    pub(super) fn forward(
+        &mut self,
+        theta: Place,
+        statistics: Place,
+        input: Place,
+        batch: usize,
+        mode: &Mode,
+    ) -> Place {
+        assert!(batch <= self.capacity, "a batch larger than the buffers");
+        self.batch = batch;
+        let frozen = mode.frozen();
+        for (index, node) in self.network.nodes().iter().enumerate() {
+            let mode = if self.frozen[index] { &frozen } else { mode };
+            let pass = self.pass(index, theta, input, mode);
+            layers::forward(&pass, statistics.plus(node.statistics.start));
+        }
+        self.activations(self.network.nodes().len() - 1)
+    }
+
+    /// Runs gradients back through the last batch, from `seed`. That of the parameters replaces
+    /// `gradient`; that of the inputs is written to a place, if there is one.
+    pub(super) fn backward(
+        &mut self,
+        theta: Place,
+        input: Place,
+        seed: Place,
+        mode: &Mode,
+        gradient: Place,
+        input_gradient: Option<Place>,
+    ) {
+        let nodes = self.network.nodes();
+        let last = nodes.len() - 1;
+        self.device.zero(gradient, self.network.parameters());
+        self.device.copy(
+            seed,
+            self.gradients[last].place(),
+            self.batch * nodes[last].output.size(),
+        );
+        let mut reached = Reached { nodes: vec![false; nodes.len()], input: false };
+        reached.nodes[last] = true;
+        let frozen = mode.frozen();
+        for (index, node) in nodes.iter().enumerate().rev() {
+            let mode = if self.frozen[index] { &frozen } else { mode };
+            let reads_node = node.sources.iter().any(|source| *source != Source::Input);
+            let learns = reads_node || !node.parameters.is_empty() || input_gradient.is_some();
+            if !reached.nodes[index] || !learns {
+                continue; // nobody needs what would come of it
+            }
+            let pass = self.pass(index, theta, input, mode);
+            let targets = self.targets(node, &mut reached, input_gradient);
+            let given: Vec<Option<Place>> = targets.iter().map(|target| target.fill).collect();
+            let output_gradient = self.gradients[index].place();
+            layers::backward(&pass, output_gradient, &given, gradient.plus(node.parameters.start));
+            for (target, shape) in targets.iter().zip(&node.inputs) {
+                if let (Some(from), Some(to)) = (target.fill, target.add_to) {
+                    let one = 1_f32;
+                    let arguments = [to.into(), one.into(), one.into(), from.into()];
+                    self.device.each("combine", self.batch * shape.size(), &arguments);
+                }
+            }
+        }
+    }
+
+    /// Where the gradients of a node's inputs go: straight to where they are wanted, or to a spare place where
+    /// another has been.
+    fn targets(&self, node: &Node, reached: &mut Reached, inputs: Option<Place>) -> Vec<Target> {
+        let target = |(which, source): (usize, &Source)| {
+            let (own, again) = match *source {
+                Source::Input => (inputs, std::mem::replace(&mut reached.input, true)),
+                Source::Node(i) => (
+                    Some(self.gradients[i].place()),
+                    std::mem::replace(&mut reached.nodes[i], true),
+                ),
+            };
+            match own {
+                Some(own) if again => {
+                    Target { fill: Some(self.spare[which].place()), add_to: Some(own) }
+                }
+                _ => Target { fill: own, add_to: None },
+            }
+        };
+        node.sources.iter().enumerate().map(target).collect()
+    }
+}
+
+/// Which places a gradient has reached on the way back.
+struct Reached {
+    nodes: Vec<bool>,
+    input: bool,
+}
+
+/// Where a gradient is written, and what it is then added to.
+struct Target {
+    fill: Option<Place>,
+    add_to: Option<Place>,
+}

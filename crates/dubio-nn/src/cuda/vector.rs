@@ -1,0 +1,157 @@
+//! Flat vectors on a GPU.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use dubio_random::generators::Generators;
+use dubio_random::stream::Stream;
+use rayon::prelude::*;
+
+use super::device::{Buffer, Device, Place};
+use crate::engine::Vector;
+
+/// A flat vector on a GPU, in single precision.
+pub struct CudaVector(pub(super) Buffer<f32>);
+
+/// Numbers that share a stream of noise.
+const NOISE_PIECE: usize = 4096;
+
+/// Blocks that a sum over a vector is cut into.
+const PARTS: usize = 256;
+
+impl CudaVector {
+    pub(super) fn of(device: &Arc<Device>, numbers: &[f32]) -> Self {
+        Self(Buffer::of(device, numbers))
+    }
+
+    pub(super) fn place(&self) -> Place {
+        self.0.place()
+    }
+
+    fn device(&self) -> &Arc<Device> {
+        self.0.device()
+    }
+
+    fn each(&self, name: &'static str, arguments: &[super::device::Arg]) {
+        self.device().each(name, self.0.len(), arguments);
+    }
+
+    /// Parts of `sum_i self_i other_i`, still on the device.
+    fn product_parts(&self, other: &Self) -> Buffer<f64> {
+        let parts = Buffer::zeros(self.device(), PARTS);
+        let arguments =
+            [self.place().into(), other.place().into(), parts.place().into(), self.0.len().into()];
+        self.device().launch("dot", (PARTS, 1), (256, 1), &arguments);
+        parts
+    }
+}
+
+impl Clone for CudaVector {
+    fn clone(&self) -> Self {
+        let copy = Self(Buffer::zeros(self.device(), self.0.len()));
+        self.device().copy(self.place(), copy.place(), self.0.len());
+        copy
+    }
+}
+
+impl fmt::Debug for CudaVector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} numbers on {:?}", self.0.len(), self.device())
+    }
+}
+
+impl PartialEq for CudaVector {
+    /// Waits.
+    fn eq(&self, other: &Self) -> bool {
+        let all = |vector: &Self| vector.device().download::<f32>(vector.place(), vector.0.len());
+        all(self) == all(other)
+    }
+}
+
+impl Vector for CudaVector {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+    fn fill(&mut self, value: f64) {
+        self.each("fill", &[self.place().into(), (value as f32).into()]);
+    }
+    fn copy_from(&mut self, other: &Self) {
+        self.device().copy(other.place(), self.place(), self.0.len());
+    }
+    fn scale(&mut self, a: f64) {
+        self.each("scale", &[self.place().into(), (a as f32).into()]);
+    }
+    fn axpy(&mut self, a: f64, x: &Self) {
+        self.combine(1.0, a, x);
+    }
+    fn combine(&mut self, a: f64, b: f64, x: &Self) {
+        let arguments =
+            [self.place().into(), (a as f32).into(), (b as f32).into(), x.place().into()];
+        self.each("combine", &arguments);
+    }
+    fn add_product(&mut self, a: f64, x: &Self, y: &Self) {
+        let arguments =
+            [self.place().into(), (a as f32).into(), x.place().into(), y.place().into()];
+        self.each("add_product", &arguments);
+    }
+    fn add_over_root(&mut self, a: f64, x: &Self, y: &Self, floor: f64) {
+        let [v, x, y] = [self.place(), x.place(), y.place()].map(Into::into);
+        self.each("add_over_root", &[v, (a as f32).into(), x, y, (floor as f32).into()]);
+    }
+    fn add_times_root(&mut self, a: f64, x: &Self, y: &Self) {
+        let arguments =
+            [self.place().into(), (a as f32).into(), x.place().into(), y.place().into()];
+        self.each("add_times_root", &arguments);
+    }
+    fn clip(&mut self, length: f64) {
+        let parts = self.product_parts(self);
+        let arguments =
+            [self.place().into(), parts.place().into(), (PARTS as i32).into(), length.into()];
+        self.each("clip", &arguments);
+    }
+    fn dot(&self, other: &Self) -> f64 {
+        let parts = self.product_parts(other);
+        self.device().download::<f64>(parts.place(), PARTS).iter().sum()
+    }
+    fn add_noise(&mut self, std: f64, stream: &Stream) {
+        let pieces = self.0.len().div_ceil(NOISE_PIECE);
+        let states: Vec<u32> = (0..pieces)
+            .into_par_iter()
+            .flat_map_iter(|piece| {
+                Generators::<16>::seeded(&mut stream.nth(piece).generator()).into_states()
+            })
+            .collect();
+        let states = Buffer::of(self.device(), &states);
+        let arguments = [
+            self.place().into(),
+            (std as f32).into(),
+            states.place().into(),
+            (pieces as i32).into(),
+            self.0.len().into(),
+        ];
+        self.device().launch("add_noise", (pieces.div_ceil(4), 1), (64, 1), &arguments);
+    }
+    fn part(&self, range: Range<usize>) -> Self {
+        let part = Self(Buffer::zeros(self.device(), range.len()));
+        self.device().copy(self.place().plus(range.start), part.place(), range.len());
+        part
+    }
+    fn put(&mut self, start: usize, part: &Self) {
+        self.device().copy(part.place(), self.place().plus(start), part.0.len());
+    }
+    fn bytes_per_number(&self) -> usize {
+        size_of::<f32>()
+    }
+    fn zeros(&self, len: usize) -> Self {
+        Self(Buffer::zeros(self.device(), len))
+    }
+    fn read(&self, range: Range<usize>) -> Vec<f64> {
+        let values: Vec<f32> = self.device().download(self.place().plus(range.start), range.len());
+        values.into_iter().map(f64::from).collect()
+    }
+    fn write(&mut self, start: usize, values: &[f64]) {
+        let values: Vec<f32> = values.iter().map(|v| *v as f32).collect();
+        self.device().upload(&values, self.place().plus(start));
+    }
+}

@@ -1,0 +1,325 @@
+//! The engine for GPUs against the one for CPUs: vectors, every layer, every network, both losses.
+//!
+//! Without a GPU these tests are reported as ignored, unless `DUBIO_CUDA` is 1; without NVRTC so is the one that
+//! only compiles, unless `DUBIO_NVRTC` is 1. `.ci/gpu` runs them where there is a GPU and no cargo.
+
+use std::ops::Range;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use dubio_nn::cuda::{Cuda, compile_kernels};
+use dubio_nn::engine::{Batch, Engine, Model, Point, Rows, Seed, Vector};
+use dubio_nn::examples::{Answers, Examples, Inputs};
+use dubio_nn::layer::{Bias, Layer};
+use dubio_nn::loss::{Kernel, Loss, Truth, mean_loss};
+use dubio_nn::network::{Network, Source};
+use dubio_nn::real::Real;
+use dubio_nn::shape::Shape;
+use dubio_nn::{Double, cpu::Cpu, networks};
+use dubio_random::stream::Stream;
+use libtest_mimic::{Arguments, Failed, Trial};
+
+fn main() -> ExitCode {
+    let (gpu, compiler) = (Cuda::open(0), compile_kernels("compute_80"));
+    for missing in [gpu.as_ref().err(), compiler.as_ref().err()].into_iter().flatten() {
+        eprintln!("note: {missing}");
+    }
+    let asked = |name: &str| std::env::var_os(name).is_some_and(|value| value == "1");
+    let must = asked("DUBIO_CUDA");
+    let on_gpu = |name: &'static str, test: fn(&Cuda)| {
+        let gpu = gpu.clone();
+        let ignored = gpu.is_err() && !must;
+        let run = move || {
+            test(&gpu.map_err(|error| Failed::from(error.to_string()))?);
+            Ok(())
+        };
+        Trial::test(name, run).with_ignored_flag(ignored)
+    };
+    let no_compiler = compiler.is_err() && !asked("DUBIO_NVRTC");
+    let trials = vec![
+        Trial::test("kernels_compile_for_two_generations_of_gpus", || {
+            for architecture in ["compute_80", "compute_90"] {
+                compile_kernels(architecture).map_err(|error| error.to_string())?;
+            }
+            Ok(())
+        })
+        .with_ignored_flag(no_compiler),
+        on_gpu("vectors_move_as_on_a_cpu", vectors),
+        on_gpu("noise_is_that_of_a_cpu_bit_by_bit", noise),
+        on_gpu("every_layer_has_the_gradients_of_a_cpu", every_layer),
+        on_gpu("every_network_has_the_gradients_of_a_cpu", every_network),
+        on_gpu("a_regression_has_the_gradients_of_a_cpu", regression),
+        on_gpu("losses_without_a_kernel_run_on_the_host", host_loss),
+        on_gpu("frozen_layers_keep_their_running_statistics", frozen),
+        on_gpu("the_same_step_gives_the_same_bytes", repeatable),
+    ];
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+/// A loss by its kernel, or by the host where `on_host` says so.
+#[derive(Debug)]
+struct Likelihood {
+    outputs: usize,
+    kernel: Option<Kernel>,
+}
+
+impl Loss for Likelihood {
+    fn outputs(&self) -> usize {
+        self.outputs
+    }
+    fn mean(&self, outputs: &[f64], answers: Truth<'_>, _: &[u32], gradient: &mut [f64]) -> f64 {
+        mean_loss(outputs, answers, gradient)
+    }
+    fn kernel(&self) -> Option<Kernel> {
+        self.kernel
+    }
+}
+
+fn numbers<T: Real>(count: usize, name: &str) -> Vec<T> {
+    let mut values = Double::default().vector(&vec![0.0; count]);
+    values.add_noise(1.0, &Stream::root(3).child(name));
+    values.read(0..count).into_iter().map(|v| T::of(f64::from(v as f32))).collect()
+}
+
+const EXAMPLES: usize = 40;
+const BATCH: Range<usize> = 3..14;
+
+/// Everything that a model can be asked for, named, in f64.
+fn all<E: Engine>(
+    engine: &E,
+    network: &Network,
+    loss: Likelihood,
+    moving: Range<usize>,
+) -> Vec<(&'static str, Vec<f64>)> {
+    let mut model = engine.model(network, BATCH.len());
+    let size = network.input.size();
+    let inputs = Arc::new(numbers::<E::Number>(EXAMPLES * size, "inputs"));
+    let regression = loss.kernel == Some(Kernel::Gaussian);
+    let outputs = network.output().size();
+    let answers = if regression {
+        Answers::Targets(Arc::new(numbers::<f64>(EXAMPLES, "targets")))
+    } else {
+        Answers::Labels(Arc::new((0..EXAMPLES as u32).map(|i| i * 7 % outputs as u32).collect()))
+    };
+    let examples = Examples { inputs: Inputs::Ready(Arc::clone(&inputs)), answers };
+    let loss: Arc<dyn Loss> = Arc::new(loss);
+    model.learn(&engine.data(&examples), &loss, moving);
+    let order: Vec<u32> = (0..EXAMPLES as u32).map(|i| (i * 11 + 5) % EXAMPLES as u32).collect();
+    model.order(&order);
+    // Numbers that both engines can hold.
+    let start = |len: usize, numbers: Vec<f64>| {
+        let numbers: Vec<E::Number> =
+            numbers.into_iter().map(|v| E::Number::of(f64::from(v as f32))).collect();
+        assert_eq!(numbers.len(), len);
+        engine.vector(&numbers)
+    };
+    let from = Double::default().model(network, 1).start(&Stream::root(1));
+    let read = |vector: &E::Vector| vector.read(0..vector.len());
+    let mut point = Point {
+        theta: start(network.parameters(), from.theta.read(0..network.parameters())),
+        statistics: start(network.statistics(), from.statistics.read(0..network.statistics())),
+    };
+    let mut gradient = point.theta.zeros(network.parameters());
+    let noise = Stream::root(9);
+    let mut found = Vec::new();
+    for rows in [Rows::Ordered(BATCH), Rows::Stored(BATCH)] {
+        let batch = Batch { rows, augment: None, noise: Some(&noise) };
+        model.gradient(&mut point, &batch, &mut gradient);
+        found.push(("gradient", read(&gradient)));
+        found.push(("statistics", read(&point.statistics)));
+    }
+    found.push(("losses", model.losses()));
+    let plain = Batch { rows: Rows::Ordered(BATCH), augment: None, noise: None };
+    found.push(("loss", vec![model.loss(&point, &plain)]));
+    let mut statistics = point.statistics.clone();
+    model.observe(&point.theta, &mut statistics, &plain, 0.5);
+    found.push(("observed", read(&statistics)));
+    let (mut out, wide) = (Vec::new(), |v: &E::Number| v.wide());
+    model.outputs(&point, &plain, &mut out);
+    model.predict(&point, &inputs[..30 * size], Some(&noise), &mut out);
+    found.push(("outputs", out.iter().map(wide).collect()));
+    let some: Vec<E::Number> = inputs[..5 * size].to_vec();
+    let mut of_inputs = vec![E::Number::of(0.0); some.len()];
+    let factors: Vec<f64> = numbers(5 * outputs, "factors");
+    let seed = Seed::Factors(&factors);
+    model.input_gradient(&point, &some, Some(&noise), seed, &mut of_inputs);
+    found.push(("gradient of inputs", of_inputs.iter().map(wide).collect()));
+    if !regression {
+        let (labels, weights) = ([0, 1, 0, 1, 1], [1.0, -0.5, 2.0, 0.25, 1.5]);
+        let seed = Seed::CrossEntropy { labels: &labels, weights: &weights };
+        model.input_gradient(&point, &some, None, seed, &mut of_inputs);
+        found.push(("attacked", of_inputs.iter().map(wide).collect()));
+    }
+    let factors: Vec<f64> = numbers(BATCH.len() * outputs, "factors");
+    model.seeded_gradient(&mut point, &plain, Seed::Factors(&factors), &mut gradient);
+    found.push(("seeded", read(&gradient)));
+    model.visit(&point, &plain, Seed::Factors(&factors), &mut |visited| {
+        found.push(("visited inputs", read(visited.inputs)));
+        found.push(("visited gradients", read(visited.output_gradients)));
+    });
+    found
+}
+
+/// The largest difference between the engines, as a fraction of the largest number.
+fn agree(gpu: &Cuda, network: &Network, kernel: Kernel, name: &str, tolerance: f64) {
+    let whole = 0..network.parameters();
+    agree_on(gpu, network, Some(kernel), whole, name, tolerance);
+}
+
+fn agree_on(
+    gpu: &Cuda,
+    network: &Network,
+    kernel: Option<Kernel>,
+    moving: Range<usize>,
+    name: &str,
+    tolerance: f64,
+) {
+    let loss = || Likelihood { outputs: network.output().size(), kernel };
+    // In single precision too, so that masks and noise are drawn in the same way.
+    let expected = all(&Cpu::<f32>::default(), network, loss(), moving.clone());
+    let found = all(gpu, network, loss(), moving);
+    assert_eq!(expected.len(), found.len());
+    for ((what, a), (_, b)) in expected.iter().zip(&found) {
+        assert_eq!(a.len(), b.len(), "{name}: {what}");
+        let largest = a.iter().fold(1e-3, |largest: f64, v| largest.max(v.abs()));
+        let apart = a.iter().zip(b).map(|(a, b)| (a - b).abs() / largest).fold(0.0, f64::max);
+        assert!(apart <= tolerance, "{name}: {what} differ by {apart:e} of the largest");
+        assert!(b.iter().all(|v| v.is_finite()), "{name}: {what}");
+    }
+}
+
+fn every_layer(gpu: &Cuda) {
+    let conv = |kernel, stride, padding, bias| Layer::Conv2d {
+        channels: 3,
+        kernel,
+        stride,
+        padding,
+        bias,
+    };
+    let mut layers = vec![
+        Layer::Relu,
+        Layer::Elu,
+        Layer::Swish,
+        Layer::BatchNorm,
+        Layer::FilterResponseNorm,
+        Layer::Dropout { rate: 0.3 },
+        Layer::GaussianDropout { rate: 0.3 },
+        Layer::PaddedShortcut { channels: 8 },
+        Layer::MaxPool { size: 2, stride: 2, padding: 0 },
+        Layer::MaxPool { size: 3, stride: 2, padding: 1 },
+        Layer::AveragePool { size: 2 },
+        Layer::GlobalAveragePool,
+    ];
+    for (kernel, stride, padding) in
+        [(3, 1, 1), (3, 2, 1), (1, 1, 0), (1, 2, 0), (5, 1, 0), (5, 2, 2)]
+    {
+        layers.push(conv(kernel, stride, padding, Bias::Yes));
+        layers.push(conv(kernel, stride, padding, Bias::No));
+    }
+    for layer in layers {
+        let name = format!("{layer:?}");
+        let mut network = Network::new(Shape::image(4, 6, 5));
+        network.then(
+            "before",
+            Layer::Conv2d { channels: 4, kernel: 1, stride: 1, padding: 0, bias: Bias::Yes },
+        );
+        network.then("layer", layer);
+        network.then("flatten", Layer::Flatten);
+        network.then("after", Layer::Linear { outputs: 4 });
+        agree(gpu, &network, Kernel::CrossEntropy, &name, 1e-4);
+    }
+    let mut network = Network::new(Shape::image(2, 4, 3));
+    let first = network.then("first", Layer::conv2d(3, 3, 1));
+    let second = network.feed(&[Source::Input], "second", Layer::conv2d(3, 1, 1));
+    let sum = network.add(first, second, "sum");
+    network.feed(&[first, Source::Input, sum, first], "together", Layer::Concat);
+    network.then("flatten", Layer::Flatten);
+    network.then("after", Layer::Linear { outputs: 4 });
+    agree(gpu, &network, Kernel::CrossEntropy, "branches", 1e-4);
+}
+
+fn every_network(gpu: &Cuda) {
+    for (name, input) in [
+        ("mlp-9-8", Shape::vector(12)),
+        ("mlp-elu-9-8", Shape::vector(12)),
+        ("mlp-200-200", Shape::image(1, 28, 28)),
+        ("lenet5", Shape::image(1, 28, 28)),
+        ("vgg16/16", Shape::image(3, 32, 32)),
+        ("resnet20-cifar", Shape::image(3, 32, 32)),
+        ("preresnet20", Shape::image(3, 16, 16)),
+        ("preresnet56/8", Shape::image(3, 16, 16)),
+        ("resnet20-frn", Shape::image(3, 32, 32)),
+        ("resnet18/16", Shape::image(3, 32, 32)),
+        ("resnet50/16", Shape::image(3, 32, 32)),
+        ("wideresnet10x2/8", Shape::image(3, 16, 16)),
+    ] {
+        let network = networks::build(name, input, 5).expect(name);
+        // Deep networks with batch normalisation carry rounding from layer to layer.
+        agree(gpu, &network, Kernel::CrossEntropy, name, 5e-3);
+    }
+}
+
+fn regression(gpu: &Cuda) {
+    let network = networks::build("mlp-50", Shape::vector(6), 2).expect("a network");
+    agree(gpu, &network, Kernel::Gaussian, "a regression", 1e-4);
+}
+
+fn host_loss(gpu: &Cuda) {
+    let network = networks::build("mlp-20", Shape::vector(6), 3).expect("a network");
+    agree_on(gpu, &network, None, 0..network.parameters(), "a loss on the host", 1e-4);
+}
+
+fn frozen(gpu: &Cuda) {
+    let network =
+        networks::build("resnet20-cifar/8", Shape::image(3, 16, 16), 5).expect("a network");
+    let last = network.nodes().last().expect("layers").parameters.clone();
+    agree_on(gpu, &network, Some(Kernel::CrossEntropy), last, "frozen", 5e-3);
+}
+
+/// In another process too, on the same kind of GPU; here twice in one.
+fn repeatable(gpu: &Cuda) {
+    let network = networks::build("resnet20-cifar", Shape::image(3, 32, 32), 5).expect("a network");
+    let loss = || Likelihood { outputs: 5, kernel: Some(Kernel::CrossEntropy) };
+    let whole = 0..network.parameters();
+    let first = all(gpu, &network, loss(), whole.clone());
+    assert_eq!(first, all(gpu, &network, loss(), whole));
+}
+
+/// Every operation on vectors, on both engines.
+fn vectors(gpu: &Cuda) {
+    fn moved<E: Engine<Number = f32>>(engine: &E) -> Vec<f64> {
+        let vector = |name: &str| engine.vector(&numbers::<f32>(10_000, name));
+        let (mut v, x) = (vector("v"), vector("x"));
+        let mut square = x.zeros(x.len());
+        square.add_product(1.0, &x, &x);
+        v.scale(0.5);
+        v.axpy(0.25, &x);
+        v.combine(1.5, -2.0, &x);
+        v.add_over_root(0.1, &x, &square, 1e-3);
+        v.add_times_root(0.2, &x, &square);
+        v.put(10, &x.part(20..40));
+        v.write(50, &[1.0, 2.0]);
+        let mut found = v.read(0..v.len());
+        found.extend([v.dot(&x), v.dot(&v)]);
+        v.clip(1.0);
+        found.extend(v.read(5..500));
+        v.fill(3.0);
+        let mut other = x.clone();
+        other.copy_from(&v);
+        found.extend(other.read(0..3));
+        found
+    }
+    let (expected, found) = (moved(&Cpu::<f32>::default()), moved(gpu));
+    for (i, (a, b)) in expected.iter().zip(&found).enumerate() {
+        assert!((a - b).abs() <= 2e-6 * (1.0 + a.abs()), "{i}: {a} and {b}");
+    }
+}
+
+fn noise(gpu: &Cuda) {
+    fn drawn<E: Engine<Number = f32>>(engine: &E) -> Vec<f64> {
+        let mut v = engine.vector(&vec![0.5; 10_001]);
+        v.add_noise(0.7, &Stream::root(4));
+        v.read(0..v.len())
+    }
+    assert_eq!(drawn(&Cpu::<f32>::default()), drawn(gpu));
+}
