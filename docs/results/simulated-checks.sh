@@ -11,7 +11,7 @@ dubio runs list --runs "$1" | while read -r id method _; do
   for mode in independent bayesian; do
     for split in test ood.parabola-gap-test; do
       printf '\n%s, %s, %s\n' "$method" "$mode" "$split"
-      dubio check "$1/$id/$split.npz" --mode "$mode" --statistic quantile_calibration,picp,nll
+      dubio check "$1/$id/$split.npz" --mode "$mode" --rule range --statistic quantile_calibration,picp,nll
     done
   done
 done

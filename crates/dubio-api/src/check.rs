@@ -55,7 +55,7 @@ impl Default for Settings {
             statistics: Vec::new(),
             mode: Mode::Bayesian,
             recalibrate: None,
-            rule: Rule::Range,
+            rule: Rule::default(),
             replicates: 1000,
             bins: Options::default().bins,
             costs: None,

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use dubio_metrics::bootstrap::Bootstrap;
-use dubio_metrics::compare::{Comparison, Contestant, classifiers, forbidden, regressions};
+use dubio_metrics::compare::{
+    Comparison, Contestant, Correlation, Scored, classifiers, forbidden, regressions,
+};
 use dubio_metrics::examples::Examples;
 use dubio_metrics::members::Members;
 use dubio_metrics::pool::pool;
@@ -14,11 +16,10 @@ use dubio_metrics::views::Chosen;
 use dubio_predictions::{Classification, Predictions, Regression, RegressionKind, open};
 use dubio_progress::Progress;
 use dubio_random::stream::Stream;
-use serde::Serialize;
 
 use crate::Error;
 use crate::error::{guard, refuse};
-use crate::loading::{at_fault, labels, note_ignored, outcomes, pooled};
+use crate::loading::{at_fault, labels, note_crossings, note_ignored, outcomes, pooled};
 use crate::names::Selection;
 use crate::range::{BINS, RESAMPLES, within};
 use crate::same::{Truth, same_examples};
@@ -30,7 +31,8 @@ pub struct Settings {
     pub files: Vec<PathBuf>,
     /// Names of the methods, in the order of the files; those of the files where it is empty.
     pub names: Vec<String>,
-    /// The score to rank by: `calibrated.nll` when left out, `nll` for a regression.
+    /// The score to rank by; when left out, the first of `calibrated.nll` and `brier` that every file has, for a
+    /// regression of `nll`, `crps`, `pinball`, `interval_score` and `mae`.
     pub score: Option<String>,
     /// Further scores to compare, by name, family or pattern; some of each kind where it is empty.
     pub scores: Vec<String>,
@@ -59,25 +61,21 @@ impl Default for Settings {
     }
 }
 
-/// What a comparison found.
-#[derive(Clone, Debug, Serialize)]
-pub struct Compared {
-    /// The score to rank by.
-    pub headline: String,
-    /// Ranking, scores, differences and cautions.
-    pub comparison: Comparison,
-}
-
 const CLASSIFICATION: [&str; 8] =
     ["accuracy", "nll", "brier", "ece", "uce", "aurc", "calibrated.nll", "calibrated.brier"];
 const REGRESSION: [&str; 5] = ["rmse", "nll", "crps", "qce", "picp"];
+/// Scores to rank classifiers by, the best first: the likelihood at the best temperature, and where that is not
+/// defined a proper score that always is.
+const OF_CLASSES: [&str; 2] = ["calibrated.nll", "brier"];
+/// Scores to rank regressions by, the best first. Draws have no density, quantiles neither that nor a CRPS.
+const OF_NUMBERS: [&str; 5] = ["nll", "crps", "pinball", "interval_score", "mae"];
 
 /// Compares methods on the same examples.
-pub fn compare(settings: &Settings, progress: &dyn Progress) -> Result<Compared, Error> {
+pub fn compare(settings: &Settings, progress: &dyn Progress) -> Result<Comparison, Error> {
     guard(|| comparison(settings, progress))
 }
 
-fn comparison(settings: &Settings, progress: &dyn Progress) -> Result<Compared, Error> {
+fn comparison(settings: &Settings, progress: &dyn Progress) -> Result<Comparison, Error> {
     within("bins", settings.bins, BINS)?;
     within("resamples", settings.resamples, RESAMPLES)?;
     if settings.members == Some(0) {
@@ -92,9 +90,8 @@ fn comparison(settings: &Settings, progress: &dyn Progress) -> Result<Compared, 
         same_examples(&truth, &Truth::of(file)?)?;
     }
     let classes = matches!(truth, Truth::Labels { .. });
-    let ordinary = if classes { "calibrated.nll" } else { "nll" };
-    let headline = settings.score.as_deref().unwrap_or(ordinary);
-    if let Some(caution) = forbidden(headline).filter(|_| classes) {
+    let headlines = headlines(settings, classes, &files);
+    if let Some(caution) = forbidden(headlines[0]).filter(|_| classes) {
         refuse!(
             "{} is refused: {}; {} ({})",
             caution.what,
@@ -103,12 +100,10 @@ fn comparison(settings: &Settings, progress: &dyn Progress) -> Result<Compared, 
             caution.reference
         );
     }
-    let mut asked: Vec<String> = settings.scores.clone();
-    if asked.is_empty() {
-        let default: &[&str] = if classes { &CLASSIFICATION } else { &REGRESSION };
-        asked.extend(default.iter().map(|name| name.to_string()));
-    }
-    asked.push(headline.to_string());
+    let default: &[&str] = if classes { &CLASSIFICATION } else { &REGRESSION };
+    let named = if settings.scores.is_empty() { default } else { &[] };
+    let named = named.iter().chain(&headlines).map(|name| name.to_string());
+    let asked: Vec<String> = settings.scores.iter().cloned().chain(named).collect();
     let selection = Selection::new(&asked)?;
     let wanted = |name: &str| selection.wants(name);
     let root = Stream::root(settings.seed);
@@ -122,7 +117,7 @@ fn comparison(settings: &Settings, progress: &dyn Progress) -> Result<Compared, 
         wanted: &wanted,
         progress,
     };
-    let mut comparison = compared(settings, files, names, headline, &scoring, progress)?;
+    let mut comparison = compared(settings, files, names, &headlines, &scoring, progress)?;
     let there: Vec<&str> = comparison.scores.iter().map(|scored| &scored.score[..]).collect();
     let missing = selection.missing(&there);
     if let Some(name) = missing.iter().find(|name| forbidden(name).is_none()) {
@@ -131,7 +126,40 @@ fn comparison(settings: &Settings, progress: &dyn Progress) -> Result<Compared, 
         );
     }
     comparison.cautions.extend(missing.iter().filter_map(|name| forbidden(name)));
-    Ok(Compared { headline: headline.to_string(), comparison })
+    // Scores that nobody asked for by name are left out where no file has them, or where a better one ranks.
+    let by_name = Selection::new(&settings.scores)?;
+    let shown = |scored: &Scored| {
+        let ordinary = settings.scores.is_empty() && default.contains(&&scored.score[..]);
+        let valued = scored.values.iter().any(Option::is_some);
+        scored.score == comparison.headline
+            || (!settings.scores.is_empty() && by_name.wants(&scored.score))
+            || (ordinary && valued)
+    };
+    comparison.scores.retain(shown);
+    let kept: Vec<&str> = comparison.scores.iter().map(|scored| &scored.score[..]).collect();
+    comparison.differences.retain(|difference| kept.contains(&&difference.score[..]));
+    let both = |c: &Correlation| kept.contains(&&c.a[..]) && kept.contains(&&c.b[..]);
+    comparison.correlations.retain(both);
+    Ok(comparison)
+}
+
+/// The scores to rank by, the best first. Pinball losses at different levels say nothing side by side.
+fn headlines<'s>(settings: &'s Settings, classes: bool, files: &[Predictions]) -> Vec<&'s str> {
+    if let Some(score) = &settings.score {
+        return vec![score];
+    }
+    let levels = |file: &Predictions| match file {
+        Predictions::Regression(Regression {
+            kind: RegressionKind::Quantiles(levels, _), ..
+        }) => Some(levels.clone()),
+        _ => None,
+    };
+    let first = files.first().and_then(levels);
+    let same = files.iter().all(|file| levels(file) == first);
+    match classes {
+        true => OF_CLASSES.to_vec(),
+        false => OF_NUMBERS.into_iter().filter(|score| same || *score != "pinball").collect(),
+    }
 }
 
 fn names(settings: &Settings) -> Result<Vec<String>, Error> {
@@ -157,7 +185,7 @@ fn compared(
     settings: &Settings,
     files: Vec<Predictions>,
     names: Vec<String>,
-    headline: &str,
+    headlines: &[&str],
     scoring: &Scoring<'_>,
     progress: &dyn Progress,
 ) -> Result<Comparison, Error> {
@@ -176,8 +204,8 @@ fn compared(
         }
     }
     Ok(match numbers[..] {
-        [] => classifiers(&mut classes, headline, scoring),
-        _ => regressions(&numbers, headline, scoring),
+        [] => classifiers(&mut classes, headlines, scoring),
+        _ => regressions(&numbers, headlines, scoring),
     })
 }
 
@@ -224,7 +252,9 @@ fn regressed(
     };
     let members = settings.used(&file.path, there)?;
     if members == there {
-        return Ok((members, outcomes(file, level)?));
+        let outcomes = outcomes(file, level)?;
+        note_crossings(&file.path, &outcomes, progress);
+        return Ok((members, outcomes));
     }
     outcomes(file, level)?; // so that faults are told by their place
     let targets = file.targets.clone();

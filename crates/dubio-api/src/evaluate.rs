@@ -18,7 +18,7 @@ use crate::Error;
 use crate::costs::read_costs;
 use crate::error::{guard, refuse};
 use crate::groups::grouping;
-use crate::loading::{labels, note_ignored, outcomes, pooled};
+use crate::loading::{labels, note_crossings, note_ignored, outcomes, pooled};
 use crate::names::Selection;
 use crate::range::{BINS, RESAMPLES, within};
 use crate::reference::{reference, same_classes};
@@ -235,6 +235,7 @@ fn regressed(
         }
     }
     let outcomes = outcomes(file, card.options.level)?;
+    note_crossings(&file.path, &outcomes, card.progress);
     let groups = settings.groups.as_deref().map(|name| grouping(&file.path, &file.groups, name));
     let card = Scorecard { groups: groups.transpose()?, ..card };
     Ok(card.numbers(&outcomes))

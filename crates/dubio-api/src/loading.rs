@@ -77,6 +77,17 @@ pub(crate) fn outcomes(file: &Regression, level: f64) -> Result<Outcomes, Error>
     Ok(outcomes.map_err(at_fault)?)
 }
 
+/// Says how many examples have quantiles that no distribution has.
+pub(crate) fn note_crossings(path: &Path, outcomes: &Outcomes, progress: &dyn Progress) {
+    let (crossings, n) = (outcomes.crossings(), outcomes.len());
+    if crossings > 0 {
+        progress.note(&format!(
+            "warning: {}: the quantiles of {crossings} of {n} examples cross; sort the quantiles of each example",
+            path.display()
+        ));
+    }
+}
+
 /// Says which arrays of a file were not looked at.
 pub(crate) fn note_ignored(path: &Path, ignored: &[String], progress: &dyn Progress) {
     if !ignored.is_empty() {

@@ -93,12 +93,6 @@ pub fn interval(replicates: &[f64]) -> Option<(f64, f64)> {
     Some((percentile(&defined, 0.025), percentile(&defined, 0.975)))
 }
 
-/// Interval of the difference of two scores from replicates that share their resamples.
-pub fn paired_interval(a: &[f64], b: &[f64]) -> Option<(f64, f64)> {
-    let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
-    interval(&differences)
-}
-
 /// Quantile of ascending values, linear between neighbours.
 pub fn percentile(sorted: &[f64], q: f64) -> f64 {
     let place = q * (sorted.len() - 1) as f64;

@@ -5,8 +5,8 @@ mod support;
 use dubio_metrics::card::Direction;
 use dubio_metrics::classification;
 use dubio_metrics::compare::{
-    BINS, Comparison, Contestant, ENOUGH, classifiers, forbidden, over_bins, over_temperatures,
-    ranking, regressions,
+    BINS, Comparison, Contestant, Difference, ENOUGH, classifiers, forbidden, over_bins,
+    over_temperatures, ranking, regressions,
 };
 use dubio_metrics::dee::{Equivalent, Falling, Point, equivalents};
 use dubio_metrics::examples::Examples;
@@ -40,7 +40,7 @@ fn compared(data: &[&Data], headline: &str) -> Comparison {
         .zip(names)
         .map(|(data, name)| contestant(name, data.members, data.examples()))
         .collect();
-    classifiers(&mut methods, headline, &how())
+    classifiers(&mut methods, &[headline], &how())
 }
 
 fn cases(cases: u32) -> ProptestConfig {
@@ -205,9 +205,69 @@ fn regressions_are_ranked_by_their_likelihood() {
     let of = |off: f64| near(off).outcomes(Kind::Gaussians);
     let scoring = Scoring { wanted: &|name| name == "nll", ..scoring(&defaults(), 100) };
     let methods = [contestant("far", 1, of(2.0)), contestant("near", 1, of(0.1))];
-    let ranking = regressions(&methods, "nll", &scoring).ranking.expect("a ranking");
+    let ranking = regressions(&methods, &["nll"], &scoring).ranking.expect("a ranking");
     assert_eq!(ranking.ranked[0].method, 1);
     assert_eq!(ranking.groups, [vec![1], vec![0]]);
+}
+
+/// Draws have no density: a Gaussian and draws are ranked by `crps`, which both have, and not one of them
+/// alone by `nll`.
+#[test]
+fn methods_are_ranked_by_the_first_score_that_all_have() {
+    let mut generator = Stream::root(2).generator();
+    let n = 80;
+    let targets: Vec<f64> = (0..n).map(|_| 4.0 * uniform(&mut generator)).collect();
+    let method = |members: usize, off: f64| Targets {
+        members,
+        locations: (0..members * n).map(|i| targets[i % n] + off + (i / n) as f64).collect(),
+        scales: vec![1.0; members * n],
+        targets: targets.clone(),
+        groups: vec![0; n],
+        narrow: false,
+    };
+    let names = ["nll", "crps"];
+    let scoring = Scoring { wanted: &|name| names.contains(&name), ..scoring(&defaults(), 100) };
+    let methods = [
+        contestant("gaussian", 1, method(1, 0.2).outcomes(Kind::Gaussians)),
+        contestant("draws", 3, method(3, 1.0).outcomes(Kind::Samples)),
+    ];
+    let found = regressions(&methods, &names, &scoring);
+    assert_eq!(found.headline, "crps");
+    let why = "draws has no nll (draws have no density: give mean and std)";
+    assert_eq!(found.instead_of.as_deref(), Some(why));
+    let ranked: Vec<usize> =
+        found.ranking.expect("a ranking").ranked.iter().map(|r| r.method).collect();
+    assert_eq!(ranked, [0, 1]);
+    // Asked for by name, a score that one has not is kept, and the other is not ranked.
+    let asked = regressions(&methods, &["nll"], &scoring);
+    assert_eq!((&asked.headline[..], asked.instead_of), ("nll", None));
+    assert_eq!(asked.ranking.expect("a ranking").ranked.len(), 1);
+}
+
+/// Twenty copies of one method, each with its own noise: without a correction some pairs would differ "by
+/// more than chance" at 5 %.
+#[test]
+fn many_comparisons_of_equals_find_no_difference() {
+    let mut generator = Stream::root(5).generator();
+    let n = 200;
+    let targets: Vec<f64> = (0..n).map(|_| 4.0 * uniform(&mut generator)).collect();
+    let mut noisy = || Targets {
+        members: 1,
+        locations: targets.iter().map(|y| y + uniform(&mut generator) - 0.5).collect(),
+        scales: vec![1.0; n],
+        targets: targets.clone(),
+        groups: vec![0; n],
+        narrow: false,
+    };
+    let methods: Vec<_> = (0..20)
+        .map(|m| contestant(&format!("m{m}"), 1, noisy().outcomes(Kind::Gaussians)))
+        .collect();
+    let scoring = Scoring { wanted: &|name| name == "nll", ..scoring(&defaults(), 200) };
+    let found = regressions(&methods, &["nll"], &scoring);
+    let zero_outside =
+        |d: &&Difference| d.lo.is_some_and(|lo| lo > 0.0) || d.hi.is_some_and(|hi| hi < 0.0);
+    assert!(found.differences.iter().filter(zero_outside).count() > 2, "what is corrected");
+    assert!(found.differences.iter().all(|d| d.told_apart == Some(false)));
 }
 
 fn scores(names: &[&str]) -> Vec<Box<dyn Score<Examples>>> {

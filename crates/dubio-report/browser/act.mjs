@@ -161,7 +161,7 @@ export async function failureIsSaid(page) {
   const warning = page.locator(".warnings summary").first();
   assert.match(await warning.textContent(), /did not finish/);
   await warning.click();
-  assert.match(await page.locator(".warnings li").first().textContent(), /What happened: .{10,}/);
+  assert.match(await page.locator(".warnings li").first().textContent(), /Error: .{10,}/);
   const box = await page.locator(".warnings").boundingBox();
   assert.ok(box.y < 900, "on the first screen");
 }

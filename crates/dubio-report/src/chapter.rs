@@ -17,6 +17,8 @@ pub struct Chapter<'a> {
     pub growth: Vec<&'a Growth>,
     /// The method that others are measured against in deep ensemble equivalents.
     pub baseline: Option<&'a str>,
+    /// Level of the central intervals of a regression.
+    pub level: f64,
 }
 
 /// A method's runs: its seeds, or its splits of a table.
@@ -48,7 +50,14 @@ pub fn chapters(study: &Study) -> Vec<Chapter<'_>> {
         let here = index_or_push(
             &mut chapters,
             |c| (c.data, c.network) == (data, network),
-            || Chapter { data, network, methods: Vec::new(), growth: Vec::new(), baseline: None },
+            || Chapter {
+                data,
+                network,
+                methods: Vec::new(),
+                growth: Vec::new(),
+                baseline: None,
+                level: study.level.unwrap_or(0.95),
+            },
         );
         let methods = &mut chapters[here].methods;
         let own = index_or_push(

@@ -1,11 +1,15 @@
-//! What to conclude of each method, in one sentence.
+//! What to conclude about each method, in one sentence.
 
 use dubio_metrics::check::Mode;
+use dubio_metrics::numeric::normal;
 
+use crate::calibration::confidence;
 use crate::chapter::{Chapter, Method};
-use crate::number::{shown, two_digits};
-use crate::ranking::{Ranking, Standing, listed};
-use crate::warnings::capital;
+use crate::number::{by_interval, shown};
+use crate::proportion::wilson;
+use crate::ranking::{Ranking, Standing};
+use crate::view::QuantileView;
+use crate::words::{capital, in_words, listed};
 
 /// A sentence on the method at an index of a ranking.
 pub fn conclude(chapter: &Chapter<'_>, ranking: &Ranking<'_>, index: usize) -> String {
@@ -13,7 +17,8 @@ pub fn conclude(chapter: &Chapter<'_>, ranking: &Ranking<'_>, index: usize) -> S
     let clauses = [
         position(ranking, index),
         confidence(method),
-        intervals(method),
+        intervals(chapter, method),
+        quantiles(method),
         checks(method),
         detection(chapter, method),
     ];
@@ -31,19 +36,29 @@ fn position(ranking: &Ranking<'_>, index: usize) -> Option<String> {
         let equals: Vec<&str> =
             rest.iter().filter(|s| s.may_be_first()).map(|s| s.method.name).collect();
         return Some(match equals.len() {
-            0 => "better than every other by more than chance".to_string(),
-            n if n == rest.len() => "first, but no other is worse by more than chance".to_string(),
-            1..=2 => format!("first, but {} may be as good", listed(&equals)),
-            n => format!("first, but {n} others may be as good"),
+            0 => format!("best {}, by more than chance", in_words(ranking.score)),
+            n if n == rest.len() => {
+                format!(
+                    "best {}, but no other is worse by more than chance",
+                    in_words(ranking.score)
+                )
+            }
+            1..=2 => {
+                format!("best {}, but {} may be as good", in_words(ranking.score), listed(&equals))
+            }
+            n => format!("best {}, but {n} others may be as good", in_words(ranking.score)),
         });
     };
     let first = ranking.standings[0].method.name;
     Some(match behind.interval {
         _ if !behind.value.is_finite() => {
-            format!("its {} is infinite: it ruled out what happened", ranking.score)
+            format!(
+                "its {} is infinite: it gave a true label probability 0",
+                in_words(ranking.score)
+            )
         }
         Some((lo, hi)) if !behind.may_be_chance() => {
-            let [value, lo, hi] = two_digits([behind.value, lo, hi]);
+            let [value, lo, hi] = by_interval([behind.value, lo, hi], lo, hi);
             let most = |s: &Standing<'_>| s.summary.values.len();
             let all = most(standing).max(most(&ranking.standings[0]));
             let shared = if behind.runs < all { " on the runs that both have" } else { "" };
@@ -53,64 +68,96 @@ fn position(ranking: &Ranking<'_>, index: usize) -> Option<String> {
     })
 }
 
-/// Whether its confidence can be believed, from `sece` and its interval.
-fn confidence(method: &Method<'_>) -> Option<String> {
-    let cell = method.cell("test", "sece")?;
-    let summary = cell.summary()?;
-    let (lo, hi) = summary.interval?;
-    let points = shown(100.0 * summary.mean.abs(), 1);
-    Some(match summary.mean {
-        _ if lo <= 0.0 && hi >= 0.0 => "as confident as it is accurate, on average".to_string(),
-        m if m < 0.0 => format!("overconfident by {points} points"),
-        _ => format!("underconfident by {points} points"),
-    })
-}
-
-/// Whether its intervals hold what they promise, from `picp` and its interval.
-fn intervals(method: &Method<'_>) -> Option<String> {
+/// Whether its intervals contain as many targets as they should, from `picp` and its interval.
+pub(crate) fn intervals(chapter: &Chapter<'_>, method: &Method<'_>) -> Option<String> {
     let cell = method.cell("test", "picp")?;
     let summary = cell.summary()?;
     let (lo, hi) = summary.interval?;
-    let inside = shown(100.0 * summary.mean, 1);
-    let how = match 0.95 {
-        promised if promised < lo => ": too wide",
-        promised if promised > hi => ": too narrow",
-        _ => ", as promised",
+    let (inside, level) = (shown(100.0 * summary.mean, 1), percent(chapter.level));
+    let how = match chapter.level {
+        nominal if nominal < lo - 1e-9 => ": too wide".to_string(),
+        nominal if nominal > hi + 1e-9 => ": too narrow".to_string(),
+        _ => format!(", consistent with {level} %"),
     };
-    Some(format!("its 95 % intervals hold {inside} % of the targets{how}"))
+    Some(format!("{level} % intervals contain {inside} % of the targets{how}"))
 }
 
-/// Whether it knows how wrong it is, from posterior predictive checks.
-fn checks(method: &Method<'_>) -> Option<String> {
+/// A level in percent, with the digits it needs.
+fn percent(level: f64) -> String {
+    let text = format!("{:.2}", 100.0 * level);
+    text.trim_end_matches('0').trim_end_matches('.').to_string()
+}
+
+/// Whether as many targets as should lie below each predicted quantile, with intervals that hold for all levels
+/// together (Bonferroni). Only of one run: several have several test sets.
+pub(crate) fn quantiles(method: &Method<'_>) -> Option<String> {
+    let (_, finished) = method.finished().next().filter(|_| method.count().0 == 1)?;
+    let view = finished.view("test")?;
+    let quantiles = view.quantiles.as_ref()?;
+    let z = normal::quantile(1.0 - 0.025 / quantiles.len() as f64);
+    let off = |own: &&QuantileView| {
+        let (lo, hi) = wilson(own.below, view.examples, z);
+        own.level < lo || own.level > hi
+    };
+    let wrong: Vec<&QuantileView> = quantiles.iter().filter(off).collect();
+    let gap = |own: &QuantileView| (own.below - own.level).abs();
+    let Some(worst) = wrong.iter().max_by(|a, b| gap(a).total_cmp(&gap(b))) else {
+        return Some(format!(
+            "all {} predicted quantiles are consistent with their levels",
+            quantiles.len()
+        ));
+    };
+    Some(format!(
+        "{} of {} predicted quantiles are off by more than chance ({} % of the targets lie below the {} % quantile)",
+        wrong.len(),
+        quantiles.len(),
+        shown(100.0 * worst.below, 1),
+        percent(worst.level)
+    ))
+}
+
+/// Which posterior predictive checks of the test set fail.
+pub(crate) fn checks(method: &Method<'_>) -> Option<String> {
     let checks = method.finished().flat_map(|(_, finished)| &finished.checks);
     let own = checks.filter(|check| check.split == "test" && check.mode == Mode::Bayesian);
-    let verdicts: Vec<bool> = own.filter_map(|check| check.summary.passes).collect();
-    let failed = verdicts.iter().filter(|passes| !**passes).count();
-    match (failed, verdicts.len()) {
+    let judged: Vec<(&str, bool)> = own
+        .filter_map(|check| Some((&check.summary.statistic[..], check.summary.passes?)))
+        .collect();
+    let mut failed: Vec<&str> =
+        judged.iter().filter(|(_, ok)| !ok).map(|(name, _)| *name).collect();
+    let (count, all) = (failed.len(), judged.len());
+    failed.sort_unstable();
+    failed.dedup();
+    let names: Vec<String> = failed.iter().map(|name| in_words(name)).collect();
+    match (count, all) {
         (_, 0) => None,
         (0, 1) => Some("passes its posterior predictive check".to_string()),
-        (0, _) => Some("passes all posterior predictive checks".to_string()),
+        (0, n) => Some(format!("passes all {n} posterior predictive checks")),
+        (1, 1) => Some(format!("fails its posterior predictive check ({})", names[0])),
         (failed, all) if failed == all => {
-            Some("fails every posterior predictive check".to_string())
+            Some(format!("fails all {all} posterior predictive checks"))
         }
-        (failed, all) => Some(format!("fails {failed} of {all} posterior predictive checks")),
+        (failed, all) => Some(format!(
+            "fails {failed} of {all} posterior predictive checks ({})",
+            listed(&names)
+        )),
     }
 }
 
 /// How well it detects out-of-distribution inputs: said of the best, and of those that are bad at it.
-fn detection(chapter: &Chapter<'_>, method: &Method<'_>) -> Option<String> {
+pub(crate) fn detection(chapter: &Chapter<'_>, method: &Method<'_>) -> Option<String> {
     let own = least_area(chapter, method)?;
     let others = chapter.methods.iter().filter_map(|other| least_area(chapter, other));
     let best = others.fold(own, f64::max);
     let area = shown(own, 2);
     match own {
-        a if a < 0.6 => Some(format!("hardly notices out-of-distribution inputs (AUROC {area})")),
+        a if a < 0.6 => Some(format!("hardly detects out-of-distribution inputs (AUROC {area})")),
         a if a < 0.75 => Some(format!("misses many out-of-distribution inputs (AUROC {area})")),
         a if a == best && chapter.present().count() > 1 => {
-            Some(format!("best at noticing out-of-distribution inputs (AUROC {area})"))
+            Some(format!("best at detecting out-of-distribution inputs (AUROC {area})"))
         }
         _ if chapter.present().count() == 1 => {
-            Some(format!("notices out-of-distribution inputs with an AUROC of {area}"))
+            Some(format!("detects out-of-distribution inputs with AUROC {area}"))
         }
         _ => None,
     }
@@ -124,60 +171,4 @@ fn least_area(chapter: &Chapter<'_>, method: &Method<'_>) -> Option<f64> {
         .filter(|score| score.name.starts_with("ood.") && score.name.ends_with(".auroc.total"))
         .filter_map(|score| method.mean("test", score.name));
     areas.reduce(f64::min)
-}
-
-/// What the whole ranking says, in a sentence or two.
-pub fn headline(chapter: &Chapter<'_>, ranking: &Ranking<'_>) -> String {
-    let Some((first, rest)) = ranking.standings.split_first() else {
-        return "No run has predictions that could be ranked.".to_string();
-    };
-    let name = first.method.name;
-    if rest.is_empty() {
-        return alone(chapter, &first.method);
-    }
-    let equals: Vec<&Standing<'_>> = rest.iter().filter(|s| s.may_be_first()).collect();
-    match equals.len() {
-        0 => format!("Use {name}: it is better than every other method by more than chance."),
-        n if n == rest.len() => {
-            format!("{name} comes first, but none of the others is worse by more than chance.")
-        }
-        n => {
-            let few = cheapest(&equals, first);
-            format!("{name} comes first; {n} of the other {} may be as good{few}.", rest.len())
-        }
-    }
-}
-
-/// Which of those that may be first needs the fewest forward passes, if it is not the first.
-fn cheapest(equals: &[&Standing<'_>], first: &Standing<'_>) -> String {
-    let passes = |s: &Standing<'_>| s.method.members().unwrap_or(usize::MAX);
-    match equals.iter().copied().min_by_key(|s| passes(s)) {
-        Some(one) if passes(one) < passes(first) => {
-            let (name, own, other) = (one.method.name, passes(one), passes(first));
-            format!(", among them {name} with {own} forward passes instead of {other}")
-        }
-        _ => String::new(),
-    }
-}
-
-/// What can be said of a single method.
-fn alone(chapter: &Chapter<'_>, method: &Method<'_>) -> String {
-    let accuracy = || {
-        let cell = method.cell("test", "accuracy")?;
-        let summary = cell.summary()?;
-        let percent = |v: f64| shown(100.0 * v, 1);
-        let interval =
-            summary.interval.map(|(lo, hi)| format!(" ({} to {} %)", percent(lo), percent(hi)));
-        let shown = percent(summary.mean) + " %" + &interval.unwrap_or_default();
-        Some(format!("right in {shown} of the cases"))
-    };
-    let clauses = [
-        accuracy(),
-        confidence(method),
-        intervals(method),
-        checks(method),
-        detection(chapter, method),
-    ];
-    let known: Vec<String> = clauses.into_iter().flatten().collect();
-    format!("{}: {}.", method.name, known.join("; "))
 }

@@ -5,12 +5,15 @@
 //! figures and tables; [`render`] turns that into one HTML page, or into files for a paper. Nothing here
 //! trains, reads a clock or touches a network.
 
+mod calibration;
 pub mod chapter;
 pub mod conclude;
 pub mod figure;
 mod figures;
+pub mod headline;
 mod number;
 pub mod palette;
+mod proportion;
 pub mod ranking;
 mod refused;
 pub mod render;
@@ -23,3 +26,4 @@ mod tables;
 pub mod text;
 pub mod view;
 pub mod warnings;
+mod words;

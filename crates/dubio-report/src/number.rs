@@ -38,6 +38,18 @@ pub(crate) fn two_digits<const N: usize>(values: [f64; N]) -> [String; N] {
     values.map(|value| shown(value, needed))
 }
 
+/// Digits after the point that an interval leaves: two of its width.
+pub(crate) fn interval_places(lo: f64, hi: f64) -> usize {
+    let width = (hi - lo).abs();
+    if width > 0.0 { places(width, 2) } else { places(lo, 3) }
+}
+
+/// Values with the digits that an interval leaves them.
+pub(crate) fn by_interval<const N: usize>(values: [f64; N], lo: f64, hi: f64) -> [String; N] {
+    let needed = interval_places(lo, hi);
+    values.map(|value| shown(value, needed))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,6 +68,14 @@ mod tests {
         assert_eq!([0.0, f64::INFINITY].map(|size| places(size, 4)), [4, 4]);
         assert_eq!(two_digits([0.0489, 0.03207, 0.06]), ["0.049", "0.032", "0.060"]);
         assert_eq!(two_digits([0.0012, 0.00003, 0.0026]), ["0.00120", "0.00003", "0.00260"]);
+    }
+
+    #[test]
+    fn a_value_has_the_digits_of_its_interval() {
+        let (lo, hi) = (0.0112345, 0.0143219);
+        assert_eq!(by_interval([0.0123456, lo, hi], lo, hi), ["0.0123", "0.0112", "0.0143"]);
+        assert_eq!(by_interval([1234.5], 1200.0, 1300.0), ["1234"]);
+        assert_eq!(by_interval([0.5], 0.5, 0.5), ["0.500"]);
     }
 
     #[test]

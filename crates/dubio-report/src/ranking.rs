@@ -3,13 +3,15 @@
 use dubio_metrics::card::Direction;
 
 use crate::chapter::{Chapter, Method};
-use crate::summary::{Cell, Difference, Summary, difference};
+use crate::study::Finished;
+use crate::summary::{Cell, Difference, Summary, correct, difference};
+use crate::words::{in_words, listed};
 
 /// Scores to rank classifiers by: the likelihood at the best temperature; where it has no value a proper
 /// score that is always finite. Not the plain likelihood, see [`dubio_metrics::compare::forbidden`].
 const OF_CLASSES: [&str; 2] = ["calibrated.nll", "brier"];
 /// Scores to rank regressions by, as far as the form of the predictions determines them.
-const OF_NUMBERS: [&str; 4] = ["nll", "crps", "interval_score", "mae"];
+const OF_NUMBERS: [&str; 5] = ["nll", "crps", "pinball", "interval_score", "mae"];
 
 /// A ranking of a chapter's methods by one score of the test set.
 #[derive(Clone, Debug)]
@@ -47,7 +49,12 @@ impl<'a> Ranking<'a> {
     /// score is, by the one that most methods have.
     pub fn of(chapter: &Chapter<'a>) -> Option<Self> {
         let headlines = if chapter.is_classification() { &OF_CLASSES[..] } else { &OF_NUMBERS };
-        let scored = || headlines.iter().copied().filter(|score| any_value(chapter, score));
+        // Pinball losses at different levels say nothing side by side.
+        let comparable = |score: &&str| *score != "pinball" || same_levels(chapter);
+        let scored = || {
+            let known = headlines.iter().copied().filter(comparable);
+            known.filter(|score| any_value(chapter, score))
+        };
         let all_have = |score: &&'static str| lacking(chapter, score).is_empty();
         let fewest = || scored().min_by_key(|score| lacking(chapter, score).len());
         let score = scored().find(all_have).or_else(fewest)?;
@@ -74,9 +81,10 @@ impl<'a> Ranking<'a> {
         standings.sort_by(|a, b| badness(a).total_cmp(&badness(b)));
         if let Some((first, rest)) = standings.split_first_mut() {
             let best = first.method.units("test", score);
-            for standing in rest {
+            for standing in rest.iter_mut() {
                 standing.behind = difference(&standing.method.units("test", score), &best);
             }
+            correct(rest.iter_mut().filter_map(|standing| standing.behind.as_mut()));
         }
         Self { score, instead_of: None, standings, without }
     }
@@ -99,12 +107,16 @@ fn any_value(chapter: &Chapter<'_>, score: &str) -> bool {
 /// Methods with a run that has no value for a score, and why.
 fn lacking<'a>(chapter: &Chapter<'a>, score: &str) -> Vec<(&'a str, String)> {
     let why = |method: &Method<'a>| {
-        let entries = method.finished().filter_map(|(_, finished)| finished.entry("test", score));
-        entries.into_iter().find_map(|entry| entry.value.as_ref().err().map(|why| why.0.clone()))
+        let entry = |(_, finished): (_, &'a Finished)| match finished.entry("test", score) {
+            Some(entry) => entry.value.as_ref().err().map(|why| why.0.clone()),
+            None => Some("its predictions do not determine it".to_string()),
+        };
+        method.finished().find_map(entry)
     };
     chapter.methods.iter().filter_map(|method| Some((method.name, why(method)?))).collect()
 }
 
+/// `NLL is undefined for samples (draws have no density)`.
 fn why_not(chapter: &Chapter<'_>, score: &str) -> String {
     let lacking = lacking(chapter, score);
     let names: Vec<&str> = lacking.iter().map(|(name, _)| *name).collect();
@@ -113,16 +125,17 @@ fn why_not(chapter: &Chapter<'_>, score: &str) -> String {
         1..=4 => listed(&names),
         n => format!("{n} of {} methods", chapter.methods.len()),
     };
-    format!("{score} has no value for some runs of {of} ({why})")
+    format!("{} is undefined for {of} ({why})", in_words(score))
 }
 
-/// `a, b and c`.
-pub(crate) fn listed(names: &[&str]) -> String {
-    match names {
-        [] => String::new(),
-        [one] => (*one).to_string(),
-        [head @ .., last] => format!("{} and {last}", head.join(", ")),
-    }
+/// Whether all predictions of quantiles are at the same levels.
+fn same_levels(chapter: &Chapter<'_>) -> bool {
+    let mut levels = chapter.finished().filter_map(|(_, finished)| {
+        let quantiles = finished.view("test")?.quantiles.as_ref()?;
+        Some(quantiles.iter().map(|own| own.level).collect::<Vec<f64>>())
+    });
+    let first = levels.next();
+    levels.all(|own| Some(&own) == first.as_ref())
 }
 
 /// The method that is better than every other by more than chance, if one is.
@@ -131,10 +144,11 @@ pub fn clear_best(chapter: &Chapter<'_>, split: &str, score: &str) -> Option<usi
     let valued: Vec<usize> = (0..units.len())
         .filter(|&m| chapter.methods[m].mean(split, score).is_some_and(f64::is_finite))
         .collect();
-    let beats = |a: usize, b: usize| {
-        difference(&units[b], &units[a]).is_some_and(|d| d.value > 0.0 && !d.may_be_chance())
+    let beats_all = |a: &usize| {
+        let rest = valued.iter().filter(|b| *b != a);
+        let mut behind: Vec<_> = rest.map(|b| difference(&units[*b], &units[*a])).collect();
+        correct(behind.iter_mut().flatten());
+        behind.iter().all(|d| d.is_some_and(|d| d.value > 0.0 && !d.may_be_chance()))
     };
-    let rest = |a: usize| valued.iter().filter(move |&&b| b != a);
-    let best = valued.iter().copied().find(|&a| rest(a).all(|&b| beats(a, b)));
-    best.filter(|_| valued.len() > 1)
+    valued.iter().copied().find(beats_all).filter(|_| valued.len() > 1)
 }

@@ -1,9 +1,10 @@
 //! A report: a study put in order, ready to be rendered.
 
 use crate::chapter::{Chapter, chapters};
-use crate::conclude::{conclude, headline};
+use crate::conclude::conclude;
 use crate::figure::Figure;
 use crate::figures;
+use crate::headline::{headline, overall};
 use crate::ranking::Ranking;
 use crate::study::{Study, Warning};
 use crate::table::Table;
@@ -19,6 +20,8 @@ pub struct Report<'a> {
     pub methods: Vec<&'a str>,
     /// All parts together, where there are several.
     pub overview: Option<Table>,
+    /// What they say together.
+    pub conclusion: Option<String>,
     /// A part for each data set and network.
     pub parts: Vec<Part<'a>>,
 }
@@ -64,7 +67,10 @@ impl<'a> Report<'a> {
         let methods: Vec<&str> = methods.into_iter().map(|(_, name)| name).collect();
         let parts: Vec<Part<'a>> = chapters.into_iter().map(Part::of).collect();
         let ranked: Vec<_> = parts.iter().map(|p| (&p.chapter, p.ranking.as_ref())).collect();
-        Self { study, overview: tables::overview(&methods, &ranked), methods, parts }
+        let rankings: Vec<&Ranking<'_>> =
+            ranked.iter().filter_map(|(_, ranking)| *ranking).collect();
+        let conclusion = overall(&methods, &rankings);
+        Self { study, overview: tables::overview(&methods, &ranked), conclusion, methods, parts }
     }
 }
 
@@ -115,18 +121,22 @@ fn sections(chapter: &Chapter<'_>, ranking: Option<&Ranking<'_>>) -> Vec<Section
         section(
             "intervals",
             "Can its intervals be believed?",
-            vec![figures::coverage(chapter), figures::quantile_calibration(chapter)],
+            vec![
+                figures::coverage(chapter),
+                figures::quantile_calibration(chapter),
+                figures::quantile_levels(chapter),
+            ],
             vec![],
         ),
         section(
             "checks",
-            "Does it know how wrong it is?",
+            "Does its uncertainty match its errors?",
             vec![figures::checks(chapter)],
             tables::checks(chapter),
         ),
         section(
             "selective",
-            "Does it know which predictions to doubt?",
+            "Does it know which predictions are uncertain?",
             vec![figures::rejection(chapter), figures::risk_coverage(chapter)],
             vec![],
         ),
@@ -137,10 +147,10 @@ fn sections(chapter: &Chapter<'_>, ranking: Option<&Ranking<'_>>) -> Vec<Section
             some(tables::shifts(chapter, score)),
         ),
         section(
-            "foreign",
-            "Does it notice what it has never seen?",
+            "ood",
+            "Does it detect out-of-distribution inputs?",
             vec![figures::ood(chapter), figures::roc(chapter), figures::mixing(chapter)],
-            tables::elsewhere(chapter),
+            tables::ood(chapter),
         ),
         section(
             "decomposition",
@@ -161,10 +171,10 @@ fn sections(chapter: &Chapter<'_>, ranking: Option<&Ranking<'_>>) -> Vec<Section
             some(tables::costs(chapter)),
         ),
         section("decisions", "What do its decisions cost?", vec![], tables::decisions(chapter)),
-        section("groups", "Is it as good for everyone?", vec![], tables::groups(chapter)),
+        section("groups", "Is it as good for every group?", vec![], tables::groups(chapter)),
         section(
             "stability",
-            "How far can the scores be trusted?",
+            "How robust are the scores?",
             vec![
                 figures::bins(chapter),
                 figures::temperature(chapter),

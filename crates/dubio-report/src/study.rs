@@ -22,6 +22,8 @@ pub struct Study {
     pub growth: Vec<Growth>,
     /// The method that others are measured against in deep ensemble equivalents.
     pub baseline: Option<String>,
+    /// Level of the central intervals of a regression; `None` for 0.95.
+    pub level: Option<f64>,
     /// What a reader has to know besides what the runs themselves tell.
     pub warnings: Vec<Warning>,
 }

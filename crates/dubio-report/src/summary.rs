@@ -2,6 +2,7 @@
 
 use dubio_metrics::bootstrap::interval;
 use dubio_metrics::card::Direction;
+use dubio_metrics::compare::{holm, p_value};
 use dubio_metrics::scorecard::Entry;
 use dubio_random::stream::Stream;
 use rand::RngExt;
@@ -49,6 +50,8 @@ pub struct Difference {
     pub value: f64,
     /// 95 % interval from resamples that both share.
     pub interval: Option<(f64, f64)>,
+    /// Two-sided p-value of no difference; corrected for the number of comparisons by [`correct`].
+    pub p: Option<f64>,
     /// Number of runs that both have.
     pub runs: usize,
 }
@@ -70,9 +73,20 @@ impl<'a> Unit<'a> {
 }
 
 impl Difference {
-    /// Whether chance alone may have made it: the interval holds 0, or there is none.
+    /// Whether chance alone may have made it: the interval holds 0, or the p-value is above 5 %, or neither is
+    /// known.
     pub fn may_be_chance(&self) -> bool {
-        self.interval.is_none_or(|(lo, hi)| lo <= 0.0 && hi >= 0.0)
+        let holds_zero = self.interval.is_none_or(|(lo, hi)| lo <= 0.0 && hi >= 0.0);
+        holds_zero || self.p.is_some_and(|p| p > 0.05)
+    }
+}
+
+/// Corrects the p-values of comparisons that are looked at together (Holm 1979).
+pub(crate) fn correct<'d>(all: impl Iterator<Item = &'d mut Difference>) {
+    let mut all: Vec<&mut Difference> = all.collect();
+    let plain: Vec<Option<f64>> = all.iter().map(|difference| difference.p).collect();
+    for (difference, p) in all.iter_mut().zip(holm(&plain)) {
+        difference.p = p;
     }
 }
 
@@ -125,8 +139,10 @@ pub(crate) fn difference(first: &[Unit<'_>], second: &[Unit<'_>]) -> Option<Diff
         })
         .collect();
     let replicates: Vec<&[f64]> = replicates.iter().map(|r| &r[..]).collect();
-    let interval = interval(&over_runs(&replicates));
-    Some(Difference { value: mean(&values), interval, runs: values.len() })
+    let resampled = over_runs(&replicates);
+    let value = mean(&values);
+    let (interval, p) = (interval(&resampled), p_value(value, &resampled));
+    Some(Difference { value, interval, p, runs: values.len() })
 }
 
 /// The mean over runs of every resample, with the runs drawn anew each time.
@@ -170,11 +186,24 @@ mod tests {
         assert_eq!(interval(&over_runs(&[&low, &high])), Some((1.0, 3.0)));
     }
 
+    /// Each of fourteen differences would be one in a hundred by itself; together they are no finding.
+    #[test]
+    fn fourteen_comparisons_are_corrected_for_their_number() {
+        let own = Difference { value: 0.5, interval: Some((0.1, 0.9)), p: Some(0.01), runs: 1 };
+        let mut all = [own; 14];
+        correct(all.iter_mut());
+        assert!(all.iter().all(|d| d.p == Some(0.14) && d.may_be_chance()));
+        let mut alone = [own];
+        correct(alone.iter_mut());
+        assert!(!alone[0].may_be_chance());
+    }
+
     #[test]
     fn a_difference_may_be_chance_when_its_interval_holds_zero() {
-        let difference = |lo, hi| Difference { value: 0.5, interval: Some((lo, hi)), runs: 1 };
-        assert!(difference(-0.1, 1.0).may_be_chance());
-        assert!(!difference(0.1, 1.0).may_be_chance());
-        assert!(Difference { value: 0.5, interval: None, runs: 1 }.may_be_chance());
+        let own = |interval, p| Difference { value: 0.5, interval, p, runs: 1 };
+        assert!(own(Some((-0.1, 1.0)), Some(0.01)).may_be_chance());
+        assert!(!own(Some((0.1, 1.0)), Some(0.01)).may_be_chance());
+        assert!(own(Some((0.1, 1.0)), Some(0.06)).may_be_chance());
+        assert!(own(None, None).may_be_chance());
     }
 }

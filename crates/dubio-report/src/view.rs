@@ -39,6 +39,20 @@ pub struct View {
     pub coverage: Option<Vec<f64>>,
     /// Fraction of targets below the predicted quantile of each level.
     pub below: Option<Vec<f64>>,
+    /// The levels of predicted quantiles, where those are the prediction, and how many targets lie below.
+    pub quantiles: Option<Vec<QuantileView>>,
+    /// Examples whose predicted quantiles cross.
+    #[serde(default)]
+    pub crossings: usize,
+}
+
+/// A level of predicted quantiles.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct QuantileView {
+    /// The level.
+    pub level: f64,
+    /// Fraction of targets at or below the quantile.
+    pub below: f64,
 }
 
 /// The mean entropy of the prediction and its parts, in nats.
@@ -101,9 +115,24 @@ impl View {
             examples: outcomes.len(),
             coverage: outcomes.centrality.as_deref().ok().map(fractions),
             below: outcomes.cdf.as_deref().ok().map(fractions),
+            quantiles: quantiles(outcomes),
+            crossings: outcomes.crossings(),
             ..Self::default()
         }
     }
+}
+
+/// How many targets lie below each predicted quantile.
+fn quantiles(outcomes: &Outcomes) -> Option<Vec<QuantileView>> {
+    let (levels, values) = outcomes.quantiles.as_ref()?;
+    let n = outcomes.len();
+    let of = |(level, row): (&f64, &[f64])| {
+        let below = outcomes.targets.iter().zip(row).filter(|(y, q)| y <= q).count();
+        // A file in single precision holds 0.975 as 0.97500002.
+        let level = (level * 1e6).round() / 1e6;
+        QuantileView { level, below: below as f64 / n as f64 }
+    };
+    Some(levels.iter().zip(values.chunks(n)).map(of).collect())
 }
 
 fn mean(values: &[f64]) -> f64 {

@@ -2,16 +2,19 @@
 
 use dubio_metrics::compare::{Stability, incomparable, unequal_passes};
 
-use crate::chapter::Chapter;
-use crate::ranking::{Ranking, listed};
+use crate::chapter::{Chapter, Method};
+use crate::ranking::Ranking;
 use crate::stability;
 use crate::study::{Outcome, Setting, Warning};
+use crate::words::{capital, in_words, listed};
 
 /// The warnings of a chapter, the gravest first.
 pub fn warnings(chapter: &Chapter<'_>, ranking: Option<&Ranking<'_>>) -> Vec<Warning> {
     let mut all = unfinished(chapter);
     all.extend(infinite(chapter));
-    if let Some(ranking) = ranking {
+    all.extend(crossings(chapter));
+    // One method alone is not ranked.
+    if let Some(ranking) = ranking.filter(|_| chapter.present().count() > 1) {
         all.extend(second_choice(ranking));
         all.extend(partial(ranking));
     }
@@ -30,7 +33,7 @@ fn unfinished(chapter: &Chapter<'_>) -> Vec<Warning> {
             continue;
         }
         let failed = method.runs.iter().find_map(|run| match &run.outcome {
-            Outcome::Failed(why) => Some(format!("What happened: {why}")),
+            Outcome::Failed(why) => Some(format!("Error: {why}")),
             _ => None,
         });
         let what = match (done, runs) {
@@ -38,7 +41,7 @@ fn unfinished(chapter: &Chapter<'_>) -> Vec<Warning> {
             (0, _) => format!("none of {runs} runs finished"),
             _ => format!("{done} of {runs} runs finished"),
         };
-        let missing = || "What is missing is not there yet; the same command goes on.".to_string();
+        let missing = || "The others have not run yet; the same command continues.".to_string();
         let why = failed.unwrap_or_else(missing);
         match all.iter_mut().find(|(w, y, _)| *w == what && *y == why) {
             Some((_, _, names)) => names.push(method.name),
@@ -68,21 +71,47 @@ fn infinite(chapter: &Chapter<'_>) -> Vec<Warning> {
                 n => format!(" in {n} runs"),
             };
             all.push(Warning {
-                what: format!("{}: the likelihood is infinite{runs}", method.name),
-                why: format!("Because {first}. Nothing was clipped."),
+                what: format!("{}: the NLL is infinite{runs}", method.name),
+                why: format!("{}. Nothing was clipped.", capital(first)),
             });
         }
     }
     all
 }
 
+/// Predicted quantiles in the wrong order.
+fn crossings(chapter: &Chapter<'_>) -> Vec<Warning> {
+    let of = |method: &Method<'_>| {
+        let views = method.finished().filter_map(|(_, finished)| finished.view("test"));
+        views.map(|view| (view.crossings, view.examples)).max()
+    };
+    let crossing = chapter.methods.iter().filter_map(|method| {
+        let (crossings, examples) = of(method).filter(|(crossings, _)| *crossings > 0)?;
+        Some(Warning {
+            what: format!(
+                "{}: the predicted quantiles of {crossings} of {examples} examples cross",
+                method.name
+            ),
+            why: "A quantile of a higher level lies below one of a lower level, which no distribution allows. Sort \
+                  the quantiles of each example: it never makes the pinball loss worse (Chernozhukov et al. 2010)."
+                .to_string(),
+        })
+    });
+    crossing.collect()
+}
+
 fn second_choice(ranking: &Ranking<'_>) -> Option<Warning> {
     let why = ranking.instead_of.as_ref()?;
+    let also = match ranking.score {
+        "brier" => {
+            " The Brier score also depends on how well the temperature of each method is set."
+        }
+        _ => "",
+    };
+    let better = why.split(" is undefined").next().unwrap_or_default();
     Some(Warning {
-        what: format!("Ranked by {}, which is second choice", ranking.score),
-        why: format!(
-            "Because {why}. Unlike it, this score also ranks how well temperatures happen to be set."
-        ),
+        what: format!("Ranked by {}: {better} is undefined here", in_words(ranking.score)),
+        why: format!("{}.{also}", capital(why)),
     })
 }
 
@@ -97,14 +126,18 @@ fn partial(ranking: &Ranking<'_>) -> Vec<Warning> {
     let mut all = Vec::new();
     if !short.is_empty() {
         all.push(Warning {
-            what: format!("{} has no value for some runs of {}", ranking.score, listed(&short)),
+            what: format!(
+                "{} is undefined for some runs of {}",
+                in_words(ranking.score),
+                listed(&short)
+            ),
             why: "Their means are over the other runs.".to_string(),
         });
     }
     for (method, why) in ranking.without.iter().filter(|(m, _)| m.count().0 > 0) {
         all.push(Warning {
             what: format!("{} is not ranked", method.name),
-            why: format!("Because {why}."),
+            why: format!("{}.", capital(why)),
         });
     }
     all
@@ -119,10 +152,10 @@ fn unequal(chapter: &Chapter<'_>) -> Option<Warning> {
     let (least, most) = (members.iter().min()?, members.iter().max()?);
     Some(Warning {
         what: format!(
-            "The methods do not cost the same: {least} to {most} forward passes for one prediction"
+            "The methods need different numbers of forward passes per prediction: {least} to {most}"
         ),
         why: format!(
-            "{} ({}). Look at what a method is worth in networks of a deep ensemble, and at its cost.",
+            "{} ({}). Look at deep ensemble equivalents and at the costs.",
             capital(&caution.why),
             caution.reference
         ),
@@ -136,12 +169,12 @@ fn flips(chapter: &Chapter<'_>) -> Option<Warning> {
     let unstable: Vec<&Stability> = all.iter().filter(|stability| !stability.stable()).collect();
     let first = unstable.iter().find(|s| s.score == "ece").or(unstable.first())?;
     let caution = first.bins_caution(&names)?;
-    let scores: Vec<&str> = unstable.iter().map(|stability| &stability.score[..]).collect();
+    let scores: Vec<String> = unstable.iter().map(|stability| in_words(&stability.score)).collect();
     Some(Warning {
         what: format!("The order by {} depends on the number of bins", listed(&scores)),
         why: format!(
             "{}: {} ({}); {}.",
-            capital(&first.score),
+            in_words(&first.score),
             caution.why,
             caution.reference,
             caution.instead.replace('`', "")
@@ -156,18 +189,12 @@ fn refused(chapter: &Chapter<'_>) -> Option<Warning> {
     }
     let caution = chapter.scores("test").iter().find_map(|score| incomparable(score.name))?;
     Some(Warning {
-        what: "Detection of errors (misclassification.*) is not compared".to_string(),
+        what: "Error detection (misclassification.*) is not compared between methods".to_string(),
         why: format!(
-            "{} ({}); {}. A run's full record has the numbers.",
+            "{} ({}); {}. The record of each run has the numbers.",
             capital(&caution.why),
             caution.reference,
             caution.instead.replace('`', "")
         ),
     })
-}
-
-/// With a capital letter at the beginning.
-pub(crate) fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }

@@ -15,21 +15,23 @@ use crate::progress::Bar;
 
 /// Posterior predictive check: could these labels have come from the model itself?
 ///
-/// The ensemble makes labels of its own, many times over, and each replicate is scored as the true
-/// labels are. Where the observed score lies outside what the replicates give, the model does not
-/// know how wrong it is. A large `ece` alone says nothing of the kind: with few examples or members
-/// that disagree, the model may well expect it (Gopal 2021).
+/// The ensemble generates labels of its own, many times over, and each replicate is scored as the true
+/// labels are. If the observed score lies outside the range of the simulated ones, the model's uncertainty
+/// does not match its errors. A large `ece` alone does not show that: with few examples, or members that
+/// disagree, the model may well expect it (Gopal 2021).
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   dubio check preds.npz
   dubio check preds.npz --statistic ece --statistic accuracy --json
   dubio check preds.npz --mode independent --recalibrate per-member
-  dubio check gaussians.npz --statistic picp --rule interval
+  dubio check gaussians.npz --statistic picp --replicates 10000
 
-p_value is the fraction of replicates strictly below the observed value, sharpness their 95th minus
-their 5th percentile. JSON: {\"statistics\": {\"ece\": {\"observed\": ..., \"p_value\": ..., \"sharpness\":
-..., \"passes\": ..., \"lo\": ..., \"hi\": ..., \"box\": [...]}}, ...}; lo and hi are the 2.5th and the
-97.5th percentile of the replicates, box their 5th, 25th, 50th, 75th and 95th.
+p_value is the fraction of replicates strictly below the observed value, as published. p_two_sided is the
+two-sided p-value by rank: 2 min(1 + below, 1 + above) / (replicates + 1), at most 1, ties counted half.
+sharpness is the 95th minus the 5th percentile of the replicates. JSON: {\"rule\": ..., \"statistics\":
+{\"ece\": {\"observed\": ..., \"p_value\": ..., \"p_two_sided\": ..., \"sharpness\": ..., \"passes\": ...,
+\"lo\": ..., \"hi\": ..., \"box\": [...]}}, ...}; lo and hi are the 2.5th and the 97.5th percentile of the
+replicates, box their 5th, 25th, 50th, 75th and 95th.
 
 Exit codes: 0 done, whether checks pass or not; 1 a statistic asked for by name has no value; 2 could
 not run.")]
@@ -40,14 +42,14 @@ pub(crate) struct Args {
     /// when left out, picp and quantile_calibration for a regression.
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     statistic: Vec<String>,
-    /// How the ensemble makes labels.
+    /// How the ensemble generates labels.
     #[arg(long, value_enum, default_value_t = ModeName::Bayesian)]
     mode: ModeName,
     /// Fit temperatures on the leading fifth of the examples, and check the rest.
     #[arg(long, value_enum, value_name = "HOW")]
     recalibrate: Option<SharingName>,
     /// When a check passes.
-    #[arg(long, value_enum, default_value_t = RuleName::Range)]
+    #[arg(long, value_enum, default_value_t = RuleName::Interval)]
     rule: RuleName,
     /// Number of replicates.
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(20..=1_000_000))]
@@ -71,9 +73,9 @@ pub(crate) struct Args {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum ModeName {
-    /// One member makes all labels of a replicate (Gopal 2021, algorithm 2).
+    /// One member generates all labels of a replicate (Gopal 2021, algorithm 2).
     Bayesian,
-    /// Every label has a member of its own (algorithm 4).
+    /// Each label is drawn from a member of its own (algorithm 4).
     Independent,
 }
 
@@ -87,10 +89,10 @@ enum SharingName {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum RuleName {
-    /// The p-value is neither 0 nor 1.
-    Range,
     /// The observed value is between the 2.5th and the 97.5th percentile of the replicates.
     Interval,
+    /// p_value is neither 0 nor 1: the rule of Gopal's tables, which depends on the number of replicates.
+    Range,
 }
 
 pub(crate) fn run(args: &Args) -> Result<Outcome> {

@@ -10,17 +10,23 @@ use dubio_api::compare::{Settings, compare};
 use crate::Outcome;
 use crate::progress::Bar;
 
-/// Compare methods on the same examples: differences with intervals, a ranking, and what may not be
-/// compared.
+/// Compare methods on the same examples: paired differences with intervals, a ranking, and which
+/// comparisons would mislead.
 ///
-/// Every difference comes with a 95 % interval from resamples that both methods share, so that the
-/// examples' own difficulty cancels. The order is by calibrated.nll; methods that cannot be told apart
-/// are grouped. What the literature has shown to mislead is refused, with the reason and the reference.
+/// Every difference has a 95 % interval from resamples that both methods share, so that the difficulty of
+/// the examples cancels. Two methods differ by more than chance if the interval leaves 0 out and the p-value,
+/// corrected for all pairs (Holm 1979), is at most 0.05. Methods are ranked by calibrated.nll; regressions
+/// by nll, or by the best score that all files have. Comparisons that the literature has shown to mislead are
+/// refused, with the reason and the reference.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   dubio compare a.npz b.npz c.npz --names A,B,C
   dubio compare sgd.npz swag.npz --scores accuracy,brier --json
   dubio compare ensemble.npz swag.npz --members 5      with equal numbers of forward passes
+
+JSON: {\"methods\": [...], \"ranking\": {\"score\": ..., \"ranks\": [...], \"cannot_be_told_apart\": [...],
+\"differences\": [...]}, \"scores\": {...}, \"differences\": [{\"score\": ..., \"a\": ..., \"b\": ..., \"value\": ...,
+\"lo\": ..., \"hi\": ..., \"p_holm\": ..., \"told_apart\": ...}], ...}.
 
 Exit codes: 0 done; 1 the score to rank by has no value or is refused; 2 could not run.")]
 pub(crate) struct Args {
@@ -30,7 +36,8 @@ pub(crate) struct Args {
     /// Names of the methods, in the order of the files; those of the files when left out.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     names: Vec<String>,
-    /// The score to rank by: calibrated.nll when left out, nll for a regression.
+    /// The score to rank by. When left out: the first that every file has of calibrated.nll and brier, for a
+    /// regression of nll, crps, pinball, interval_score and mae.
     #[arg(long, value_name = "NAME")]
     score: Option<String>,
     /// Further scores to compare, by name, family or pattern.
@@ -67,11 +74,11 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         resamples: args.resamples as usize,
         seed: args.seed,
     };
-    let compared = compare(&settings, &Bar::new())?;
+    let comparison = compare(&settings, &Bar::new())?;
     if args.json {
-        render::json(&compared.comparison)?
+        render::json(&comparison)?
     } else {
-        render::table(&compared.comparison, &compared.headline)?
+        render::table(&comparison)?
     }
-    Ok(if compared.comparison.ranking.is_some() { Outcome::Done } else { Outcome::Undefined })
+    Ok(if comparison.ranking.is_some() { Outcome::Done } else { Outcome::Undefined })
 }

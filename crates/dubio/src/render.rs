@@ -124,6 +124,17 @@ pub(crate) fn number(v: f64) -> String {
     format!("{v:.*}", 5_usize.saturating_sub(whole))
 }
 
+/// A number with as many digits as its interval lets it have: two of the interval's width.
+pub(crate) fn rounded(v: f64, width: f64) -> String {
+    if !v.is_finite() || !width.is_finite() || width <= 0.0 {
+        return number(v);
+    }
+    let places = (1.0 - width.log10().floor()).clamp(0.0, 9.0) as usize;
+    let text = format!("{v:.places$}");
+    let zero = text.bytes().all(|b| matches!(b, b'-' | b'0' | b'.'));
+    if zero { text.replace('-', "") } else { text }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,6 +146,14 @@ mod tests {
         assert_eq!(number(0.0), "0.00000");
         assert_eq!(number(1.5e-7), "1.500e-7");
         assert_eq!(number(f64::INFINITY), "inf");
+    }
+
+    #[test]
+    fn a_difference_has_the_digits_of_its_interval() {
+        assert_eq!(rounded(0.012345678, 0.0042), "0.0123");
+        assert_eq!(rounded(-0.00001, 0.0042), "0.0000");
+        assert_eq!(rounded(123.456, 30.0), "123");
+        assert_eq!(rounded(0.5, 0.0), "0.50000");
     }
 
     #[test]

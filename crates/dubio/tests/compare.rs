@@ -36,15 +36,13 @@ fn files_are_ranked_with_paired_differences_and_what_may_not_be_compared() {
     let found = json(&files, &["--names", "A,B,C", "--resamples", "200"]);
     let ranking = &found["ranking"];
     assert_eq!(ranking["score"], "calibrated.nll");
-    let places: Vec<(&str, u64)> = ranking["places"]
+    let ranks: Vec<(&str, u64)> = ranking["ranks"]
         .as_array()
         .expect("a list")
         .iter()
-        .map(|place| {
-            (place["method"].as_str().expect("a name"), place["rank"].as_u64().expect("a rank"))
-        })
+        .map(|own| (own["method"].as_str().expect("a name"), own["rank"].as_u64().expect("a rank")))
         .collect();
-    assert_eq!(places, [("A", 1), ("B", 1), ("C", 3)]);
+    assert_eq!(ranks, [("A", 1), ("B", 1), ("C", 3)]);
     let same = &ranking["differences"][0];
     assert_eq!((&same["a"], &same["b"], &same["value"]), (&"A".into(), &"B".into(), &0.0.into()));
     assert_eq!(
@@ -74,9 +72,12 @@ fn files_are_ranked_with_paired_differences_and_what_may_not_be_compared() {
     });
     assert!(unequal, "{cautions:?}");
     let text = String::from_utf8(compare(&files, &["--names", "A,B,C"]).stdout).expect("text");
-    for part in
-        ["rank  method", "behind the best", "cannot be told apart: ", "over bins from 5 to 50"]
-    {
+    for part in [
+        "rank  method",
+        "behind the best",
+        "no difference beyond chance",
+        "number of bins changes from 5 to 50",
+    ] {
         assert!(text.contains(part), "{part} is not in\n{text}");
     }
 }
@@ -132,6 +133,37 @@ fn regressions_are_compared_by_their_likelihood() {
     let found = json(&[&a, &b], &["--resamples", "50"]);
     assert_eq!(found["ranking"]["score"], "nll");
     assert!(found["scores"]["crps"]["gaussian"]["value"].is_f64());
+}
+
+/// Draws have no density, so that one of the two has no `nll`: they are ranked by `crps`, which both have.
+#[test]
+fn a_gaussian_and_draws_are_ranked_by_a_score_that_both_have() {
+    let (a, b) = (fixture("gaussians.npz"), fixture("samples.npz"));
+    let text = String::from_utf8(compare(&[&a, &b], &["--resamples", "200"]).stdout).expect("text");
+    let why = "ranked by crps, which every file has: samples has no nll (draws have no density";
+    assert!(text.contains(why), "{text}");
+    assert!(text.contains("   1  ") && text.contains("   2  "), "both are ranked\n{text}");
+    let found = json(&[&a, &b], &["--resamples", "50"]);
+    assert_eq!(found["ranking"]["score"], "crps");
+    assert_eq!(found["ranking"]["ranks"].as_array().map(Vec::len), Some(2));
+    // Asked for by name, `nll` is kept, and nothing is said of what cannot be compared.
+    let text = String::from_utf8(compare(&[&a, &b], &["--score", "nll"]).stdout).expect("text");
+    assert!(text.contains("samples is not ranked: it has no nll"), "{text}");
+    assert!(!text.contains("differ by more than chance"), "{text}");
+}
+
+/// Numbers end where their interval says that digits mean nothing.
+#[test]
+fn differences_have_no_more_digits_than_their_interval() {
+    let [a, _, c] = three();
+    let text = String::from_utf8(compare(&[&a, &c], &["--resamples", "200"]).stdout).expect("text");
+    let behind = text.lines().find(|line| line.trim_start().starts_with("2  ")).expect("a second");
+    let difference = behind.rsplit("]  ").next().expect("a column");
+    let digits = difference.split([' ', '[', ',', ']']).filter(|word| !word.is_empty());
+    for word in digits {
+        let places = word.split_once('.').map_or(0, |(_, tail)| tail.len());
+        assert!(places <= 4, "{word} in {behind}");
+    }
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn a_file_has_a_page_of_its_own() {
     let written = done(folder.path(), &[&fixture("ensemble.npz")]);
     assert_eq!(written, [folder.path().join("report.html")]);
     let page = read(&written[0]);
-    assert!(page.contains("ensemble: right in 77.5 %"), "the same accuracy as `dubio evaluate`");
+    assert!(page.contains("ensemble: accuracy 77.5 %"), "the same accuracy as `dubio evaluate`");
     for section in ["reliability", "checks", "selective", "decomposition", "members", "all"] {
         assert!(page.contains(&format!("id=\"c0-{section}\"")), "{section}");
     }
@@ -61,7 +61,7 @@ fn predictions_of_other_splits_beside_the_test_part_are_reported_too() {
         std::fs::copy(fixture(from), model.join(to)).expect("a copy");
     }
     let page = read(&done(folder.path(), &["model", "-o", "page.html"])[0]);
-    for section in ["shift", "foreign"] {
+    for section in ["shift", "ood"] {
         assert!(page.contains(&format!("id=\"c0-{section}\"")), "{section}");
     }
     assert!(page.contains("ood.far.auroc.total"));
@@ -85,7 +85,7 @@ fn every_format_is_written() {
         ("markdown", "report.md", "| 1 | many |"),
         ("latex", "tables.tex", "\\toprule"),
         ("csv", "runs.csv", "run,data,network,method,seed,members,split,score,value,lo,hi,n,why"),
-        ("csv", "methods.csv", "data,network,method,split,score,runs,of,mean,deviation,lo,hi,why"),
+        ("csv", "methods.csv", "data,network,method,split,score,runs,of,mean,std,lo,hi,why"),
         ("svg", "coverage.svg", "<svg"),
         ("pdf", "coverage.pdf", "%PDF-1.4"),
     ] {
@@ -105,7 +105,7 @@ fn a_baseline_makes_deep_ensemble_equivalents() {
     let arguments =
         [&file[..], &fixture("gaussian.npz"), "--names", "many,one", "--baseline", "many"];
     let page = read(&done(folder.path(), &arguments)[0]);
-    assert!(page.contains("Worth in networks of a deep ensemble, by nll"));
+    assert!(page.contains("Deep ensemble equivalents by NLL"));
     let said = refused(folder.path(), &[&file, "--baseline", "few"]);
     assert!(said.contains("the models are gaussians"), "{said}");
 }

@@ -61,7 +61,7 @@ fn check_as(mode: Mode, observed: &Observed, replicates: usize) -> Vec<check::Su
             check::regression(predictive, outcomes, &regression::scores(), &checking)
         }
     };
-    checked.iter().map(|checked| checked.summary(Rule::Range)).collect()
+    checked.iter().map(|checked| checked.summary(Rule::default())).collect()
 }
 
 /// Scores over settings that say nothing of the method.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use dubio_metrics::members::Members;
 use dubio_metrics::score::Options;
 use dubio_metrics::scorecard::Entry;
-use dubio_predictions::open;
+use dubio_predictions::{Predictions, open};
 use dubio_progress::{Progress, Silent};
 use dubio_report::study::{Finished, Outcome, Row, Run, Study};
 use dubio_report::view::View;
@@ -13,6 +13,7 @@ use dubio_report::view::View;
 use super::Settings;
 use super::examine::{checks, sweeps};
 use super::growth::{Whose, grow};
+use super::level::level;
 use super::observe::{Observed, observe, uncertainties};
 use crate::Error;
 use crate::costs::read_costs;
@@ -32,7 +33,7 @@ struct Model {
 
 pub(super) fn study_of_files(settings: &Settings, progress: &dyn Progress) -> Result<Study, Error> {
     let models = models(settings)?;
-    same_tests(&models)?;
+    let level = same_tests(&models, settings)?;
     let mut runs: Vec<Run> = Vec::new();
     progress.start("files", models.len());
     for model in &models {
@@ -44,27 +45,30 @@ pub(super) fn study_of_files(settings: &Settings, progress: &dyn Progress) -> Re
             network: String::new(),
             method: model.name.clone(),
             seed: several.then_some(seed),
-            outcome: Outcome::Finished(Box::new(finished(model, settings)?)),
+            outcome: Outcome::Finished(Box::new(finished(model, settings, level)?)),
         });
         progress.advance(1);
     }
     let title = match &models[..] {
-        [one] => format!("What {} knows that it does not know", one.name),
+        [one] => format!("Uncertainty of {}", one.name),
         several => format!("{} models compared", several.len()),
     };
     let files =
         models.iter().map(|model| (model.path.display().to_string(), model.splits[0].1.clone()));
     let baseline = baseline(settings, &models)?;
-    let mut study = Study { title, runs, baseline, ..Study::default() };
+    let mut study = Study { title, runs, baseline, level: Some(level), ..Study::default() };
     grow(&mut study, &files.collect(), Whose::Users, progress)?;
     Ok(study)
 }
 
-/// Differences are paired, so every model must have been tested on the same examples.
-fn same_tests(models: &[Model]) -> Result<(), Error> {
-    let truth = |model: &Model| Truth::of(&open(&model.splits[0].1)?);
-    let first = truth(&models[0])?;
-    models[1..].iter().try_for_each(|model| same_examples(&first, &truth(model)?))
+/// Differences are paired, so every model must have been tested on the same examples. Returns the level of the
+/// intervals that all of them have.
+fn same_tests(models: &[Model], settings: &Settings) -> Result<f64, Error> {
+    let open = |model: &Model| Ok(open(&model.splits[0].1)?);
+    let files: Vec<Predictions> = models.iter().map(open).collect::<Result<_, Error>>()?;
+    let first = Truth::of(&files[0])?;
+    files[1..].iter().try_for_each(|file| same_examples(&first, &Truth::of(file)?))?;
+    Ok(level(settings.level, &files))
 }
 
 /// The method that the others are worth so many networks of.
@@ -148,26 +152,27 @@ fn holds_arrays(folder: &Path) -> bool {
     entries.map(|entry| entry.path()).any(|path| path.extension().is_some_and(|e| e == "npy"))
 }
 
-fn finished(model: &Model, settings: &Settings) -> Result<Finished, Error> {
+fn finished(model: &Model, settings: &Settings, level: f64) -> Result<Finished, Error> {
     let mut finished = Finished::default();
     let mut inside = None;
     for (split, path) in &model.splits {
         if split.starts_with("ood.") {
             let Some((classes, inside)) = &inside else {
-                elsewhere(split, path, settings, &mut finished)?;
+                regression_ood(split, path, settings, level, &mut finished)?;
                 continue;
             };
             let outside = uncertainties(path, *classes)?;
             finished.views.push(View::ood(split, *classes, inside, &outside));
             let name = split.trim_start_matches("ood.");
             let all = Selection::all();
-            let entries = card("test", settings, &|_| true, &all).ood(name, inside, &outside);
+            let entries =
+                card("test", settings, level, &|_| true, &all).ood(name, inside, &outside);
             finished
                 .rows
                 .extend(entries.into_iter().map(|entry| Row { split: "test".into(), entry }));
             continue;
         }
-        let mut observed = observe(path)?;
+        let mut observed = observe(path, level)?;
         finished.views.push(observed.view(split));
         if split == "test" {
             finished.members = observed.members();
@@ -177,35 +182,41 @@ fn finished(model: &Model, settings: &Settings) -> Result<Finished, Error> {
                 inside = Some((examples.classes, uncertainties.clone()));
             }
         }
-        let entries = entries(&mut observed, split, settings)?;
+        let entries = entries(&mut observed, split, settings, level)?;
         finished.rows.extend(entries.into_iter().map(|entry| Row { split: split.clone(), entry }));
     }
     Ok(finished)
 }
 
-/// A regression on inputs from elsewhere, which has targets there too.
-fn elsewhere(
+/// A regression on out-of-distribution inputs, which has targets there too.
+fn regression_ood(
     split: &str,
     path: &Path,
     settings: &Settings,
+    level: f64,
     finished: &mut Finished,
 ) -> Result<(), Error> {
-    let mut observed = observe(path)?;
+    let mut observed = observe(path, level)?;
     finished.views.push(observed.view(split));
     finished.checks.extend(checks(split, &observed, settings.resamples));
-    let entries = entries(&mut observed, split, settings)?;
+    let entries = entries(&mut observed, split, settings, level)?;
     finished.rows.extend(entries.into_iter().map(|entry| Row { split: split.into(), entry }));
     Ok(())
 }
 
-fn entries(observed: &mut Observed, split: &str, settings: &Settings) -> Result<Vec<Entry>, Error> {
+fn entries(
+    observed: &mut Observed,
+    split: &str,
+    settings: &Settings,
+    level: f64,
+) -> Result<Vec<Entry>, Error> {
     let wanted = |name: &str| Extent::Reported.wants(split, name);
     let selection = Selection::all();
     let grouped = |file: &Path, groups| {
         let name = settings.groups.as_deref().filter(|_| split == "test");
         name.map(|name| grouping(file, groups, name)).transpose()
     };
-    let mut card = card(split, settings, &wanted, &selection);
+    let mut card = card(split, settings, level, &wanted, &selection);
     match observed {
         Observed::Classes { examples, file, .. } => {
             if let Some(path) = &settings.costs {
@@ -232,11 +243,12 @@ fn entries(observed: &mut Observed, split: &str, settings: &Settings) -> Result<
 fn card<'a>(
     split: &str,
     settings: &Settings,
+    level: f64,
     wanted: &'a (dyn Fn(&str) -> bool + Sync),
     selection: &'a Selection,
 ) -> Scorecard<'a> {
     Scorecard {
-        options: Options::default(),
+        options: Options { level, ..Options::default() },
         resamples: if split == "test" { settings.resamples } else { 0 },
         seed: 0,
         wanted,

@@ -2,6 +2,7 @@
 
 use dubio_bench::evaluation::Evaluation;
 use dubio_bench::store::{Record, Store};
+use dubio_metrics::score::Options;
 use dubio_report::study::{Check, Sweep};
 use dubio_report::view::View;
 use serde::{Deserialize, Serialize};
@@ -44,14 +45,16 @@ fn worked_out(store: &Store, record: &Record, replicates: usize) -> Result<Looks
                 }
                 // A regression has targets there too.
                 None => {
-                    let observed = observe(&path)?;
+                    let observed = observe(&path, Options::default().level)?;
                     looks.views.push(observed.view(&split));
                     looks.checks.extend(checks(&split, &observed, replicates));
                 }
             },
-            Evaluation::Shift { .. } => looks.views.push(observe(&path)?.view(&split)),
+            Evaluation::Shift { .. } => {
+                looks.views.push(observe(&path, Options::default().level)?.view(&split))
+            }
             Evaluation::Test => {
-                let observed = observe(&path)?;
+                let observed = observe(&path, Options::default().level)?;
                 looks.views.push(observed.view(&split));
                 looks.checks = checks(&split, &observed, replicates);
                 looks.sweeps = sweeps(&observed);

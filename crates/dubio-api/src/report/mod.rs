@@ -3,6 +3,7 @@
 mod examine;
 mod files;
 mod growth;
+mod level;
 mod looks;
 mod observe;
 mod runs;
@@ -37,6 +38,9 @@ pub struct Settings {
     pub title: Option<String>,
     /// Resamples behind the intervals, and replicates of the checks.
     pub resamples: usize,
+    /// Level of the central intervals of a regression. When left out 0.95; where a file of quantiles does not
+    /// have it, the widest that all such files have.
+    pub level: Option<f64>,
 }
 
 impl Default for Settings {
@@ -50,6 +54,7 @@ impl Default for Settings {
             baseline: None,
             title: None,
             resamples: 1000,
+            level: None,
         }
     }
 }
@@ -57,6 +62,11 @@ impl Default for Settings {
 /// The study of a folder of runs, or of predictions files.
 pub fn report(settings: &Settings, progress: &dyn Progress) -> Result<Study, Error> {
     within("resamples", settings.resamples, RESAMPLES)?;
+    if let Some(level) = settings.level
+        && !(level > 0.0 && level < 1.0)
+    {
+        refuse!("level must be between 0 and 1, got {level}");
+    }
     let mut study = guard(|| study(settings, progress))?;
     if let Some(title) = &settings.title {
         study.title.clone_from(title);
@@ -76,6 +86,7 @@ fn study(settings: &Settings, progress: &dyn Progress) -> Result<Study, Error> {
             ("--groups", settings.groups.is_some()),
             ("--costs", settings.costs.is_some()),
             ("--baseline", settings.baseline.is_some()),
+            ("--level", settings.level.is_some()),
         ];
         if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {
             refuse!(

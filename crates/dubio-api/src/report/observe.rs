@@ -6,7 +6,6 @@ use dubio_metrics::detection::ood::Uncertainties;
 use dubio_metrics::examples::Examples;
 use dubio_metrics::members::Members;
 use dubio_metrics::regression::Outcomes;
-use dubio_metrics::score::Options;
 use dubio_predictions::{Classification, Predictions, Regression, open};
 use dubio_progress::Silent;
 use dubio_report::view::View;
@@ -21,8 +20,8 @@ pub(super) enum Observed {
     Numbers { outcomes: Box<Outcomes>, file: Box<Regression> },
 }
 
-/// Opens predictions that have labels or targets.
-pub(super) fn observe(path: &Path) -> Result<Observed, Error> {
+/// Opens predictions that have labels or targets; intervals of a regression are of this level.
+pub(super) fn observe(path: &Path, level: f64) -> Result<Observed, Error> {
     match open(path)? {
         Predictions::Classification(file) => {
             let labels = labels(&file)?;
@@ -32,7 +31,7 @@ pub(super) fn observe(path: &Path) -> Result<Observed, Error> {
             Ok(Observed::Classes { examples, uncertainties, file: Box::new(file) })
         }
         Predictions::Regression(file) => {
-            let outcomes = Box::new(outcomes(&file, Options::default().level)?);
+            let outcomes = Box::new(outcomes(&file, level)?);
             Ok(Observed::Numbers { outcomes, file: Box::new(file) })
         }
     }

@@ -1,4 +1,4 @@
-//! What a check says: where the observed value lies among the replicates.
+//! The result of a check: where the observed value lies among the replicates.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,13 +7,16 @@ use crate::card::Card;
 use crate::score::Undefined;
 
 /// When a check passes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
-    /// The p-value is neither 0 nor 1: Gopal 2021, sec. 3.2.
-    Range,
-    /// The observed value is between the 2.5th and the 97.5th percentile: its appendix A.
+    /// The observed value is between the 2.5th and the 97.5th percentile of the replicates, ends in: Gopal
+    /// 2021, appendix A.
+    #[default]
     Interval,
+    /// The one-sided p-value is neither 0 nor 1: Gopal 2021, sec. 3.2. Its verdict depends on the number of
+    /// replicates, because more of them reach further; for repeating the paper's tables.
+    Range,
 }
 
 /// A statistic of the observed labels and of the replicates.
@@ -38,8 +41,10 @@ pub struct Summary {
     pub statistic: String,
     /// Value for the observed labels.
     pub observed: Option<f64>,
-    /// Fraction of the replicates strictly below it.
+    /// Fraction of the replicates strictly below it: one-sided, as published.
     pub p_value: Option<f64>,
+    /// Two-sided p-value by rank, see [`Checked::p_two_sided`].
+    pub p_two_sided: Option<f64>,
     /// 95th minus 5th percentile of the replicates.
     pub sharpness: Option<f64>,
     /// Whether the check passes.
@@ -95,6 +100,18 @@ impl Checked {
         })
     }
 
+    /// `2 min(1 + below, 1 + above) / (K + 1)`, at most 1, where a replicate that ties with the observed value
+    /// counts half on either side. Never 0: `K` replicates cannot show a p-value below `2 / (K + 1)`.
+    pub fn p_two_sided(&self) -> Option<f64> {
+        self.judged(|observed, replicates| {
+            let below = replicates.partition_point(|&r| r < observed);
+            let tied = replicates.partition_point(|&r| r <= observed) - below;
+            let above = replicates.len() - below - tied;
+            let tail = 1.0 + below.min(above) as f64 + 0.5 * tied as f64;
+            (2.0 * tail / (replicates.len() as f64 + 1.0)).min(1.0)
+        })
+    }
+
     /// Quantile of the replicates, linear between neighbours.
     pub fn quantile(&self, q: f64) -> Option<f64> {
         self.judged(|_, replicates| percentile(replicates, q))
@@ -105,7 +122,7 @@ impl Checked {
         Some(self.quantile(0.95)? - self.quantile(0.05)?)
     }
 
-    /// Whether the observed value is one that the model expects.
+    /// Whether the observed value is one that the model would produce, by a rule.
     pub fn passes(&self, rule: Rule) -> Option<bool> {
         match rule {
             Rule::Range => self.p_value().map(|p| p != 0.0 && p != 1.0),
@@ -126,6 +143,7 @@ impl Checked {
             statistic: self.statistic.clone(),
             observed: self.observed.as_ref().ok().copied(),
             p_value: self.p_value(),
+            p_two_sided: self.p_two_sided(),
             sharpness: self.sharpness(),
             passes: self.passes(rule),
             lo: self.quantile(0.025),
@@ -134,5 +152,63 @@ impl Checked {
             n: self.n,
             why: self.observed.as_ref().err().map(|why| why.0.clone()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::classification;
+
+    fn checked(observed: f64, replicates: Vec<f64>) -> Checked {
+        let card = classification::scores()[0].card();
+        Checked::new("accuracy".into(), card, 10, Ok(observed), replicates)
+    }
+
+    /// `from fractions import Fraction as F; r = range(99)`; for each x of 3, 49 and 200 and for 98.5:
+    /// `b = sum(i < x for i in r); t = sum(i == x for i in r); a = 99 - b - t;`
+    /// `print(float(min(F(1), 2 * (1 + min(b, a) + F(t, 2)) / 100)))` prints 0.09, 1.0, 0.02 and 0.02.
+    #[test]
+    fn the_two_sided_p_value_is_that_of_the_rank() {
+        let replicates = || (0..99).map(f64::from).collect::<Vec<f64>>();
+        let expected = [(3.0, 0.09), (49.0, 1.0), (200.0, 0.02), (98.5, 0.02), (-1.0, 0.02)];
+        for (observed, p) in expected {
+            let found = checked(observed, replicates()).p_two_sided().expect("defined");
+            assert!((found - p).abs() < 1e-12, "{observed}: {found}");
+        }
+        // All tie: half of them lie on either side.
+        assert_eq!(checked(1.0, vec![1.0; 40]).p_two_sided(), Some(1.0));
+    }
+
+    /// More replicates reach further: with `range` a value that is surely too low passes in the end, with
+    /// `interval` the number of replicates does not matter.
+    #[test]
+    fn the_verdict_by_interval_does_not_depend_on_the_number_of_replicates() {
+        for replicates in [100, 1000, 100_000_u32] {
+            // Quantiles of the standard normal distribution: the 0.1 % point is at -3.09.
+            let quantile =
+                |i| crate::numeric::normal::quantile((f64::from(i) + 0.5) / f64::from(replicates));
+            let own = checked(-3.09, (0..replicates).map(quantile).collect());
+            assert_eq!(own.passes(Rule::Interval), Some(false), "{replicates}");
+            assert_eq!(own.passes(Rule::Range), Some(replicates >= 1000), "{replicates}");
+            assert!(own.p_two_sided().is_some_and(|p| p < 0.05), "{replicates}");
+        }
+    }
+
+    /// "passes, p = 1" and "fails, p = 1" cannot both be said: no failed check has a larger two-sided p-value
+    /// than a passed one, and both meet at 5 %.
+    #[test]
+    fn a_failed_check_never_has_a_larger_p_value_than_a_passed_one() {
+        let replicates: Vec<f64> = (0..1000).map(f64::from).collect();
+        let (mut passed, mut failed) = (1.0_f64, 0.0_f64);
+        for observed in (-100..2200).map(|i| f64::from(i) / 2.0 + 0.25) {
+            let own = checked(observed, replicates.clone());
+            let p = own.p_two_sided().expect("defined");
+            match own.passes(Rule::Interval) {
+                Some(true) => passed = passed.min(p),
+                _ => failed = failed.max(p),
+            }
+        }
+        assert!(failed <= passed && (0.049..0.053).contains(&failed), "{failed} {passed}");
     }
 }

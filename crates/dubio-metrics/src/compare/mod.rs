@@ -3,13 +3,15 @@
 
 mod caution;
 mod correlation;
+mod holm;
 mod ranking;
 mod stability;
 
 use caution::uncalibrated_order;
 pub use caution::{Caution, forbidden, incomparable, unequal_passes};
 pub use correlation::{Correlation, correlations};
-pub use ranking::{Difference, RankedMethod, Ranking, difference, ranking};
+pub use holm::{holm, p_value};
+pub use ranking::{Difference, RankedMethod, Ranking, differences, ranking};
 pub use stability::{
     BINS, ENOUGH, Flip, Stability, TEMPERATURES, calibrated_over_bins, over_bins, over_temperatures,
 };
@@ -38,6 +40,10 @@ pub struct Contestant<E> {
 pub struct Comparison {
     /// The methods, in the order in which others refer to them.
     pub methods: Vec<Method>,
+    /// The score that methods are ranked by.
+    pub headline: String,
+    /// Why it is not the one that is asked for first: which methods do not have that, and why.
+    pub instead_of: Option<String>,
     /// By the headline score; `None` when that would mislead, and a caution says why.
     pub ranking: Option<Ranking>,
     /// Each score of each method.
@@ -78,11 +84,11 @@ pub struct Scored {
     pub why: Vec<Option<String>>,
 }
 
-/// Compares classifiers of the same examples by the scores that are wanted and ranks them by
-/// `headline`, which must be among them.
+/// Compares classifiers of the same examples by the scores that are wanted, and ranks them by the first of
+/// `headlines` that all of them have; these must be among the wanted.
 pub fn classifiers(
     methods: &mut [Contestant<Examples>],
-    headline: &str,
+    headlines: &[&str],
     scoring: &Scoring<'_>,
 ) -> Comparison {
     let mut scores = classification::scores();
@@ -95,7 +101,8 @@ pub fn classifiers(
     };
     let tables: Vec<Vec<Entry>> = methods.iter_mut().map(table).collect();
     let methods = &*methods;
-    let mut comparison = compared(methods, &tables, headline);
+    let mut comparison = compared(methods, &tables, headlines);
+    let headline = &comparison.headline.clone()[..];
     let all: Vec<&Examples> = methods.iter().map(|method| &method.examples).collect();
     let named = |names: &[&str]| -> Vec<&dyn Score<Examples>> {
         let known = scores.iter().map(|score| &**score);
@@ -121,33 +128,34 @@ pub fn classifiers(
 /// The same for regressions.
 pub fn regressions(
     methods: &[Contestant<Outcomes>],
-    headline: &str,
+    headlines: &[&str],
     scoring: &Scoring<'_>,
 ) -> Comparison {
     let scores = crate::regression::scores();
     let tables: Vec<Vec<Entry>> =
         methods.iter().map(|m| scorecard::plain(&m.examples, &scores, scoring)).collect();
-    compared(methods, &tables, headline)
+    compared(methods, &tables, headlines)
 }
 
-fn compared<E>(methods: &[Contestant<E>], tables: &[Vec<Entry>], headline: &str) -> Comparison {
+fn compared<E>(methods: &[Contestant<E>], tables: &[Vec<Entry>], headlines: &[&str]) -> Comparison {
     let count = tables.first().map_or(0, Vec::len);
     let rows: Vec<Vec<&Entry>> =
         (0..count).map(|s| tables.iter().map(|table| &table[s]).collect()).collect();
     let scores: Vec<Scored> = rows.iter().map(|row| Scored::new(row)).collect();
     let names: Vec<String> = scores.iter().map(|scored| scored.score.clone()).collect();
     let values: Vec<Vec<Option<f64>>> = scores.iter().map(|s| s.values.clone()).collect();
-    let pairs = || (0..methods.len()).flat_map(|a| (a + 1..methods.len()).map(move |b| (a, b)));
-    let of_row = |row: &Vec<&Entry>| -> Vec<Difference> {
-        pairs().map(|(a, b)| difference((a, row[a]), (b, row[b]))).collect()
-    };
+    let pairs: Vec<(usize, usize)> =
+        (0..methods.len()).flat_map(|a| (a + 1..methods.len()).map(move |b| (a, b))).collect();
     let own: Vec<Method> =
         methods.iter().map(|m| Method { name: m.name.clone(), members: m.members }).collect();
     let members: Vec<usize> = own.iter().map(|method| method.members).collect();
     let called: Vec<String> = own.iter().map(|method| method.name.clone()).collect();
+    let (headline, instead_of) = headline(&scores, &called, headlines);
     Comparison {
         ranking: rows.iter().find(|row| row[0].name == headline).and_then(|row| ranking(row)),
-        differences: rows.iter().flat_map(of_row).collect(),
+        headline,
+        instead_of,
+        differences: rows.iter().flat_map(|row| differences(row, &pairs)).collect(),
         correlations: correlations(&names, &values),
         over_bins: Vec::new(),
         over_temperatures: Vec::new(),
@@ -155,6 +163,21 @@ fn compared<E>(methods: &[Contestant<E>], tables: &[Vec<Entry>], headline: &str)
         scores,
         methods: own,
     }
+}
+
+/// The first of the scores that every method has, and why it is not the very first of them. Where no score
+/// is one of all, it is the very first, and methods without it are not ranked.
+fn headline(scores: &[Scored], methods: &[String], wanted: &[&str]) -> (String, Option<String>) {
+    let find = |name: &&str| scores.iter().find(|scored| scored.score == **name);
+    let of_all = |name: &&&str| find(name).is_some_and(|s| s.values.iter().all(Option::is_some));
+    let first = wanted.first().copied().unwrap_or_default();
+    let chosen = wanted.iter().find(of_all).copied().unwrap_or(first);
+    let lacking = find(&first).filter(|_| chosen != first).and_then(|scored| {
+        let (method, why) =
+            scored.why.iter().enumerate().find_map(|(m, why)| Some((m, why.as_ref()?)))?;
+        Some(format!("{} has no {first} ({why})", methods[method]))
+    });
+    (chosen.to_string(), lacking)
 }
 
 impl Scored {

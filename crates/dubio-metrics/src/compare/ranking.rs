@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use crate::bootstrap::paired_interval;
+use super::holm::{holm, p_value};
+use crate::bootstrap::interval;
 use crate::scorecard::Entry;
 
 /// `a - b` of one score of two methods on the same examples.
@@ -20,20 +21,37 @@ pub struct Difference {
     pub lo: Option<f64>,
     /// Upper end.
     pub hi: Option<f64>,
-    /// Whether the interval leaves 0 out, so that the two can be told apart.
+    /// Two-sided p-value of no difference, corrected by Holm's method for all pairs of this score.
+    pub p_holm: Option<f64>,
+    /// Whether the interval leaves 0 out and `p_holm` is at most 0.05: more than chance.
     pub told_apart: Option<bool>,
 }
 
-/// The paired difference of two entries of the same score. Their replicates must come from the same
-/// resamples: the same bootstrap stream over the same examples.
-pub fn difference((a, first): (usize, &Entry), (b, second): (usize, &Entry)) -> Difference {
+/// The paired differences of one score for some pairs of methods, corrected for their number.
+pub fn differences(entries: &[&Entry], pairs: &[(usize, usize)]) -> Vec<Difference> {
+    let mut all: Vec<Difference> =
+        pairs.iter().map(|&(a, b)| difference((a, entries[a]), (b, entries[b]))).collect();
+    let plain: Vec<Option<f64>> = all.iter().map(|d| d.p_holm).collect();
+    for (difference, p) in all.iter_mut().zip(holm(&plain)) {
+        difference.p_holm = p;
+        let zero_outside = difference.lo.zip(difference.hi).map(|(lo, hi)| lo > 0.0 || hi < 0.0);
+        difference.told_apart = zero_outside.zip(p).map(|(outside, p)| outside && p <= 0.05);
+    }
+    all
+}
+
+/// The paired difference of two entries of the same score, its p-value not yet corrected. Their replicates
+/// must come from the same resamples: the same bootstrap stream over the same examples.
+fn difference((a, first): (usize, &Entry), (b, second): (usize, &Entry)) -> Difference {
     let value = match (&first.value, &second.value) {
         (Ok(x), Ok(y)) if x == y => Some(0.0), // also where both are infinite
         (Ok(x), Ok(y)) => Some(x - y),
         _ => None,
     };
-    let paired = value.and(paired_interval(&first.replicates, &second.replicates));
-    let interval = paired.filter(|(lo, hi)| lo.is_finite() && hi.is_finite());
+    let both = first.replicates.iter().zip(&second.replicates);
+    let resamples: Vec<f64> = both.map(|(a, b)| if a == b { 0.0 } else { a - b }).collect();
+    let interval =
+        value.and(interval(&resamples)).filter(|(lo, hi)| lo.is_finite() && hi.is_finite());
     Difference {
         score: first.name.clone(),
         a,
@@ -41,7 +59,8 @@ pub fn difference((a, first): (usize, &Entry), (b, second): (usize, &Entry)) -> 
         value,
         lo: interval.map(|(lo, _)| lo),
         hi: interval.map(|(_, hi)| hi),
-        told_apart: interval.map(|(lo, hi)| lo > 0.0 || hi < 0.0),
+        p_holm: interval.and(value).and_then(|value| p_value(value, &resamples)),
+        told_apart: None,
     }
 }
 
@@ -66,7 +85,7 @@ pub struct Ranking {
     /// The score.
     pub score: String,
     /// From best to worst; methods without a value are missing.
-    #[serde(rename = "places")]
+    #[serde(rename = "ranks")]
     pub ranked: Vec<RankedMethod>,
     /// Largest runs of neighbours in the ranking no two of which can be told apart, best first; a
     /// method that can be told from all others is a run of its own. A method may be in two.
@@ -96,12 +115,9 @@ pub fn ranking(entries: &[&Entry]) -> Option<Ranking> {
     });
     let ranked: Vec<RankedMethod> = ranked.collect();
     let order: Vec<usize> = ranked.iter().map(|own| own.method).collect();
-    let mut differences = Vec::new();
-    for (i, &a) in order.iter().enumerate() {
-        for &b in &order[i + 1..] {
-            differences.push(difference((a, entries[a]), (b, entries[b])));
-        }
-    }
+    let pairs = order.iter().enumerate();
+    let pairs = pairs.flat_map(|(i, &a)| order[i + 1..].iter().map(move |&b| (a, b)));
+    let differences = differences(entries, &pairs.collect::<Vec<_>>());
     let groups = groups(&order, &differences);
     Some(Ranking { score: first.name.clone(), ranked, groups, differences })
 }

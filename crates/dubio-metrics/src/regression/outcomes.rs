@@ -155,6 +155,16 @@ impl Outcomes {
         }
     }
 
+    /// Examples whose predicted quantiles cross: a quantile of a higher level lies below one of a lower level,
+    /// which no distribution allows.
+    pub fn crossings(&self) -> usize {
+        let Some((levels, values)) = &self.quantiles else { return 0 };
+        let n = self.len();
+        let crosses =
+            |i: &usize| (1..levels.len()).any(|k| values[k * n + i] < values[(k - 1) * n + i]);
+        (0..n).filter(crosses).count()
+    }
+
     /// Number of examples.
     pub fn len(&self) -> usize {
         self.targets.len()

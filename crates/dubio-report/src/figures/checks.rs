@@ -13,11 +13,11 @@ pub(crate) fn checks(chapter: &Chapter<'_>) -> Option<Figure> {
     Some(Figure {
         id: "checks",
         title: "Posterior predictive checks".into(),
-        how: "The box is what the model expects of its own score: labels are drawn from it a thousand times and \
-              scored as the true ones are (whiskers from the 5th to the 95th percentile). The cross is the score on \
-              the true labels. A cross far off its box says that the model does not know how wrong it is. Read as one \
-              of its members, the ensemble does not know which member is right, and so expects more. Of several \
-              runs the first is shown."
+        how: "The box shows the scores that the model expects: labels are drawn from it many times and scored as the \
+              true ones are (whiskers: 5th to 95th percentile). The cross is the score on the true labels; it is red \
+              if it lies outside the central 95 % of the simulated scores. A cross far from its box means that the \
+              model's uncertainty does not match its errors. In the Bayesian reading one unknown member is correct, so \
+              a wider range of scores is expected. Of several runs the first is shown."
             .into(),
         spec: spec(chapter, data.unless_empty()?, &choices),
         layout: Layout::Wide,
@@ -26,14 +26,14 @@ pub(crate) fn checks(chapter: &Chapter<'_>) -> Option<Figure> {
             ("method", "method"),
             ("statistic", "statistic"),
             ("inputs", "inputs"),
-            ("reading", "members read as"),
+            ("reading", "reading"),
             ("observed", "observed"),
             ("p5", "5th percentile"),
             ("p25", "25th"),
             ("p50", "median"),
             ("p75", "75th"),
             ("p95", "95th"),
-            ("p", "p-value"),
+            ("p", "two-sided p"),
             ("verdict", "verdict"),
         ],
     })
@@ -80,7 +80,7 @@ fn points(chapter: &Chapter<'_>) -> (Data<12>, Vec<Choice>) {
                 p50.into(),
                 p75.into(),
                 p95.into(),
-                summary.p_value.into(),
+                summary.p_two_sided.into(),
                 verdict.into(),
             ]);
             note(&mut statistics, &summary.statistic);
@@ -91,7 +91,7 @@ fn points(chapter: &Chapter<'_>) -> (Data<12>, Vec<Choice>) {
     let choices = vec![
         Choice::new("statistic", "Statistic", statistics),
         Choice::new("inputs", "Inputs", inputs),
-        Choice::new("reading", "Members read as", readings),
+        Choice::new("reading", "Reading of the ensemble", readings),
     ];
     (data, choices)
 }
@@ -104,7 +104,7 @@ fn spec(chapter: &Chapter<'_>, data: Data<12>, choices: &[Choice]) -> Value {
         ("observed", "observed", ".4~g"),
         ("p5", "expected from", ".4~g"),
         ("p95", "to", ".4~g"),
-        ("p", "fraction of replicates below", ".3f"),
+        ("p", "two-sided p", ".3f"),
         ("verdict", "verdict", ""),
     ]);
     let y = json!({"field": "method", "type": "nominal", "title": null, "sort": names});
@@ -141,8 +141,8 @@ fn spec(chapter: &Chapter<'_>, data: Data<12>, choices: &[Choice]) -> Value {
 /// What a way to make data is called where it is chosen.
 pub(crate) fn reading(mode: Mode) -> &'static str {
     match mode {
-        Mode::Bayesian => "one of them (Bayesian)",
-        Mode::Independent => "all of them (independent)",
+        Mode::Bayesian => "Bayesian: one member is correct",
+        Mode::Independent => "independent: a member per label",
     }
 }
 

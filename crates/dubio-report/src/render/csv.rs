@@ -27,7 +27,7 @@ pub fn runs_csv(report: &Report<'_>) -> String {
         };
         match &run.outcome {
             Outcome::Failed(why) => line("", ["", "", "", "", "", "", why]),
-            Outcome::Missing => line("", ["", "", "", "", "", "", "not there"]),
+            Outcome::Missing => line("", ["", "", "", "", "", "", "not run yet"]),
             Outcome::Finished(finished) => {
                 for row in &finished.rows {
                     let entry = &row.entry;
@@ -47,24 +47,14 @@ pub fn runs_csv(report: &Report<'_>) -> String {
     text(out)
 }
 
-/// A line per method, split and score: `data, network, method, split, score, runs, of, mean, deviation,
-/// lo, hi, why`. `runs` of so many have a value; `deviation` is the standard deviation over runs, and the interval of the
-/// mean over runs and examples.
+/// A line per method, split and score: `data, network, method, split, score, runs, of, mean, std, lo, hi,
+/// why`. `runs` of so many have a value; `std` is the standard deviation over runs, and the interval is that of the mean
+/// over runs and examples.
 pub fn methods_csv(report: &Report<'_>) -> String {
     let mut out = ::csv::Writer::from_writer(Vec::new());
     let mut write = |fields: [&str; 12]| out.write_record(fields).expect("memory takes it");
     write([
-        "data",
-        "network",
-        "method",
-        "split",
-        "score",
-        "runs",
-        "of",
-        "mean",
-        "deviation",
-        "lo",
-        "hi",
+        "data", "network", "method", "split", "score", "runs", "of", "mean", "std", "lo", "hi",
         "why",
     ]);
     for chapter in report.parts.iter().map(|part| &part.chapter) {

@@ -7,12 +7,14 @@ use crate::number::shown;
 use crate::report::Report;
 use crate::table::{Field, Number, Table};
 use crate::text::visible;
+use crate::words::{capital, heading};
 use dubio_metrics::card::Direction;
 
-/// Every table of a report as a `table` of its own; needs `\usepackage{booktabs}`.
+/// Every table of a report as a `table` of its own, at most as wide as a column: one with many columns becomes
+/// several, and one that is still too wide is shrunken. Needs `booktabs` and `graphicx`.
 pub fn latex(report: &Report<'_>) -> String {
     let mut out = String::from(
-        "% Needs \\usepackage{booktabs}. Bold: better than every other by more than chance.\n",
+        "% Needs \\usepackage{booktabs,graphicx}. Bold: better than every other by more than chance.\n",
     );
     if let Some(table) = &report.overview {
         write_table(&mut out, table, &table.id, "");
@@ -29,30 +31,74 @@ pub fn latex(report: &Report<'_>) -> String {
     out
 }
 
-fn write_table(out: &mut String, table: &Table, label: &str, chapter: &str) {
-    let caption = match chapter {
-        "" => table.caption.clone(),
-        name => format!("{}: {name}", table.caption),
+/// Columns that a table may have: numbers with a standard deviation are twice as wide.
+fn most_columns(table: &Table) -> usize {
+    let wide = |field: &Field| match field {
+        Field::Number(number) => number.std.is_some(),
+        Field::Text(text) => text.chars().count() > 16,
+        Field::Missing(_) => false,
     };
-    let heads: Vec<String> = table
-        .columns
+    if table.rows.iter().flat_map(|row| &row.cells).any(wide) { 4 } else { 7 }
+}
+
+fn write_table(out: &mut String, table: &Table, label: &str, chapter: &str) {
+    let most = most_columns(table);
+    let count = table.columns.len().div_ceil(most).max(1);
+    let size = table.columns.len().div_ceil(count).max(1);
+    for (part, start) in (0..table.columns.len()).step_by(size).enumerate() {
+        let columns = start..(start + size).min(table.columns.len());
+        let suffix = if part == 0 { String::new() } else { format!("-{}", part + 1) };
+        let mut caption = table.caption.clone();
+        if !chapter.is_empty() {
+            caption += &format!(": {chapter}");
+        }
+        if count > 1 {
+            caption += &format!(" ({} of {count})", part + 1);
+        }
+        write_part(out, table, &(label.to_string() + &suffix), &caption, columns);
+    }
+}
+
+/// Some columns of a table.
+fn write_part(
+    out: &mut String,
+    table: &Table,
+    label: &str,
+    caption: &str,
+    columns: std::ops::Range<usize>,
+) {
+    let heads: Vec<String> = table.columns[columns.clone()]
         .iter()
-        .map(|c| format!("{}{}", escaped(&c.name), arrow(c.direction)))
+        .map(|c| format!("{}{}", escaped(&heading(&c.name)), arrow(c.direction)))
         .collect();
     let _ = write!(
         out,
-        "\n\\begin{{table}}\n  \\centering\n  \\caption{{{}}}\n  \\label{{tab:{}}}\n  \\begin{{tabular}}{{l{}}}\n    \\toprule\n",
-        escaped(&caption),
+        "\n\\begin{{table}}\n  \\centering\n  \\caption{{{}}}\n  \\label{{tab:{}}}\n  {FIT}{{%\n  \\begin{{tabular}}{{l{}}}\n    \\toprule\n",
+        escaped(caption),
         file_name(label),
         "r".repeat(heads.len())
     );
-    let _ =
-        writeln!(out, "    {} & {} \\\\\n    \\midrule", escaped(table.corner), heads.join(" & "));
+    let corner = escaped(&capital(table.corner));
+    let _ = writeln!(out, "    {corner} & {} \\\\\n    \\midrule", heads.join(" & "));
     for row in &table.rows {
-        let cells: Vec<String> = row.cells.iter().map(field).collect();
-        let _ = writeln!(out, "    {} & {} \\\\", escaped(&row.name), cells.join(" & "));
+        let cells: Vec<String> = row.cells[columns.clone()].iter().map(field).collect();
+        let _ = writeln!(out, "    {} & {} \\\\", row_name(table, &row.name), cells.join(" & "));
     }
-    out.push_str("    \\bottomrule\n  \\end{tabular}\n\\end{table}\n");
+    out.push_str("    \\bottomrule\n  \\end{tabular}}\n\\end{table}\n");
+}
+
+/// Shrinks what is wider than a column, and leaves the rest as it is.
+const FIT: &str = "\\resizebox{\\ifdim\\width>\\columnwidth\\columnwidth\\else\\width\\fi}{!}";
+
+/// A method as it is called; a score, which has its arrow with it, as papers print it.
+fn row_name(table: &Table, name: &str) -> String {
+    if table.corner != "score" {
+        return escaped(name);
+    }
+    let (score, sign) = name.split_once(' ').unwrap_or((name, ""));
+    let directions = [Direction::Higher, Direction::Lower, Direction::Zero];
+    let direction = directions.into_iter().find(|direction| direction.arrow() == sign);
+    escaped(&heading(score)) + direction.map_or("", arrow)
 }
 
 fn arrow(direction: Direction) -> &'static str {

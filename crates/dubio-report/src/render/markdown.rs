@@ -17,6 +17,9 @@ pub fn markdown(report: &Report<'_>) -> String {
     for warning in &report.study.warnings {
         let _ = write!(out, "\n> {}\n", told(warning));
     }
+    if let Some(conclusion) = &report.conclusion {
+        let _ = write!(out, "\n{}\n", escaped(conclusion));
+    }
     if let Some(table) = &report.overview {
         write_table(&mut out, table);
     }

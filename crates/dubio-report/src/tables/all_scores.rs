@@ -76,6 +76,6 @@ pub(super) fn scorecard(
             cells: vec![field, lo, hi, Field::Text(why)],
         }
     };
-    let columns = ["value", "from", "to", "what it is"].map(column).to_vec();
+    let columns = ["value", "95 % from", "to", "definition"].map(column).to_vec();
     ("score", columns, names.iter().map(row).collect())
 }

@@ -44,21 +44,21 @@ fn table(chapter: &Chapter<'_>, kind: Kind<'_>, statistics: &[&str]) -> Table {
         })
         .collect();
     let all = chapter.methods.iter().map(|method| passed(method, kind, statistics)).collect();
-    columns.push((column("all together"), all));
+    columns.push((column("passed"), all));
     let (columns, rows) = by_method(chapter, columns);
     let first = kind == Kind { split: "test", mode: Mode::Bayesian };
     Table {
         id: format!("checks-{}-{:?}", kind.split.replace('.', "-"), kind.mode).to_lowercase(),
         caption: format!(
-            "Posterior predictive checks passed: {}, members read as {}",
+            "Posterior predictive checks: {}, {}",
             kind.split,
             reading(kind.mode)
         ),
         corner: "method",
         columns,
         rows,
-        note: "A check fails when the score on the true labels lies outside everything the model expects of itself. \
-               p is the fraction of what it expects that lies below."
+        note: "Labels are drawn from the model and scored as the true ones are. A check passes if the observed score lies \
+               inside the central 95 % of the simulated scores (rule interval); p is the two-sided p-value by rank."
             .into(),
         rank: if first { Rank::First } else { Rank::Second },
     }
@@ -82,8 +82,9 @@ fn verdict(method: &Method<'_>, kind: Kind<'_>, statistic: &str) -> Field {
     let all: Vec<&Summary> = checked(method, kind, &statistics).collect();
     match &all[..] {
         [] => Field::Missing(String::new()),
-        [Summary { passes: Some(passes), p_value: Some(p), .. }] => {
-            Field::Text(format!("{}, p = {p:.2}", if *passes { "passes" } else { "fails" }))
+        [Summary { passes: Some(passes), p_two_sided: Some(p), .. }] => {
+            let p = if *p < 0.01 { format!("p = {p:.3}") } else { format!("p = {p:.2}") };
+            Field::Text(format!("{}, {p}", if *passes { "passes" } else { "fails" }))
         }
         [one] => Field::Missing(one.why.clone().unwrap_or_default()),
         several => count(several),

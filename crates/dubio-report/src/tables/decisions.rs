@@ -21,8 +21,8 @@ pub(crate) fn decisions(chapter: &Chapter<'_>) -> Vec<Table> {
             corner: "method",
             columns,
             rows,
-            note: "Each example gets the decision that costs least on average under its predictive distribution; \
-                   what it costs in truth is paid."
+            note: "Each example gets the decision with the lowest expected cost under its predictive distribution, and \
+                   pays the cost of that decision for its true class."
                 .into(),
             rank: Rank::First,
         })

@@ -2,9 +2,10 @@
 
 use dubio_metrics::card::Direction;
 
-use crate::number::places;
+use crate::number::{interval_places, places};
 use crate::ranking::Ranking;
 use crate::table::{Column, Field, Line, Rank, Table};
+use crate::words::in_words;
 
 /// Paired differences from the first method of the ranking, with intervals.
 pub(crate) fn differences(ranking: &Ranking<'_>) -> Option<Table> {
@@ -12,14 +13,14 @@ pub(crate) fn differences(ranking: &Ranking<'_>) -> Option<Table> {
     if rest.is_empty() {
         return None;
     }
-    let typical = rest.iter().filter_map(|s| s.behind).map(|d| d.value.abs());
-    let typical = typical.filter(|v| v.is_finite()).fold(0.0, f64::max);
-    let places = places(typical, 3);
-    let heads = ["difference", "from", "to", "by more than chance"];
+    let heads = ["difference", "95 % from", "to", "p (Holm)", "more than chance"];
     let rows = rest.iter().map(|standing| {
         let cells = match standing.behind {
             None => vec![Field::Missing("no run is shared".into()); heads.len()],
             Some(behind) => {
+                let places = behind
+                    .interval
+                    .map_or(places(behind.value, 3), |(lo, hi)| interval_places(lo, hi));
                 let end = |value: Option<f64>| match value {
                     Some(value) => Field::plain(value, places),
                     None => Field::Missing("no interval".into()),
@@ -30,6 +31,7 @@ pub(crate) fn differences(ranking: &Ranking<'_>) -> Option<Table> {
                     Field::plain(behind.value, places),
                     end(lo),
                     end(hi),
+                    behind.p.map_or(Field::Missing("no p-value".into()), small),
                     Field::Text(apart.into()),
                 ]
             }
@@ -43,11 +45,28 @@ pub(crate) fn differences(ranking: &Ranking<'_>) -> Option<Table> {
     };
     Some(Table {
         id: "differences".into(),
-        caption: format!("How much worse than {} by {}", first.method.name, ranking.score),
+        caption: format!("Difference from {} in {}", first.method.name, in_words(ranking.score)),
         corner: "method",
         columns: heads.map(column).to_vec(),
         rows: rows.collect(),
-        note: "Over the runs that both have, on the same resampled examples, with the runs drawn anew each time.".into(),
+        note: format!(
+            "Positive: worse than {}. Paired bootstrap over examples and over the runs that both have. The p-values are \
+             corrected for {} by Holm's method; the intervals are not.",
+            first.method.name,
+            match rest.len() {
+                1 => "1 comparison".to_string(),
+                n => format!("{n} comparisons"),
+            }
+        ),
         rank: Rank::Second,
     })
+}
+
+/// A p-value: two digits, three where it is small.
+fn small(p: f64) -> Field {
+    match p {
+        p if p < 0.001 => Field::Text("< 0.001".into()),
+        p if p < 0.01 => Field::plain(p, 3),
+        p => Field::plain(p, 2),
+    }
 }

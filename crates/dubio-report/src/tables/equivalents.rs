@@ -6,6 +6,7 @@ use dubio_metrics::dee::Equivalent;
 use crate::chapter::Chapter;
 use crate::figures::priced;
 use crate::table::{Column, Field, Line, Rank, Table};
+use crate::words::in_words;
 
 /// Deep ensemble equivalents with all members, by the ranked score or the best that is known.
 pub(crate) fn equivalents(chapter: &Chapter<'_>, headline: &str) -> Option<Table> {
@@ -39,12 +40,12 @@ pub(crate) fn equivalents(chapter: &Chapter<'_>, headline: &str) -> Option<Table
     if let Some(own) = priced.iter().find(|own| own.growth.score == score && !own.improves) {
         let largest = own.largest;
         note += &format!(
-            " By this score {largest} networks are no better than one, so that it says nothing here."
+            " By this score {largest} networks are no better than one, so the equivalents mean nothing here."
         );
     }
     Some(Table {
         id: "equivalents".into(),
-        caption: format!("Worth in networks of a deep ensemble, by {score}"),
+        caption: format!("Deep ensemble equivalents by {}", in_words(score)),
         corner: "method",
         rows: rows.collect(),
         columns: ["members", "networks", "lower", "upper"].map(column).to_vec(),

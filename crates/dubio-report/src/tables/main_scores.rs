@@ -6,7 +6,7 @@ use super::all_scores::scorecard;
 use crate::chapter::Chapter;
 use crate::table::{Column, Field, Rank, Table, by_method, score_column};
 
-const WANTED: [&str; 13] = [
+const WANTED: [&str; 16] = [
     "accuracy",
     "calibrated.nll",
     "nll",
@@ -17,7 +17,10 @@ const WANTED: [&str; 13] = [
     "aurc",
     "rmse",
     "crps",
+    "pinball",
+    "mae",
     "picp",
+    "mpiw",
     "interval_score",
     "qce",
 ];
@@ -60,8 +63,8 @@ pub(crate) fn main_scores(chapter: &Chapter<'_>) -> Option<Table> {
         corner: "method",
         columns,
         rows,
-        note: "Mean and standard deviation over runs. Bold: better than every other method by more than chance, \
-               from differences on the same examples."
+        note: "Mean and standard deviation over runs. Bold: better than every other method by more than chance (paired \
+               differences, corrected for their number)."
             .into(),
         rank: Rank::First,
     })

@@ -42,7 +42,8 @@ pub(crate) fn overview(methods: &[&str], chapters: &[Ranked<'_>]) -> Option<Tabl
         corner: "method",
         rows: rows.collect(),
         columns: [rank].into_iter().chain(columns).collect(),
-        note: "Mean and standard deviation over runs. Bold: better than every other method by more than chance."
+        note: "Mean and standard deviation over runs. Bold: better than every other method by more than chance, \
+               corrected for the number of comparisons."
             .into(),
         rank: Rank::First,
     })

@@ -2,6 +2,7 @@
 
 use crate::chapter::Chapter;
 use crate::table::{Rank, Table, by_method, score_column};
+use crate::words::in_words;
 
 /// A score of every split, method by method.
 pub(crate) fn shifts(chapter: &Chapter<'_>, score: &str) -> Option<Table> {
@@ -21,11 +22,11 @@ pub(crate) fn shifts(chapter: &Chapter<'_>, score: &str) -> Option<Table> {
     let (columns, rows) = by_method(chapter, columns);
     Some(Table {
         id: "shifts".into(),
-        caption: format!("{score} of shifted test sets"),
+        caption: format!("{} on shifted test sets", in_words(score)),
         corner: "method",
         columns,
         rows,
-        note: "The name of the shift and its severity, 1 to 5.".into(),
+        note: "Columns: the shift and its severity, 1 to 5.".into(),
         rank: Rank::Second,
     })
 }

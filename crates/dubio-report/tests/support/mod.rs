@@ -147,7 +147,7 @@ fn checks(predictions: &InMemory<f64>, examples: &Examples) -> Vec<Check> {
     let check = |checked: &check::Checked| Check {
         split: "test".to_string(),
         mode: Mode::Bayesian,
-        summary: checked.summary(Rule::Range),
+        summary: checked.summary(Rule::default()),
     };
     checked.iter().map(check).collect()
 }
@@ -217,6 +217,7 @@ pub(crate) fn study(size: &Size) -> Study {
         runs,
         growth: growth.collect(),
         baseline: Some("deep-ensemble".to_string()),
+        level: None,
         warnings: Vec::new(),
     }
 }

@@ -36,38 +36,39 @@ pub(super) fn table(checks: &Checks) -> Result<()> {
     let widest = checks.statistics.iter().map(|c| c.statistic.len()).max().unwrap_or(0).max(9);
     writeln!(
         out,
-        "{:<widest$}  {:>10}  {:>24}  {:>7}  {:>9}  passes",
-        "statistic", "observed", "95 % of replicates", "p_value", "sharpness"
+        "{:<widest$}  {:>10}  {:>24}  {:>7}  {:>11}  {:>9}  passes",
+        "statistic", "observed", "95 % of replicates", "p_value", "p_two_sided", "sharpness"
     )?;
     for summary in &checks.statistics {
         writeln!(out, "{:<widest$}  {}", summary.statistic, line(summary))?;
     }
-    let mode = match checks.mode {
-        Mode::Bayesian => "one member makes all labels",
-        Mode::Independent => "every label has a member of its own",
+    let members = match (checks.members, checks.mode) {
+        (1, _) => "1 member".to_string(),
+        (n, Mode::Bayesian) => format!("{n} members, one of which generates all labels"),
+        (n, Mode::Independent) => format!("{n} members, a random one for each label"),
     };
     writeln!(
         out,
-        "\n{} replicates of {} examples from {} members, {mode}; {}",
+        "\n{} replicates of {} examples from {members}\n{}",
         checks.replicates,
         checks.n,
-        checks.members,
         match checks.rule {
-            Rule::Range => "passes: p_value is neither 0 nor 1",
-            Rule::Interval => "passes: observed inside 95 % of replicates",
+            Rule::Interval => "passes: observed is inside 95 % of the replicates (rule interval)",
+            Rule::Range =>
+                "passes: p_value is neither 0 nor 1 (rule range; depends on the number of replicates)",
         }
     )?;
     if let Some(temperatures) = &checks.temperatures {
         let shown: Vec<String> = temperatures.iter().map(|t| format!("{t:.4}")).collect();
-        writeln!(out, "temperatures, of the leading fifth: {}", shown.join(" "))?;
+        writeln!(out, "temperatures fitted on the leading fifth: {}", shown.join(" "))?;
     }
     Ok(())
 }
 
 fn line(summary: &Summary) -> String {
     let shown = |value: Option<f64>| value.map_or("—".to_string(), number);
-    let (Some(lo), Some(hi), Some(p), Some(passes)) =
-        (summary.lo, summary.hi, summary.p_value, summary.passes)
+    let (Some(lo), Some(hi), Some(p), Some(two_sided), Some(passes)) =
+        (summary.lo, summary.hi, summary.p_value, summary.p_two_sided, summary.passes)
     else {
         return format!("{:>10}  {}", "—", summary.why.as_deref().unwrap_or_default());
     };
@@ -78,7 +79,7 @@ fn line(summary: &Summary) -> String {
         (false, _) => "no",
     };
     format!(
-        "{:>10}  [{:>10}, {:>10}]  {p:>7.3}  {:>9}  {verdict}",
+        "{:>10}  [{:>10}, {:>10}]  {p:>7.3}  {two_sided:>11.3}  {:>9}  {verdict}",
         shown(summary.observed),
         number(lo),
         number(hi),
@@ -90,6 +91,7 @@ fn fields(summary: &Summary) -> Value {
     let mut fields = Map::new();
     fields.insert("observed".into(), summary.observed.map_or(Value::Null, value));
     fields.insert("p_value".into(), json!(summary.p_value));
+    fields.insert("p_two_sided".into(), json!(summary.p_two_sided));
     fields.insert("sharpness".into(), json!(summary.sharpness));
     fields.insert("passes".into(), json!(summary.passes));
     fields.insert("lo".into(), json!(summary.lo));

@@ -7,7 +7,7 @@ use anyhow::Result;
 use dubio_metrics::compare::{Comparison, Difference, Ranking, Stability};
 use serde_json::{Map, Value, json};
 
-use crate::render::number;
+use crate::render::{number, rounded};
 use crate::terminal;
 
 /// One object; methods go by their names.
@@ -17,7 +17,13 @@ pub(crate) fn json(comparison: &Comparison) -> Result<()> {
     object.insert("methods".into(), json!(comparison.methods));
     object.insert(
         "ranking".into(),
-        comparison.ranking.as_ref().map_or(Value::Null, |r| ranking(r, &names)),
+        comparison.ranking.as_ref().map_or(Value::Null, |r| {
+            let mut value = ranking(r, &names);
+            if let Some(why) = &comparison.instead_of {
+                value["instead_of"] = json!(why);
+            }
+            value
+        }),
     );
     let scores: Map<String, Value> = comparison
         .scores
@@ -82,7 +88,7 @@ fn ranking(ranking: &Ranking, names: &[&str]) -> Value {
     let group = |group: &Vec<usize>| group.iter().map(|&m| names[m]).collect::<Vec<&str>>();
     json!({
         "score": ranking.score,
-        "places": ranked.collect::<Vec<_>>(),
+        "ranks": ranked.collect::<Vec<_>>(),
         "cannot_be_told_apart": ranking.groups.iter().map(group).collect::<Vec<_>>(),
         "differences":
             ranking.differences.iter().map(|d| difference(d, names)).collect::<Vec<_>>(),
@@ -92,7 +98,7 @@ fn ranking(ranking: &Ranking, names: &[&str]) -> Value {
 fn difference(d: &Difference, names: &[&str]) -> Value {
     json!({
         "score": d.score, "a": names[d.a], "b": names[d.b], "value": finite(d.value), "lo": d.lo,
-        "hi": d.hi, "told_apart": d.told_apart,
+        "hi": d.hi, "p_holm": d.p_holm, "told_apart": d.told_apart,
     })
 }
 
@@ -118,31 +124,31 @@ fn stability(own: &Stability, names: &[&str]) -> Value {
 }
 
 /// The ranking, the scores, how far orders can be trusted, and the cautions.
-pub(crate) fn table(comparison: &Comparison, headline: &str) -> Result<()> {
+pub(crate) fn table(comparison: &Comparison) -> Result<()> {
     let names = shown(comparison);
     let names: Vec<&str> = names.iter().map(|name| &**name).collect();
     let mut out = terminal::stdout();
     match &comparison.ranking {
         Some(ranking) => ranked(&mut out, comparison, ranking, &names)?,
-        None => writeln!(out, "no ranking by {headline}: see below")?,
+        None => writeln!(out, "no ranking by {}: see below", comparison.headline)?,
     }
     scores(&mut out, comparison, &names)?;
     for (over, all) in
-        [("bins", &comparison.over_bins), ("temperature", &comparison.over_temperatures)]
+        [("number of bins", &comparison.over_bins), ("temperature", &comparison.over_temperatures)]
     {
         if let (Some(first), false) = (all.first(), names.len() < 2) {
             let ends = (first.settings.first(), first.settings.last());
             let (Some(low), Some(high)) = ends else { continue };
             let on =
                 first.thinned_to.map_or(String::new(), |n| format!(", on {n} of the examples"));
-            writeln!(out, "\norder of methods over {over} from {low} to {high}{on}")?;
+            writeln!(out, "\norder of the methods as the {over} changes from {low} to {high}{on}")?;
             for own in all {
                 writeln!(out, "  {:<6} {}", own.score, steadiness(own, &names))?;
             }
         }
     }
     if !comparison.cautions.is_empty() {
-        writeln!(out, "\nnot to be compared")?;
+        writeln!(out, "\ncomparisons that would mislead")?;
     }
     for caution in &comparison.cautions {
         writeln!(
@@ -186,6 +192,31 @@ fn ranked(
             behind.unwrap_or_default()
         )?;
     }
+    conclusion(out, comparison, ranking, names)
+}
+
+/// Which methods differ by more than chance, which are not ranked, and why another score does not rank.
+fn conclusion(
+    out: &mut impl Write,
+    comparison: &Comparison,
+    ranking: &Ranking,
+    names: &[&str],
+) -> Result<()> {
+    if let Some(why) = &comparison.instead_of {
+        writeln!(out, "ranked by {}, which every file has: {why}", ranking.score)?;
+    }
+    let scored = comparison.scores.iter().find(|scored| scored.score == ranking.score);
+    let whys = scored.map_or(&[][..], |scored| &scored.why[..]);
+    for (name, why) in names.iter().zip(whys) {
+        if let Some(why) = why {
+            writeln!(out, "{name} is not ranked: it has no {} ({why})", ranking.score)?;
+        }
+    }
+    let (pairs, ranked) = (ranking.differences.len(), ranking.ranked.len());
+    let corrected = match pairs {
+        1 => String::new(),
+        n => format!(" (95 %, corrected for {n} comparisons)"),
+    };
     let together: Vec<String> = ranking
         .groups
         .iter()
@@ -193,8 +224,10 @@ fn ranked(
         .map(|group| group.iter().map(|&m| names[m]).collect::<Vec<_>>().join(", "))
         .collect();
     match together.is_empty() {
-        true => writeln!(out, "all of them can be told apart")?,
-        false => writeln!(out, "cannot be told apart: {}", together.join("; "))?,
+        true if ranked < 2 => {}
+        true if ranked == 2 => writeln!(out, "the two differ by more than chance")?,
+        true => writeln!(out, "all of them differ by more than chance{corrected}")?,
+        false => writeln!(out, "no difference beyond chance{corrected}: {}", together.join("; "))?,
     }
     Ok(())
 }
@@ -202,7 +235,8 @@ fn ranked(
 /// A difference seen from the second method.
 fn behind(d: &Difference) -> String {
     let (Some(value), Some((lo, hi))) = (d.value, d.lo.zip(d.hi)) else { return String::new() };
-    format!("{} [{}, {}]", number(-value), number(-hi), number(-lo))
+    let shown = |v: f64| rounded(v, hi - lo);
+    format!("{} [{}, {}]", shown(-value), shown(-hi), shown(-lo))
 }
 
 fn scores(out: &mut impl Write, comparison: &Comparison, names: &[&str]) -> Result<()> {

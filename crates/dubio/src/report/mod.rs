@@ -55,6 +55,10 @@ pub(crate) struct Args {
     /// Heading of the report.
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
+    /// Level of the central intervals of a regression. 0.95 when left out; for quantiles that do not have it, the
+    /// widest that every file has.
+    #[arg(long, value_name = "LEVEL")]
+    level: Option<f64>,
     /// Bootstrap resamples behind the intervals, and replicates of the checks.
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(20..=1_000_000))]
     resamples: u32,
@@ -91,6 +95,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         baseline: args.baseline.clone(),
         title: args.title.clone(),
         resamples: args.resamples as usize,
+        level: args.level,
     };
     let study = report(&settings, &Bar::new())?;
     write::write(&study, args.format, args.output.as_deref())

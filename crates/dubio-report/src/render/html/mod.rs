@@ -74,7 +74,10 @@ fn fill(template: &str, fills: &[(&str, String)]) -> String {
 fn body(report: &Report<'_>) -> String {
     let mut out = String::new();
     if let Some(table) = &report.overview {
-        out.push_str("<section class=\"part\" id=\"overview\"><h2>All together</h2>");
+        out.push_str("<section class=\"part\" id=\"overview\"><h2>All data sets</h2>");
+        if let Some(conclusion) = &report.conclusion {
+            let _ = write!(out, "<p class=\"lead\">{}</p>", escaped(conclusion));
+        }
         tables::write(&mut out, report.parts.len(), table);
         out.push_str("</section>");
     }
@@ -110,7 +113,7 @@ fn mark(index: usize) -> String {
 fn contents(report: &Report<'_>) -> String {
     let mut out = String::new();
     if report.overview.is_some() {
-        out.push_str("<li><a href=\"#overview\">All together</a></li>");
+        out.push_str("<li><a href=\"#overview\">All data sets</a></li>");
     }
     for (index, part) in report.parts.iter().enumerate() {
         let name = part_name(report, part);

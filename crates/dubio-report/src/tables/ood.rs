@@ -6,7 +6,7 @@ use crate::table::{Rank, Table, by_method, score_column};
 const WANTED: [&str; 6] = ["nll", "rmse", "crps", "picp", "mpiw", "qce"];
 
 /// The usual scores of a regression on each OOD set.
-pub(crate) fn elsewhere(chapter: &Chapter<'_>) -> Vec<Table> {
+pub(crate) fn ood(chapter: &Chapter<'_>) -> Vec<Table> {
     let table = |split: &str| {
         let names = chapter.scores(split);
         let there = |name: &&str| names.iter().any(|score| score.name == *name);
@@ -15,12 +15,12 @@ pub(crate) fn elsewhere(chapter: &Chapter<'_>) -> Vec<Table> {
         let (columns, rows) = by_method(chapter, columns);
         let name = split.strip_prefix("ood.")?;
         (!columns.is_empty()).then(|| Table {
-            id: format!("elsewhere-{}", name.replace('.', "-")),
+            id: format!("ood-{}", name.replace('.', "-")),
             caption: format!("Scores on {name}"),
             corner: "method",
             columns,
             rows,
-            note: "What was learnt from does not reach there: errors must grow, and intervals with them.".into(),
+            note: "These inputs are outside the range of the training data: errors grow, and intervals should grow with them.".into(),
             rank: Rank::First,
         })
     };
