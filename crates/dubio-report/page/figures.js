@@ -4,7 +4,7 @@ const drawingTheme = JSON.parse(document.getElementById("drawing-theme").textCon
 const chosen = new Map([["isolated", ""]]);
 const views = new Map();
 
-// Where there is little room a legend stands below its title, in two columns.
+// Legends of methods stand beside their lines where there is room, and below them where there is little.
 function configFor(room) {
   const narrow = room < 480 ? { columns: 2, titleOrient: "top" } : { titleOrient: "left" };
   return {
@@ -12,6 +12,12 @@ function configFor(room) {
     font: "system-ui, sans-serif",
     legend: { ...drawingTheme.legend, orient: "top", ...narrow },
   };
+}
+
+function methodLegend(room) {
+  const below = { orient: "bottom", columns: Math.max(1, Math.floor(room / 150)), titleOrient: "top" };
+  const beside = { orient: "right", columns: 1, titleOrient: "top" };
+  return { title: null, symbolSize: 150, labelLimit: 140, ...(room < 640 ? below : beside) };
 }
 
 // The specification for so much room: a wide plot fills it, panels are put in as many columns as fit.
@@ -27,24 +33,28 @@ function fitted(figure, room) {
     if (typeof spec.spec.height === "number") spec.spec.height = Math.round(spec.spec.height * grown);
     spec.spec.width = Math.round(spec.spec.width * grown);
   } else if (figure.layout === "fixed") {
-    const step = Math.max(7, Math.min(19, Math.floor((room - 150) / spec.encoding.x.sort.length)));
+    const step = Math.max(7, Math.min(26, Math.floor((room - 150) / spec.encoding.x.sort.length)));
     spec.width = spec.height = { step };
   } else {
     spec.width = room;
     spec.autosize = { type: "fit-x", contains: "padding" };
-    if (typeof spec.height === "number") spec.height = Math.round(Math.min(320, Math.max(220, room * 0.6)));
+    if (typeof spec.height === "number") spec.height = Math.round(Math.min(340, Math.max(220, room * 0.6)));
   }
   return spec;
 }
 
-// The methods stand in the bar at the top, so no figure repeats them.
-function withoutMethodLegend(spec) {
+// Lines have a legend of the methods beside them. Where methods are rows or panels, their names are there already.
+function withMethodLegend(spec, room) {
+  const isLine = (layer) => layer.mark?.type === "line" && layer.encoding?.color?.field === "method";
+  const lines = (spec.layer ?? []).some(isLine);
   const visit = (node) => {
     if (Array.isArray(node)) return node.forEach(visit);
     if (!node || typeof node !== "object") return;
-    for (const channel of ["color", "shape", "strokeDash"]) {
+    for (const channel of ["color", "fill", "shape", "strokeDash"]) {
       const encoding = node.encoding?.[channel];
-      if (encoding?.field === "method") encoding.legend = null;
+      if (encoding?.field !== "method") continue;
+      const alone = encoding.scale.domain.length < 2;
+      encoding.legend = lines && !alone && channel !== "fill" ? methodLegend(room) : null;
     }
     ["layer", "spec"].forEach((key) => visit(node[key]));
   };
@@ -57,7 +67,7 @@ function draw(plot) {
   const target = plot.querySelector(".drawing");
   const room = Math.floor(target.clientWidth);
   if (room === 0) return;
-  const spec = withoutMethodLegend(fitted(figure, room));
+  const spec = withMethodLegend(fitted(figure, room), room);
   for (const parameter of spec.params) {
     const options = optionsOf(plot, parameter.name);
     if (parameter.name === "isolated" || options.includes(chosen.get(parameter.name))) {

@@ -74,7 +74,9 @@ pub(crate) fn confidence(method: &Method<'_>) -> Option<String> {
         (m, _) if lo > 0.0 && m > 0.0 => {
             format!("underconfident by {points} percentage points (ECE {ece}{after})")
         }
-        (_, Some(true)) => format!("no sign of miscalibration (ECE {ece})"),
+        (_, Some(true)) => {
+            format!("no sign of miscalibration (ECE {ece}, no larger than chance makes it)")
+        }
         (_, Some(false)) => format!(
             "miscalibrated (ECE {ece}{after}): confidence is too high for some predictions, too low for others, \
              and right only on average"

@@ -132,8 +132,10 @@ pub(crate) fn checks(method: &Method<'_>) -> Option<String> {
     match (count, all) {
         (_, 0) => None,
         (0, 1) => Some("passes its posterior predictive check".to_string()),
+        (0, 2) => Some("passes both posterior predictive checks".to_string()),
         (0, n) => Some(format!("passes all {n} posterior predictive checks")),
         (1, 1) => Some(format!("fails its posterior predictive check ({})", names[0])),
+        (2, 2) => Some("fails both posterior predictive checks".to_string()),
         (failed, all) if failed == all => {
             Some(format!("fails all {all} posterior predictive checks"))
         }

@@ -143,6 +143,31 @@ impl<const N: usize> Data<N> {
     }
 }
 
+/// A panel for each method, as many in a row as there is room for; one method alone has the whole width.
+pub(crate) fn panels(
+    chapter: &Chapter<'_>,
+    data: Value,
+    mut inner: Value,
+    size: u32,
+) -> (Value, Layout) {
+    if chapter.present().count() < 2 {
+        inner["params"] = parameters(&[]);
+        inner["data"] = data;
+        (inner["width"], inner["height"]) = (json!(460), json!(290));
+        return (inner, Layout::Wide);
+    }
+    (inner["width"], inner["height"]) = (json!(size), json!(size));
+    let spec = json!({
+        "params": parameters(&[]),
+        "data": data,
+        "facet": {"field": "method", "type": "nominal", "title": null, "sort": names(chapter)},
+        "columns": 5,
+        "spacing": {"row": 14, "column": 18},
+        "spec": inner,
+    });
+    (spec, Layout::Panels(size))
+}
+
 /// Colour by method.
 pub(crate) fn colour(chapter: &Chapter<'_>) -> Value {
     by_method(chapter, |style| json!(style.colour()))

@@ -4,7 +4,7 @@ use dubio_metrics::card::Direction;
 
 use crate::chapter::{Chapter, Method};
 use crate::study::Finished;
-use crate::summary::{Cell, Difference, Summary, correct, difference};
+use crate::summary::{Cell, Difference, Summary, difference, pairs};
 use crate::words::{in_words, listed};
 
 /// Scores to rank classifiers by: the likelihood at the best temperature; where it has no value a proper
@@ -79,12 +79,10 @@ impl<'a> Ranking<'a> {
         let direction = chapter.card(score).map_or(Direction::Lower, |card| card.direction);
         let badness = |s: &Standing<'_>| direction.badness(s.summary.mean).unwrap_or(f64::INFINITY);
         standings.sort_by(|a, b| badness(a).total_cmp(&badness(b)));
-        if let Some((first, rest)) = standings.split_first_mut() {
-            let best = first.method.units("test", score);
-            for standing in rest.iter_mut() {
-                standing.behind = difference(&standing.method.units("test", score), &best);
-            }
-            correct(rest.iter_mut().filter_map(|standing| standing.behind.as_mut()));
+        let units: Vec<_> = standings.iter().map(|s| s.method.units("test", score)).collect();
+        let differences = pairs(&units);
+        for (standing, own) in standings.iter_mut().zip(differences).skip(1) {
+            standing.behind = own[0];
         }
         Self { score, instead_of: None, standings, without }
     }
@@ -95,7 +93,7 @@ fn unfinished(method: &Method<'_>) -> String {
     match method.count() {
         (0, 1) => "its run did not finish".to_string(),
         (0, runs) => format!("none of its {runs} runs finished"),
-        _ => "it has no such score".to_string(),
+        _ => "its predictions do not determine this score".to_string(),
     }
 }
 
@@ -144,11 +142,13 @@ pub fn clear_best(chapter: &Chapter<'_>, split: &str, score: &str) -> Option<usi
     let valued: Vec<usize> = (0..units.len())
         .filter(|&m| chapter.methods[m].mean(split, score).is_some_and(f64::is_finite))
         .collect();
-    let beats_all = |a: &usize| {
-        let rest = valued.iter().filter(|b| *b != a);
-        let mut behind: Vec<_> = rest.map(|b| difference(&units[*b], &units[*a])).collect();
-        correct(behind.iter_mut().flatten());
-        behind.iter().all(|d| d.is_some_and(|d| d.value > 0.0 && !d.may_be_chance()))
-    };
-    valued.iter().copied().find(beats_all).filter(|_| valued.len() > 1)
+    let clearly = |d: &Option<Difference>| d.is_some_and(|d| d.value > 0.0 && !d.may_be_chance());
+    let rest = |a: usize| valued.iter().copied().filter(move |b| *b != a);
+    // Most scores have no clear best; that one comparison may be chance is found without correcting all pairs.
+    let leads = |a: &usize| rest(*a).all(|b| clearly(&difference(&units[b], &units[*a])));
+    let best = valued.iter().copied().find(leads).filter(|_| valued.len() > 1)?;
+    let own: Vec<_> = valued.iter().map(|m| units[*m].clone()).collect();
+    let at = valued.iter().position(|m| *m == best)?;
+    let corrected = pairs(&own);
+    (0..own.len()).filter(|m| *m != at).all(|m| clearly(&corrected[m][at])).then_some(best)
 }

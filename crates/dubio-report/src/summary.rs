@@ -1,5 +1,7 @@
 //! A score over several runs: mean, standard deviation, and an interval that knows of both examples and runs.
 
+use std::cmp::Ordering;
+
 use dubio_metrics::bootstrap::interval;
 use dubio_metrics::card::Direction;
 use dubio_metrics::compare::{holm, p_value};
@@ -79,6 +81,28 @@ impl Difference {
         let holds_zero = self.interval.is_none_or(|(lo, hi)| lo <= 0.0 && hi >= 0.0);
         holds_zero || self.p.is_some_and(|p| p > 0.05)
     }
+
+    /// Second less first.
+    fn turned(self) -> Self {
+        let interval = self.interval.map(|(lo, hi)| (-hi, -lo));
+        Self { value: -self.value, interval, ..self }
+    }
+}
+
+/// The differences of every pair of methods in one score, corrected for their number: `all[a][b]` is how much worse
+/// `a` is than `b`. All pairs count, although only those with the best are shown: which one is the best was
+/// found by looking at all.
+pub(crate) fn pairs(units: &[Vec<Unit<'_>>]) -> Vec<Vec<Option<Difference>>> {
+    let mut all: Vec<Vec<Option<Difference>>> = (0..units.len())
+        .map(|a| (0..a).map(|b| difference(&units[a], &units[b])).collect())
+        .collect();
+    correct(all.iter_mut().flatten().flatten());
+    let at = |a: usize, b: usize| match a.cmp(&b) {
+        Ordering::Greater => all[a][b],
+        Ordering::Equal => None,
+        Ordering::Less => all[b][a].map(Difference::turned),
+    };
+    (0..units.len()).map(|a| (0..units.len()).map(|b| at(a, b)).collect()).collect()
 }
 
 /// Corrects the p-values of comparisons that are looked at together (Holm 1979).

@@ -94,14 +94,14 @@ fn a_winner_after_temperature_scaling_is_no_winner_as_it_stands() {
     says(
         &text,
         &[
-            "After temperature scaling (T = 3.0",
+            "After temperature scaling (T = 2.9",
             "for sharp), sharp is better than noisy in NLL by more than chance.",
             "As they stand, without scaling, noisy is better in NLL, Brier score and ECE.",
-            "Divide the logits of sharp by 3.0",
+            "Divide the logits of sharp by 2.9",
             "measured on examples that the temperature was not fitted to.",
         ],
     );
-    says_not(&text, &["Use sharp", "better than every other"]);
+    says_not(&text, &["Use sharp"]);
 }
 
 /// Too sure of one half, not sure enough of the other: the errors cancel on average, and that is no calibration.
@@ -127,7 +127,10 @@ fn a_calibrated_model_is_said_to_be_one() {
     let (values, labels) = logits(3000, 2.0, 4);
     classifier(folder.path(), "model", &values, &labels);
     let text = report(folder.path(), &["model"], &[]);
-    says(&text, &["no sign of miscalibration (ECE 0.0", "passes all 4 posterior predictive checks"]);
+    says(
+        &text,
+        &["no sign of miscalibration (ECE 0.0", "passes all 4 posterior predictive checks"],
+    );
     says_not(&text, &["Ranked by", "Divide", "more than chance"]);
 }
 
@@ -170,7 +173,8 @@ fn where_the_likelihood_has_no_best_temperature_the_brier_score_ranks() {
     says_not(&text, &["second choice"]);
 }
 
-/// Fifteen copies of one model with noise of their own: corrected for fourteen comparisons, none is worse.
+/// Fifteen copies of one model with noise of their own. The best of them was chosen by looking, so the correction is
+/// for all pairs, not for the fourteen comparisons with it; none is worse.
 #[test]
 fn fifteen_equal_models_are_not_told_apart() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -183,7 +187,7 @@ fn fifteen_equal_models_are_not_told_apart() {
     }
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let text = report(folder.path(), &names, &[]);
-    says(&text, &["corrected for 14 comparisons by Holm's method", "| p (Holm) |"]);
+    says(&text, &["corrected for all 105 pairs of methods by Holm's method", "| p (Holm) |"]);
     says(&text, &["of 15 methods, but no other is worse by more than chance."]);
 }
 
@@ -196,7 +200,8 @@ fn targets(n: usize) -> Vec<f64> {
 /// The quantiles of `N(0, scale^2)`, the same for every example.
 fn quantile_file(folder: &Path, name: &str, scale: f64, crossed: usize) {
     // scipy.stats.norm.ppf([0.05, 0.25, 0.5, 0.75, 0.95])
-    let at = [-1.6448536269514729, -0.6744897501960817, 0.0, 0.6744897501960817, 1.6448536269514722];
+    let at =
+        [-1.6448536269514729, -0.6744897501960817, 0.0, 0.6744897501960817, 1.6448536269514722];
     let n = 400;
     let mut values: Vec<f64> = at.iter().flat_map(|q| vec![scale * q; n]).collect();
     for example in 0..crossed {
@@ -306,7 +311,8 @@ fn intervals_are_consistent_with_their_level_or_too_narrow() {
     let truth: Vec<f64> = (0..n).map(|i| if i < 186 { 0.0 } else { 3.0 }).collect();
     for (name, std) in [("right", 1.0), ("narrow", 0.4)] {
         let mut random = Stream::root(11).generator();
-        let mean: Vec<f64> = (0..n).map(|_| if name == "narrow" { normal(&mut random) } else { 0.0 }).collect();
+        let mean: Vec<f64> =
+            (0..n).map(|_| if name == "narrow" { normal(&mut random) } else { 0.0 }).collect();
         predictions(
             folder.path(),
             name,

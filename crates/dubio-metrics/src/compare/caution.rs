@@ -27,7 +27,7 @@ pub fn forbidden(score: &str) -> Option<Caution> {
         Ranked::Never => incomparable(score),
         Ranked::Calibrated if plain == score => Some(Caution {
             what: format!("a ranking by `{score}`"),
-            why: "at temperatures that are not the best, likelihoods can come in any order".into(),
+            why: "without temperature scaling the order of likelihoods depends on how well each temperature happens to be set".into(),
             instead: format!("rank by `calibrated.{score}`"),
             reference: "Ashukha et al. 2020, sec. 3.1",
         }),
@@ -40,7 +40,7 @@ pub fn incomparable(score: &str) -> Option<Caution> {
     let plain = score.strip_prefix("calibrated.").unwrap_or(score);
     (card(plain)?.facts.ranked == Ranked::Never).then(|| Caution {
         what: format!("`{score}` side by side"),
-        why: "each model has its own errors to find, so that each solves another problem".into(),
+        why: "each model has its own errors to detect, so each solves a different problem".into(),
         instead: "compare `aurc`, or detection of the same OOD examples (`ood`)".into(),
         reference: "Ashukha et al. 2020, sec. 3.2",
     })
@@ -71,7 +71,7 @@ pub(super) fn uncalibrated_order(
     let count = turned.count();
     let caution = forbidden("nll").filter(|_| count > 0)?;
     let pairs = if count == 1 { "1 pair" } else { &format!("{count} pairs") };
-    let why = format!("{}, and here {pairs} of methods change ranks", caution.why);
+    let why = format!("{}; here {pairs} of methods change order", caution.why);
     Some(Caution { why, ..caution })
 }
 
@@ -84,10 +84,10 @@ pub fn unequal_passes(names: &[String], members: &[usize]) -> Option<Caution> {
     let each = names.iter().zip(members).map(|(name, count)| format!("{name} {count}"));
     Some(Caution {
         what: format!("unequal numbers of forward passes: {}", each.collect::<Vec<_>>().join(", ")),
-        why: "more members are better at a higher price, whatever the method".into(),
-        instead: "compare equal numbers (`--members N`), or look at deep ensemble equivalents \
-                  (`dubio dee`)"
-            .into(),
+        why: "more members are better and cost more, whatever the method".into(),
+        instead:
+            "compare equal numbers (`--members N`), or deep ensemble equivalents (`dubio dee`)"
+                .into(),
         reference: "Ashukha et al. 2020, sec. 4",
     })
 }
@@ -104,7 +104,7 @@ impl Stability {
         Some(Caution {
             what: format!("a ranking by `{}`", self.score),
             why: format!(
-                "it flips with the number of bins: {a} is better with {}, {b} with {}{others}",
+                "the order depends on the number of bins: {a} is better with {}, {b} with {}{others}",
                 flip.a_at, flip.b_at
             ),
             instead: "rank by `calibrated.nll`; `ks` and `mmce` measure calibration without bins"

@@ -37,7 +37,7 @@ pub(crate) fn attack(chapter: &Chapter<'_>, headline: &str) -> Option<Figure> {
         vec![Choice::new("score", "Score", scores), Choice::new("attack", "Attack", rules)];
     let lines = Lines {
         chapter,
-        x: Axis::fitted("epsilon", "largest change of an input", ".3~g"),
+        x: Axis::fitted("epsilon", "epsilon: largest change of an input", ".3~g"),
         y: Axis::fitted("value", "", ".4~g"),
         points: Points::Marked,
         choices: &choices,
@@ -46,9 +46,9 @@ pub(crate) fn attack(chapter: &Chapter<'_>, headline: &str) -> Option<Figure> {
     let spec = lines.spec(data);
     Some(Figure {
         id: "attack",
-        title: "Scores under attack".into(),
-        how: "Inputs are changed by up to this much in the direction that hurts the prediction most. Accuracy must \
-              fall; what matters is whether confidence falls with it."
+        title: "Scores under adversarial attack".into(),
+        how: "Each input is changed by up to epsilon in the direction that increases the loss most. Accuracy falls; what \
+              matters is whether confidence falls with it."
             .into(),
         spec,
         layout: Layout::Wide,

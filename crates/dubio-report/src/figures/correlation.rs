@@ -40,9 +40,8 @@ pub(crate) fn correlation(chapter: &Chapter<'_>) -> Option<Figure> {
     Some(Figure {
         id: "correlation",
         title: "Which scores agree".into(),
-        how: "Rank correlation of two scores over the methods, turned so that blue means they prefer the same \
-              methods and orange that they contradict one another. Scores that agree everywhere are one score; with \
-              few methods much of this is chance."
+        how: "Spearman rank correlation of two scores over the methods, with signs such that blue means they prefer the \
+              same methods and orange that they disagree. With few methods much of this is chance."
             .into(),
         spec: spec(&names, data),
         layout: Layout::Fixed,

@@ -92,9 +92,8 @@ pub(crate) fn cost(chapter: &Chapter<'_>, first: &str) -> Option<Figure> {
     Some(Figure {
         id: "cost",
         title: "Quality against cost".into(),
-        how: "Choose a score and a cost. Of two methods at the same height take the one further to the left; \
-              what lies to the right of another and is no better can be crossed off. The names are of those that nothing \
-              cheaper, or as cheap, beats."
+        how: "Choose a score and a cost. Of two methods at the same height the one further to the left is cheaper. \
+              Labelled methods are Pareto-optimal: no other is both better and no more expensive."
             .into(),
         spec: spec(chapter, data, &choices),
         layout: Layout::Wide,

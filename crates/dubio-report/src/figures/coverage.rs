@@ -29,8 +29,8 @@ pub(crate) fn coverage(chapter: &Chapter<'_>) -> Option<Figure> {
     Some(Figure {
         id: "coverage",
         title: "Coverage of intervals".into(),
-        how: "Of the targets, how many lie inside the central interval that is said to hold this fraction? Below \
-              the dotted diagonal the intervals are too narrow (overconfident), above it too wide."
+        how: "The fraction of targets inside central intervals of each level. Below the dotted diagonal the intervals \
+              are too narrow (overconfident), above it too wide."
             .into(),
         spec,
         layout: Layout::Wide,

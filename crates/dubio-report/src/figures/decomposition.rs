@@ -38,10 +38,10 @@ pub(crate) fn decomposition(chapter: &Chapter<'_>) -> Option<Figure> {
     let choices: Vec<Choice> = [shift].into_iter().filter(|c| !c.options.is_empty()).collect();
     Some(Figure {
         id: "decomposition",
-        title: "What the uncertainty is made of".into(),
-        how: "Blue is what the members agree to be uncertain about, the noise of the data; orange is what they \
-              disagree about, for want of knowledge. On strange inputs the orange should grow. A single \
-              member cannot tell the two apart (grey)."
+        title: "Data and knowledge uncertainty".into(),
+        how: "Blue is the data (aleatoric) uncertainty: the mean entropy of the members. Orange is the knowledge \
+              (epistemic) uncertainty: their disagreement, which should grow on unfamiliar inputs. A single member cannot \
+              separate the two (grey)."
             .into(),
         spec: spec(chapter, data, &choices, &panels),
         layout: Layout::Panels(230),

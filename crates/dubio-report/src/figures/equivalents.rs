@@ -92,9 +92,9 @@ pub(crate) fn equivalents(chapter: &Chapter<'_>, headline: &str) -> Option<Figur
     Some(Figure {
         id: "equivalents",
         title: "Deep ensemble equivalents".into(),
-        how: "As good as a deep ensemble of how many independently trained networks? Choose a method to see \
-              the band that one standard deviation of the ensemble's own score leaves. Points at the upper end may be worth more: nothing \
-              is extrapolated beyond the largest ensemble."
+        how: "The size of the deep ensemble that scores as well as the method with this many members. Choose a method to \
+              see the band of one standard deviation of the deep ensembles' score. Points at the upper end may be worth \
+              more: nothing is extrapolated beyond the largest ensemble."
             .into(),
         spec,
         layout: Layout::Wide,
@@ -103,7 +103,7 @@ pub(crate) fn equivalents(chapter: &Chapter<'_>, headline: &str) -> Option<Figur
             ("method", "method"),
             ("score", "score"),
             ("members", "members"),
-            ("networks", "worth in networks"),
+            ("networks", "equivalent networks"),
             ("lower", "lower"),
             ("upper", "upper"),
             ("beyond", ""),

@@ -45,8 +45,8 @@ pub(crate) fn members(chapter: &Chapter<'_>, headline: &str) -> Option<Figure> {
     Some(Figure {
         id: "members",
         title: "Scores against the number of members".into(),
-        how: "The score with fewer members than there are, the mean over random subsets. Where a curve becomes \
-              flat, more members, and so more forward passes, bring nothing."
+        how: "The score with fewer members, averaged over random subsets. Where a curve becomes flat, more members, and \
+              so more forward passes, bring no improvement."
             .into(),
         spec,
         layout: Layout::Wide,

@@ -39,8 +39,8 @@ pub(crate) fn mixing(chapter: &Chapter<'_>) -> Option<Figure> {
     Some(Figure {
         id: "mixing",
         title: "Out-of-distribution inputs mixed in".into(),
-        how: "The mean uncertainty of a batch as more and more of it is out-of-distribution. A steep, straight line is \
-              a good sign: the batch as a whole tells how much of it is OOD."
+        how: "The mean uncertainty of a batch as more and more of it is out-of-distribution. With a steep, \
+              straight line the mean uncertainty of a batch tells how much of it is OOD."
             .into(),
         spec,
         layout: Layout::Wide,

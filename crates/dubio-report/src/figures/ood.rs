@@ -19,9 +19,9 @@ pub(crate) fn ood(chapter: &Chapter<'_>) -> Option<Figure> {
     Some(Figure {
         id: "foreign", // part of file names and addresses
         title: "Uncertainty on out-of-distribution inputs".into(),
-        how: "How uncertain the predictions are: blue for the test set, orange for inputs that belong to \
-              none of the classes. The further the orange lies to the right of the blue, the better such \
-              inputs can be told from the model's own. (Heights on a square-root scale.)"
+        how: "Histograms of the predictive entropy: blue for the test set, orange for out-of-distribution inputs. The \
+              further the orange lies to the right of the blue, the better OOD inputs can be detected. (Heights on a \
+              square-root scale.)"
             .into(),
         spec: spec(chapter, data, &choices),
         layout: Layout::Panels(132),

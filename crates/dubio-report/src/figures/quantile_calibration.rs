@@ -29,9 +29,9 @@ pub(crate) fn quantile_calibration(chapter: &Chapter<'_>) -> Option<Figure> {
     Some(Figure {
         id: "quantile-calibration",
         title: "Calibration of quantiles".into(),
-        how: "Of the targets, how many lie below the predicted quantile? On the dotted diagonal as many as \
-              promised. A curve that is flat in the middle belongs to distributions that are too narrow, one \
-              that is steep there to distributions that are too wide; all above or all below is a bias."
+        how: "The fraction of targets below the predicted quantile of each level; the dotted diagonal is perfect. A curve \
+              that is flat in the middle means that the distributions are too narrow, one that is steep there that they \
+              are too wide; a curve that stays above or below the diagonal means bias."
             .into(),
         spec,
         layout: Layout::Wide,

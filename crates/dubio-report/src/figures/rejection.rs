@@ -25,10 +25,9 @@ pub(crate) fn rejection(chapter: &Chapter<'_>) -> Option<Figure> {
     };
     Some(Figure {
         id: "rejection",
-        title: "Accuracy when the doubtful are handed over".into(),
-        how: "Hand the least confident predictions to somebody else, and look at how accurate the rest \
-              becomes. A curve that rises early belongs to a model that knows which of its predictions to \
-              doubt."
+        title: "Accuracy after rejecting uncertain predictions".into(),
+        how: "Reject the least confident predictions: how accurate are the rest? The earlier a curve rises, the better \
+              the model knows which of its predictions are uncertain."
             .into(),
         spec: lines.spec(data),
         layout: Layout::Wide,

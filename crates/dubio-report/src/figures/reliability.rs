@@ -4,21 +4,24 @@ use dubio_metrics::curves::reliability::ReliabilityBin;
 use serde_json::{Value, json};
 
 use crate::chapter::{Chapter, Method};
-use crate::figure::{Data, Figure, Layout, names, opacity, parameters, tooltip};
+use crate::figure::{Data, Figure, opacity, panels, tooltip};
+use crate::proportion::{Z95, wilson};
 use crate::view::RELIABILITY_BINS;
 
-/// Reliability diagrams with counts, over- and underconfidence shaded.
+/// Reliability diagrams with counts and intervals, over- and underconfidence shaded.
 pub(crate) fn reliability(chapter: &Chapter<'_>) -> Option<Figure> {
+    let data = points(chapter).unless_empty()?;
+    let (spec, layout) = panels(chapter, data.into_value(), inner(), 132);
     Some(Figure {
         id: "reliability",
         title: "Reliability".into(),
-        how: "Each dash is the accuracy of the examples predicted with about that confidence. On the dotted \
-              diagonal the model keeps its word; below it (shaded orange) it is too sure of itself, above \
-              (blue) not sure enough. The grey bars at the foot show where the examples are; what \
-              rests on few of them is faint."
+        how: "Each dash is the accuracy of the examples predicted with about that confidence, with its 95 % interval. On \
+              the dotted diagonal confidence equals accuracy; below it (orange) the model is overconfident, above it \
+              (blue) underconfident. The grey bars at the bottom show how the examples are distributed; bins with few \
+              examples are faint."
             .into(),
-        spec: spec(chapter, points(chapter).unless_empty()?),
-        layout: Layout::Panels(132),
+        spec,
+        layout,
         choices: Vec::new(),
         columns: vec![
             ("method", "method"),
@@ -26,18 +29,22 @@ pub(crate) fn reliability(chapter: &Chapter<'_>) -> Option<Figure> {
             ("to", "up to"),
             ("confidence", "mean confidence"),
             ("accuracy", "accuracy"),
+            ("lo", "95 % from"),
+            ("hi", "to"),
             ("count", "examples"),
         ],
     })
 }
 
-fn points(chapter: &Chapter<'_>) -> Data<9> {
+fn points(chapter: &Chapter<'_>) -> Data<11> {
     let mut data = Data::new([
         "method",
         "#from",
         "#to",
         "#confidence",
         "#accuracy",
+        "#lo",
+        "#hi",
         "#count",
         "#fraction",
         "#weight",
@@ -50,12 +57,15 @@ fn points(chapter: &Chapter<'_>) -> Data<9> {
             let edge = |i: usize| i as f64 / RELIABILITY_BINS as f64;
             let gap =
                 if bin.confidence > bin.accuracy { "overconfident" } else { "underconfident" };
+            let (lo, hi) = wilson(bin.accuracy, bin.count, Z95);
             data.push([
                 method.name.into(),
                 edge(index).into(),
                 edge(index + 1).into(),
                 bin.confidence.into(),
                 bin.accuracy.into(),
+                lo.into(),
+                hi.into(),
                 bin.count.into(),
                 (bin.count as f64 / whole).into(),
                 weight(bin.count).into(),
@@ -66,8 +76,8 @@ fn points(chapter: &Chapter<'_>) -> Data<9> {
     data
 }
 
-fn spec(chapter: &Chapter<'_>, data: Data<9>) -> Value {
-    let names = names(chapter);
+/// The layers of a panel.
+fn inner() -> Value {
     let unit = json!({"domain": [0, 1], "nice": false});
     let axis = json!({"values": [0, 0.5, 1], "format": ".1f"});
     let x = json!({"field": "from", "type": "quantitative", "title": "confidence", "scale": unit, "axis": axis});
@@ -76,6 +86,8 @@ fn spec(chapter: &Chapter<'_>, data: Data<9>) -> Value {
         ("method", "method", ""),
         ("confidence", "mean confidence", ".3f"),
         ("accuracy", "accuracy", ".3f"),
+        ("lo", "95 % from", ".3f"),
+        ("hi", "to", ".3f"),
         ("count", "examples", ",d"),
         ("gap", "gap", ""),
     ]);
@@ -83,49 +95,43 @@ fn spec(chapter: &Chapter<'_>, data: Data<9>) -> Value {
         "field": "gap", "type": "nominal", "title": "gap",
         "scale": {"domain": ["overconfident", "underconfident"], "range": ["var(--over)", "var(--under)"]},
     });
-    json!({
-        "params": parameters(&[]),
-        "data": data.into_value(),
-        "facet": {"field": "method", "type": "nominal", "title": null, "sort": names},
-        "columns": 5,
-        "spacing": {"row": 14, "column": 18},
-        "spec": {
-            "width": 132, "height": 132,
-            "layer": [
-                {
-                    "mark": {"type": "rect", "fill": "var(--soft)"},
-                    "transform": [
-                        {"calculate": "0.3 * datum.fraction", "as": "strip"},
-                        {"calculate": "0", "as": "floor"},
-                    ],
-                    "encoding": {
-                        "x": x, "x2": {"field": "to"}, "y": y("floor"), "y2": {"field": "strip"},
-                        "opacity": opacity(0.35),
-                    },
-                },
-                {
-                    "mark": {"type": "rect"},
-                    "encoding": {
-                        "x": x, "x2": {"field": "to"}, "y": y("confidence"), "y2": {"field": "accuracy"},
-                        "fill": gaps, "opacity": weighted(0.5), "tooltip": tip,
-                    },
-                },
-                {
-                    "data": {"values": [{"x": 0, "y": 0}, {"x": 1, "y": 1}]},
-                    "mark": {"type": "line", "stroke": "var(--soft)", "strokeDash": [3, 3], "strokeWidth": 1},
-                    "encoding": {"x": {"field": "x", "type": "quantitative"}, "y": {"field": "y", "type": "quantitative"}},
-                },
-                {
-                    "mark": {"type": "tick", "orient": "horizontal", "thickness": 2, "size": 9, "color": "var(--ink)"},
-                    "transform": [{"calculate": "(datum.from + datum.to) / 2", "as": "middle"}],
-                    "encoding": {
-                        "x": {"field": "middle", "type": "quantitative"}, "y": y("accuracy"),
-                        "opacity": weighted(1.0), "tooltip": tip,
-                    },
-                },
+    let middle = || json!([{"calculate": "(datum.from + datum.to) / 2", "as": "middle"}]);
+    let at_middle = || json!({"field": "middle", "type": "quantitative"});
+    json!({"layer": [
+        {
+            "mark": {"type": "rect", "fill": "var(--soft)"},
+            "transform": [
+                {"calculate": "0.3 * datum.fraction", "as": "strip"},
+                {"calculate": "0", "as": "floor"},
             ],
+            "encoding": {
+                "x": x, "x2": {"field": "to"}, "y": y("floor"), "y2": {"field": "strip"},
+                "opacity": opacity(0.35),
+            },
         },
-    })
+        {
+            "mark": {"type": "rect"},
+            "encoding": {
+                "x": x, "x2": {"field": "to"}, "y": y("confidence"), "y2": {"field": "accuracy"},
+                "fill": gaps, "opacity": weighted(0.5), "tooltip": tip,
+            },
+        },
+        {
+            "data": {"values": [{"x": 0, "y": 0}, {"x": 1, "y": 1}]},
+            "mark": {"type": "line", "stroke": "var(--soft)", "strokeDash": [3, 3], "strokeWidth": 1},
+            "encoding": {"x": {"field": "x", "type": "quantitative"}, "y": {"field": "y", "type": "quantitative"}},
+        },
+        {
+            "mark": {"type": "rule", "strokeWidth": 1, "color": "var(--ink)"},
+            "transform": middle(),
+            "encoding": {"x": at_middle(), "y": y("lo"), "y2": {"field": "hi"}, "opacity": weighted(0.7)},
+        },
+        {
+            "mark": {"type": "tick", "orient": "horizontal", "thickness": 2, "size": 9, "color": "var(--ink)"},
+            "transform": middle(),
+            "encoding": {"x": at_middle(), "y": y("accuracy"), "opacity": weighted(1.0), "tooltip": tip},
+        },
+    ]})
 }
 
 /// As strong as `full` where a bin rests on many examples, and faint for methods that are set aside.

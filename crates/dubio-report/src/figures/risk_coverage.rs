@@ -26,8 +26,8 @@ pub(crate) fn risk_coverage(chapter: &Chapter<'_>) -> Option<Figure> {
     Some(Figure {
         id: "risk-coverage",
         title: "Risk and coverage".into(),
-        how: "The same the other way round: how much may be kept before the error among it exceeds what you \
-              can bear. Lower is better; the area under the whole curve is the score aurc."
+        how: "The error among the most confident predictions, by the fraction of predictions that are kept. Lower is \
+              better; the area under the whole curve is AURC."
             .into(),
         spec: lines.spec(data),
         layout: Layout::Wide,

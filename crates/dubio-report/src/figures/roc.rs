@@ -30,10 +30,10 @@ pub(crate) fn roc(chapter: &Chapter<'_>) -> Option<Figure> {
     let spec = lines.spec(data);
     Some(Figure {
         id: "roc",
-        title: "Detection of out-of-distribution inputs".into(),
-        how: "Raise an alarm when the entropy exceeds a threshold: how many of the OOD inputs are found, \
-              against how many of the test set raise a false alarm. The nearer to the top left corner the \
-              better; the dotted diagonal is guessing."
+        title: "Detection of out-of-distribution inputs (ROC)".into(),
+        how: "Flag every input whose predictive entropy exceeds a threshold: how many of the OOD inputs are flagged, \
+              against how many of the test set (false alarms). The closer to the top left corner the better; the dotted \
+              diagonal is guessing."
             .into(),
         spec,
         layout: Layout::Wide,

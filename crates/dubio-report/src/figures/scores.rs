@@ -20,9 +20,9 @@ pub(crate) fn scores(chapter: &Chapter<'_>, first: &str) -> Option<Figure> {
     Some(Figure {
         id: "scores",
         title: "Any score, method by method".into(),
-        how: "Choose a score: the marker is its mean, the line its 95 % interval over examples and runs, and \
-              the small strokes are single runs. Where lines overlap the order may be chance; the ranking above \
-              says so from differences on the same examples, which are more precise."
+        how: "Choose a score: the marker is its mean, the line its 95 % interval over examples and runs, and the small \
+              strokes are single runs. Intervals of two methods may overlap although the methods differ: the ranking \
+              above compares them on the same examples, which is more precise."
             .into(),
         spec: spec(chapter, data, &choices),
         layout: Layout::Wide,

@@ -68,7 +68,7 @@ pub(crate) fn shift(chapter: &Chapter<'_>, headline: &str) -> Option<Figure> {
     let choices = vec![score, shift];
     let lines = Lines {
         chapter,
-        x: Axis::steps("severity", "severity (0: inputs as they are)"),
+        x: Axis::steps("severity", "severity (0: no shift)"),
         y: Axis::fitted("value", "", ".4~g"),
         points: Points::Marked,
         choices: &choices,
@@ -78,9 +78,8 @@ pub(crate) fn shift(chapter: &Chapter<'_>, headline: &str) -> Option<Figure> {
     Some(Figure {
         id: "shift",
         title: "Scores against the severity of a shift".into(),
-        how: "How a score changes as the inputs are corrupted more and more. A model that knows what it does \
-              not know loses accuracy like the others, but its likelihood and calibration get worse more \
-              slowly."
+        how: "How a score changes as the inputs are corrupted more and more. All models lose accuracy; with good \
+              uncertainty estimates NLL and calibration degrade more slowly."
             .into(),
         spec,
         layout: Layout::Wide,

@@ -11,8 +11,8 @@ use crate::study::Setting;
 /// Binned scores against the number of bins.
 pub(crate) fn bins(chapter: &Chapter<'_>) -> Option<Figure> {
     let x = Axis::fitted("setting", "number of bins", "d");
-    let how = "A calibration error from bins depends on how many there are. Where curves cross, the order of the \
-               methods is a matter of the bins, and no ranking."
+    let how = "A binned calibration error depends on the number of bins. Where curves cross, the order depends on the \
+               number of bins; do not rank by it."
         .to_string();
     sweep(chapter, Setting::Bins, "bins", "Calibration against the number of bins", how, x)
 }
@@ -21,9 +21,9 @@ pub(crate) fn bins(chapter: &Chapter<'_>) -> Option<Figure> {
 pub(crate) fn temperature(chapter: &Chapter<'_>) -> Option<Figure> {
     let mut x = Axis::fitted("setting", "temperature", ".2~f");
     x.scale(json!({"type": "log", "base": 2, "nice": false, "padding": 8}));
-    let how = "The same predictions made sharper (left of 1) or flatter (right of 1). A method whose curve has its \
-               least point away from 1 would gain from another temperature; where curves cross, comparing methods \
-               at temperature 1 compares how well theirs happen to be set."
+    let how = "The same predictions made sharper (left of 1) or flatter (right of 1). A method whose minimum is away from 1 \
+               would gain from temperature scaling; where curves cross, the order at temperature 1 depends on how well \
+               the temperatures happen to be set."
         .to_string();
     sweep(chapter, Setting::Temperature, "temperature", "Scores against the temperature", how, x)
 }

@@ -69,7 +69,7 @@ fn write_part(
 ) {
     let heads: Vec<String> = table.columns[columns.clone()]
         .iter()
-        .map(|c| format!("{}{}", escaped(&heading(&c.name)), arrow(c.direction)))
+        .map(|c| format!("{}{}", escaped(&head(&c.name)), arrow(c.direction)))
         .collect();
     let _ = write!(
         out,
@@ -85,6 +85,12 @@ fn write_part(
         let _ = writeln!(out, "    {} & {} \\\\", row_name(table, &row.name), cells.join(" & "));
     }
     out.push_str("    \\bottomrule\n  \\end{tabular}}\n\\end{table}\n");
+}
+
+/// A column's heading: scores as papers print them, single words with a capital.
+fn head(name: &str) -> String {
+    let one_word = name.len() > 2 && name.bytes().all(|b| b.is_ascii_lowercase());
+    if one_word { capital(&heading(name)) } else { heading(name) }
 }
 
 /// Shrinks what is wider than a column, and leaves the rest as it is.

@@ -50,7 +50,7 @@ fn table(chapter: &Chapter<'_>, kind: Kind<'_>, statistics: &[&str]) -> Table {
     Table {
         id: format!("checks-{}-{:?}", kind.split.replace('.', "-"), kind.mode).to_lowercase(),
         caption: format!(
-            "Posterior predictive checks: {}, {}",
+            "Posterior predictive checks, {} ({})",
             kind.split,
             reading(kind.mode)
         ),

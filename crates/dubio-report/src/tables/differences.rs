@@ -50,12 +50,14 @@ pub(crate) fn differences(ranking: &Ranking<'_>) -> Option<Table> {
         columns: heads.map(column).to_vec(),
         rows: rows.collect(),
         note: format!(
-            "Positive: worse than {}. Paired bootstrap over examples and over the runs that both have. The p-values are \
-             corrected for {} by Holm's method; the intervals are not.",
+            "Positive: worse than {}. Paired bootstrap over examples and over the runs that both have.{}",
             first.method.name,
             match rest.len() {
-                1 => "1 comparison".to_string(),
-                n => format!("{n} comparisons"),
+                1 => String::new(),
+                n => format!(
+                    " The p-values are corrected for all {} pairs of methods by Holm's method; the intervals are not.",
+                    n * (n + 1) / 2
+                ),
             }
         ),
         rank: Rank::Second,

@@ -225,9 +225,20 @@ fn conclusion(
         .collect();
     match together.is_empty() {
         true if ranked < 2 => {}
-        true if ranked == 2 => writeln!(out, "the two differ by more than chance")?,
-        true => writeln!(out, "all of them differ by more than chance{corrected}")?,
-        false => writeln!(out, "no difference beyond chance{corrected}: {}", together.join("; "))?,
+        true if ranked == 2 => {
+            writeln!(out, "the two differ in {} by more than chance", ranking.score)?
+        }
+        true => {
+            writeln!(out, "all of them differ in {} by more than chance{corrected}", ranking.score)?
+        }
+        false => {
+            let score = &ranking.score;
+            writeln!(
+                out,
+                "no difference in {score} beyond chance{corrected}: {}",
+                together.join("; ")
+            )?
+        }
     }
     Ok(())
 }

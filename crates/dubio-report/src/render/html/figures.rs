@@ -47,8 +47,10 @@ pub(super) fn write(out: &mut String, index: usize, figure: &Figure) {
     let _ = write!(
         out,
         "<div class=\"drawing\" role=\"img\" aria-label=\"{title}. {how}\"></div>\
-         <details class=\"data\"><summary>The same as a table</summary><div class=\"wide\" tabindex=\"0\" \
-         role=\"region\" aria-label=\"Data of {title}\"></div></details></figure>"
+         <div class=\"save\"><span>Save</span><button type=\"button\" data-save=\"svg\" aria-label=\"Save {title} as SVG\">SVG</button>\
+         <button type=\"button\" data-save=\"png\" aria-label=\"Save {title} as PNG\">PNG</button>\
+         <details class=\"data\"><summary>Show the data as a table</summary><div class=\"wide\" tabindex=\"0\" \
+         role=\"region\" aria-label=\"Data of {title}\"></div></details></div></figure>"
     );
 }
 

@@ -18,9 +18,10 @@ const LICENCES: [&str; 2] = [
     include_str!("../../../vendor/LICENSE-vega"),
     include_str!("../../../vendor/LICENSE-vega-lite"),
 ];
-const SCRIPTS: [&str; 5] = [
+const SCRIPTS: [&str; 6] = [
     include_str!("../../../page/theme.js"),
     include_str!("../../../page/figures.js"),
+    include_str!("../../../page/save.js"),
     include_str!("../../../page/methods.js"),
     include_str!("../../../page/tables.js"),
     include_str!("../../../page/runs.js"),

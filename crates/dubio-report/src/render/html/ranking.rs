@@ -24,7 +24,7 @@ pub(super) fn write(out: &mut String, report: &Report<'_>, index: usize, part: &
 
 /// What the first screen is called where nobody named the data.
 pub(super) fn first_heading(part: &Part<'_>) -> &'static str {
-    if part.chapter.methods.len() > 1 { "Ranking" } else { "In short" }
+    if part.chapter.methods.len() > 1 { "Ranking" } else { "Summary" }
 }
 
 fn write_warnings(out: &mut String, report: &Report<'_>, index: usize, part: &Part<'_>) {
@@ -35,7 +35,7 @@ fn write_warnings(out: &mut String, report: &Report<'_>, index: usize, part: &Pa
     }
     let _ = write!(
         out,
-        "<aside class=\"warnings\" aria-label=\"Warnings\"><h3>Before you believe it</h3><ul>"
+        "<aside class=\"warnings\" aria-label=\"Warnings\"><h3>Before you rely on it</h3><ul>"
     );
     for warning in all {
         let (what, why) = (escaped(&warning.what), escaped(&warning.why));

@@ -1,6 +1,9 @@
 //! What the predictions of a split look like: curves and histograms, a few hundred numbers whatever
 //! the number of examples.
 
+mod classes;
+mod numbers;
+
 use dubio_metrics::curves::reliability::{ReliabilityBin, reliability};
 use dubio_metrics::curves::risk_coverage::RiskCoverage;
 use dubio_metrics::detection::ood::Uncertainties;
@@ -8,6 +11,11 @@ use dubio_metrics::examples::Examples;
 use dubio_metrics::ranking::Ranking;
 use dubio_metrics::regression::Outcomes;
 use serde::{Deserialize, Serialize};
+
+pub use classes::{ClassView, Mistake};
+use classes::{by_class, confusion, mistakes};
+pub use numbers::{PIT_BINS, Predicted, QuantileView};
+use numbers::{pit, predicted, quantiles, widths};
 
 /// Points of a curve over fractions from 0 to 1, both ends in.
 pub const POINTS: usize = 51;
@@ -42,17 +50,22 @@ pub struct View {
     /// The levels of predicted quantiles, where those are the prediction, and how many targets lie below.
     pub quantiles: Option<Vec<QuantileView>>,
     /// Examples whose predicted quantiles cross.
-    #[serde(default)]
     pub crossings: usize,
-}
-
-/// A level of predicted quantiles.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct QuantileView {
-    /// The level.
-    pub level: f64,
-    /// Fraction of targets at or below the quantile.
-    pub below: f64,
+    /// Histogram of `F(y)`, as fractions of [`PIT_BINS`] bins.
+    pub pit: Option<Vec<f64>>,
+    /// Widths of the central intervals at [`POINTS`] fractions of the examples, ascending.
+    pub widths: Option<Vec<f64>>,
+    /// Some examples with their predictions.
+    pub predicted: Option<Vec<Predicted>>,
+    /// Every class by itself; only of the test set.
+    pub classes: Option<Vec<ClassView>>,
+    /// Examples by true and predicted class, where there are few classes; only of the test set.
+    pub confusion: Option<Vec<Vec<usize>>>,
+    /// The most confident mistakes; only of the test set.
+    pub mistakes: Option<Vec<Mistake>>,
+    /// Fraction of the wrong predictions below a threshold on the confidence, at [`POINTS`] fractions of the correct
+    /// ones.
+    pub errors_found: Option<Vec<f64>>,
 }
 
 /// The mean entropy of the prediction and its parts, in nats.
@@ -73,6 +86,7 @@ impl View {
     /// Of classified examples.
     pub fn classified(split: &str, examples: &Examples) -> Self {
         let knowledge = examples.members.as_ref().map(|m| (mean(&m.data), mean(&m.knowledge)));
+        let of_classes = split == "test";
         Self {
             split: split.to_string(),
             examples: examples.len(),
@@ -80,6 +94,10 @@ impl View {
             risk: Some(risk(&RiskCoverage::of(examples).points())),
             entropy: Some(entropies(&examples.total, examples.classes)),
             uncertainty: Some(Parts { total: mean(&examples.total), split: knowledge }),
+            classes: of_classes.then(|| by_class(examples)),
+            confusion: of_classes.then(|| confusion(examples)).flatten(),
+            mistakes: of_classes.then(|| mistakes(examples)),
+            errors_found: of_classes.then(|| errors_found(examples)).flatten(),
             ..Self::default()
         }
     }
@@ -117,22 +135,12 @@ impl View {
             below: outcomes.cdf.as_deref().ok().map(fractions),
             quantiles: quantiles(outcomes),
             crossings: outcomes.crossings(),
+            pit: pit(outcomes),
+            widths: widths(outcomes),
+            predicted: predicted(outcomes),
             ..Self::default()
         }
     }
-}
-
-/// How many targets lie below each predicted quantile.
-fn quantiles(outcomes: &Outcomes) -> Option<Vec<QuantileView>> {
-    let (levels, values) = outcomes.quantiles.as_ref()?;
-    let n = outcomes.len();
-    let of = |(level, row): (&f64, &[f64])| {
-        let below = outcomes.targets.iter().zip(row).filter(|(y, q)| y <= q).count();
-        // A file in single precision holds 0.975 as 0.97500002.
-        let level = (level * 1e6).round() / 1e6;
-        QuantileView { level, below: below as f64 / n as f64 }
-    };
-    Some(levels.iter().zip(values.chunks(n)).map(of).collect())
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -158,6 +166,16 @@ fn risk(points: &[(f64, f64)]) -> Vec<f64> {
         wrong / (start + along * (end - start))
     };
     (0..POINTS).map(|i| at(fraction(i))).collect()
+}
+
+/// How many of the wrong predictions are found by their confidence, at each fraction of false alarms.
+fn errors_found(examples: &Examples) -> Option<Vec<f64>> {
+    let (mut right, mut wrong) = (Vec::new(), Vec::new());
+    for (i, confidence) in examples.confidence.iter().enumerate() {
+        let own = if examples.labels[i] == examples.predicted[i] { &mut right } else { &mut wrong };
+        own.push(1.0 - confidence);
+    }
+    (!right.is_empty() && !wrong.is_empty()).then(|| roc(&right, &wrong))
 }
 
 fn entropies(values: &[f64], classes: usize) -> Vec<f64> {
