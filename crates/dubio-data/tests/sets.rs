@@ -131,7 +131,7 @@ fn both_parts_of_digits_have_the_same_shares_of_classes() {
     let (train, test) = (histogram(&train), histogram(&test));
     for class in 0..10 {
         assert_eq!(train[class] + test[class], all[class]);
-        assert_eq!(test[class], all[class] / 4);
+        assert_eq!(test[class], all[class] / 2);
     }
 }
 

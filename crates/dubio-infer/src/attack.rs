@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn attacks_stay_within_their_bounds_and_ten_steps_do_more_harm_than_one() {
         let fitted = fitted("deep-ensemble", json!({"epochs": 30, "members": 2}));
-        let data = digits(700..1000);
+        let data = digits(600..900);
         let Answers::Classes { labels, .. } = &data.answers else { unreachable!() };
         let scaling = fitted.training.scaling();
         let plain = scaling.inputs::<f64>(&data).unwrap();

@@ -21,16 +21,16 @@ fn the_example_writes_twenty_samples_that_are_right_nine_times_in_ten() {
     assert_eq!(said.trim(), format!("dubio evaluate {}", file.display()));
     let Ok(Predictions::Classification(predictions)) = open(&file) else { panic!("classes") };
     let source = &predictions.source;
-    assert_eq!([source.members(), source.examples(), source.width()], [20, 445, 10]);
+    assert_eq!([source.members(), source.examples(), source.width()], [20, 896, 10]);
     let labels = predictions.labels.expect("labels");
     for member in 0..20 {
-        let mut logits = vec![0.0; 4450];
-        source.read(member, 0..445, &mut logits);
+        let mut logits = vec![0.0; 8960];
+        source.read(member, 0..896, &mut logits);
         let right = logits
             .chunks(10)
             .zip(&labels)
             .filter(|(row, label)| row.iter().all(|logit| *logit <= row[**label as usize]));
         let right = right.count();
-        assert!(right > 400, "member {member}: {right} of 445");
+        assert!(right > 800, "member {member}: {right} of 896");
     }
 }

@@ -1,5 +1,6 @@
 // What readers do with a report, and what must come of it.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 
 const plot = (page, id) => page.locator(`.plot[data-figure="c0-${id}"]`);
 
@@ -105,11 +106,42 @@ export async function runsShowRecords(page) {
   assert.ok("misclassification.auroc.total" in JSON.parse(scores), "and every score");
 }
 
+export async function figuresSave(page) {
+  const figure = await drawn(page, "reliability");
+  for (const [format, start] of [["svg", "<svg"], ["png", "\u0089PNG"]]) {
+    const [download] = await Promise.all([page.waitForEvent("download"), figure.locator(`button[data-save="${format}"]`).click()]);
+    assert.equal(download.suggestedFilename(), `reliability.${format}`);
+    const bytes = readFileSync(await download.path());
+    assert.ok(bytes.toString("latin1").startsWith(start), format);
+    assert.ok(bytes.length > 3_000, `${format} has ${bytes.length} bytes`);
+    assert.ok(!bytes.toString("latin1").includes("var(--"), "colours have values");
+  }
+}
+
+export async function legendsNameEveryMethod(page) {
+  const figure = await drawn(page, "rejection");
+  const methods = await page.locator("button.method").evaluateAll((all) => all.map((button) => button.dataset.method));
+  const texts = await figure.locator("svg .mark-text.role-legend-label text").allTextContents();
+  assert.deepEqual(texts.map((text) => text.trim()), methods.map((name) => name.trim()));
+}
+
+export async function contentsAreSeen(page) {
+  await page.evaluate(() => scrollTo(0, 2000));
+  const [bar, first] = await page.evaluate(() => [
+    document.querySelector(".bar").getBoundingClientRect().bottom,
+    document.querySelector("nav a").getBoundingClientRect().top,
+  ]);
+  assert.ok(first >= bar - 1, `the first entry is at ${first}, the bar ends at ${bar}`);
+}
+
 export async function themesChange(page) {
+  const button = page.locator("#theme");
+  assert.equal(await button.textContent(), "Dark mode", "the button says what it will do");
   const colour = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const before = await colour();
   await page.locator("#theme").click();
   const dark = await colour();
+  assert.equal(await button.textContent(), "Light mode");
   assert.notEqual(dark, before);
   const figure = await drawn(page, "scores");
   const text = await figure.locator("svg text").first().evaluate((node) => getComputedStyle(node).fill);

@@ -1,6 +1,6 @@
 // Opens reports in Chromium and looks at them as readers do: with eyes, pointer, keyboard, screen reader.
 //
-//   node look.mjs CHROMIUM PICTURES study=quick.html file=one.html failed=failed.html
+//   node look.mjs CHROMIUM PICTURES study=quick.html file=one.html failed=failed.html [NAME=MORE.html ...]
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -27,7 +27,8 @@ async function open(path, width, colorScheme = "light") {
   });
   page.on("pageerror", (error) => complaints.push(error.message));
   page.on("request", (request) => {
-    if (request.url() !== url) complaints.push(`asked for ${request.url().slice(0, 200)}`);
+    // What the page makes itself, to be saved, is no request to anybody.
+    if (request.url() !== url && !request.url().startsWith("data:")) complaints.push(`asked for ${request.url().slice(0, 200)}`);
   });
   const url = pathToFileURL(resolve(path)).href;
   await page.goto(url);
@@ -60,6 +61,20 @@ async function violations(page) {
   return found.violations.map((v) => `${v.id}: ${v.help}; ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 120)).join(" | ")}`);
 }
 
+// On paper of 186 mm between its margins no table is cut off.
+async function printed(name, path) {
+  const { page, close } = await open(path, 703);
+  await drawAll(page);
+  await page.emulateMedia({ media: "print" });
+  const cut = await page.$$eval(".wide", (all) =>
+    all.filter((box) => box.checkVisibility() && box.firstElementChild && box.firstElementChild.offsetWidth > box.clientWidth + 1)
+      .map((box) => box.textContent.slice(0, 60)),
+  );
+  assert.deepEqual(cut, [], `${name}: tables that are cut off on paper`);
+  await page.screenshot({ path: `${pictures}/${name}-print.png`, fullPage: true });
+  await close();
+}
+
 for (const [name, path] of named.map((argument) => argument.split("="))) {
   for (const width of WIDTHS) {
     const { page, close } = await open(path, width);
@@ -75,7 +90,8 @@ for (const [name, path] of named.map((argument) => argument.split("="))) {
   await page.evaluate(() => scrollTo(0, 0));
   await page.screenshot({ path: `${pictures}/${name}-dark.png` });
   await close();
-  console.log(`${name}: drawn at ${WIDTHS.join(", ")} and in the dark; nothing to complain of`);
+  await printed(name, path);
+  console.log(`${name}: drawn at ${WIDTHS.join(", ")}, in the dark and on paper; nothing to complain of`);
 }
 
 const paths = Object.fromEntries(named.map((argument) => argument.split("=")));
@@ -88,6 +104,9 @@ for (const [what, path, check] of [
   ["figures are tables too", paths.study, act.figuresAreTables],
   ["a run shows its record", paths.study, act.runsShowRecords],
   ["the theme can be changed", paths.study, act.themesChange],
+  ["figures are saved as SVG and PNG", paths.file, act.figuresSave],
+  ["fifteen lines have a legend beside them", paths.study, act.legendsNameEveryMethod],
+  ["the contents do not hide behind the bar", paths.study, act.contentsAreSeen],
   ["the keyboard reaches everything on the page of a file", paths.file, act.keyboardReaches],
   ["the keyboard reaches everything on the page of a study", paths.study, act.keyboardReaches],
   ["the keyboard reaches everything on the page of a study that failed in part", paths.failed, act.keyboardReaches],

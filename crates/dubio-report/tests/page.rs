@@ -114,6 +114,10 @@ fn several_data_sets_have_an_overview_and_a_part_each() {
             && own.contains("calibrated.nll of every data set and network")
     );
     assert!(own.contains("id=\"c1-scores\""));
+    let lead = own.split("id=\"overview\"").nth(1).expect("an overview");
+    let lead = lead.split("<table").next().expect("what stands before the table");
+    assert!(lead.contains("Over 2 data sets and networks, "), "{lead}");
+    assert!(lead.contains("has the best mean rank ("), "{lead}");
     let ids = attributes(&own, "id");
     assert_eq!(ids.len(), ids.iter().collect::<HashSet<_>>().len());
 }

@@ -20,13 +20,23 @@ const FIRST: [(&str, &str); 7] = [
     ("decision", "decision_cost"),
 ];
 
+/// What methods are ranked by, and what stands in for it where a run does not have it.
+const CALIBRATED: (&str, &str) = ("test", "calibrated.nll");
+const BRIER: (&str, &str) = ("test", "brier");
+
 /// The first scores of every method, mean over seeds.
 pub(crate) fn first_look(ran: &Ran) -> Result<()> {
     let (planned, rows) = (&ran.planned, &ran.scores);
     let is =
         |row: &RunScore, (split, name): (&str, &str)| row.split == split && row.score.name == name;
-    let there: Vec<(&str, &str)> =
+    let mut there: Vec<(&str, &str)> =
         FIRST.into_iter().filter(|&which| rows.iter().any(|row| is(row, which))).collect();
+    let undefined = |row: &&RunScore| is(row, CALIBRATED) && row.score.value.is_none();
+    let holes: Vec<&RunScore> = rows.iter().filter(undefined).collect();
+    if !holes.is_empty() {
+        // A score of some methods alone compares nothing; the Brier score is proper, too, and always defined.
+        there.iter_mut().filter(|which| **which == CALIBRATED).for_each(|which| *which = BRIER);
+    }
     let widest = |of: fn(&PlannedRun) -> &str| planned.iter().map(|r| of(r).chars().count()).max();
     let first = widest(|run| &run.label).unwrap_or(0).max(6);
     let second = widest(|run| run.settings.set()).unwrap_or(0).max(4);
@@ -75,6 +85,15 @@ pub(crate) fn first_look(ran: &Ran) -> Result<()> {
             }
         }
         writeln!(out)?;
+    }
+    if let Some(first) = holes.first() {
+        let all = rows.iter().filter(|row| is(row, CALIBRATED)).count();
+        let why = first.score.why.as_deref().unwrap_or_default();
+        writeln!(
+            out,
+            "brier instead of calibrated.nll, which is undefined for {} of {all} runs: {why}",
+            holes.len()
+        )?;
     }
     if starred {
         writeln!(out, "* a run is missing or has no value there; `dubio score` says why")?;

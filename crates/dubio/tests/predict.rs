@@ -41,7 +41,7 @@ fn several_weights_are_an_ensemble() {
         scores(out, "nll,uncertainty.knowledge")
     };
     let single = run(&["--weights", &a]);
-    assert_eq!(single["nll"]["n"], 445);
+    assert_eq!(single["nll"]["n"], 896);
     assert!(single["uncertainty.knowledge"]["value"].is_null());
     let both = run(&["--weights", &a, "--weights", &b]);
     assert!(both["uncertainty.knowledge"]["value"].as_f64().is_some_and(|v| v > 0.0));
@@ -76,7 +76,7 @@ fn augmented_passes_are_members_and_the_seed_decides_them() {
             seed,
         ]);
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(said.contains("3 members, 445 examples, 10 classes"), "{said}");
+        assert!(said.contains("3 members, 896 examples, 10 classes"), "{said}");
         std::fs::read(out).expect("written")
     };
     assert_eq!(run("a.npz", "1"), run("b.npz", "1"));

@@ -15,7 +15,7 @@ use small_study::{SUITE, Study, predictions, text};
 
 #[test]
 fn a_study_is_planned_run_scored_and_reported() {
-    let study = Study::new(SUITE);
+    let study = Study::new(&SUITE.replace("data =", "paper = \"None\"\ndata ="));
     let planned = text(&study.dubio(&["plan", "small.toml"]).stdout);
     assert!(planned.contains("6 runs, 6 to do") && !study.runs().exists(), "{planned}");
     let output = text(&study.run(&[]).stdout);
@@ -25,6 +25,7 @@ fn a_study_is_planned_run_scored_and_reported() {
         page.contains("<h1>Small &amp; quick") && page.contains("ood.fashion8-test.auroc"),
         "title and scores"
     );
+    assert!(!page.contains("<p>None</p>"), "that there is no paper is no sentence");
     assert_eq!(predictions(&study.runs()).len(), 6 * 3, "test, ood and shift of each run");
     let scores = text(
         &study.dubio(&["score", "runs", "--scores", "accuracy,nll", "--resamples", "50"]).stdout,

@@ -64,8 +64,10 @@ pub(crate) fn study_of_plan(
     resamples: usize,
     progress: &dyn Progress,
 ) -> Result<Study, Error> {
-    let mut study =
-        Study { title: plan.title.clone(), about: plan.paper.clone(), ..Study::default() };
+    // A suite that reproduces no paper may say so in a word, which is no sentence for a reader.
+    let named = !["", "none", "-"].contains(&plan.paper.trim().to_lowercase().as_str());
+    let about = if named { plan.paper.clone() } else { String::new() };
+    let mut study = Study { title: plan.title.clone(), about, ..Study::default() };
     progress.start("runs", plan.runs.len());
     for planned in &plan.runs {
         let run = match (store.is_finished(&planned.id), store.failure(&planned.id)) {

@@ -3,6 +3,7 @@
 use dubio_metrics::card::Direction;
 use serde_json::{Value, json};
 
+use super::labels::{Named, sides};
 use crate::chapter::{Chapter, Method};
 use crate::figure::{Choice, Data, Figure, Layout, colour, marker, opacity, parameters, tooltip};
 use crate::study::Cost;
@@ -108,18 +109,47 @@ pub(crate) fn cost(chapter: &Chapter<'_>, first: &str) -> Option<Figure> {
     })
 }
 
-fn points(chapter: &Chapter<'_>, scores: &[&str]) -> Data<6> {
-    let mut data = Data::new(["method", "score", "cost", "#amount", "#value", "label"]);
+/// Where the name of each Pareto-optimal method stands; of the others, and of names that would overlap, nowhere.
+fn labels(offers: &[Offer<'_>]) -> Vec<&'static str> {
+    let finite = |v: &f64| v.is_finite();
+    let ends = |of: fn(&Offer<'_>) -> f64| {
+        let values: Vec<f64> = offers.iter().map(of).filter(finite).collect();
+        let lo = values.iter().copied().fold(f64::INFINITY, f64::min);
+        (lo, values.iter().copied().fold(f64::NEG_INFINITY, f64::max))
+    };
+    let unit = |v: f64, (lo, hi): (f64, f64)| if hi > lo { (v - lo) / (hi - lo) } else { 0.5 };
+    let (across, up) = (ends(|offer| offer.amount.ln()), ends(|offer| offer.value));
+    let best: Vec<&Offer<'_>> = offers.iter().filter(|offer| offer.unbeaten).collect();
+    let named: Vec<Named<'_>> = best
+        .iter()
+        .map(|offer| Named {
+            x: unit(offer.amount.ln(), across),
+            y: unit(offer.value, up),
+            name: offer.method,
+        })
+        .collect();
+    let mut sides = sides(&named).into_iter();
+    let side = |offer: &Offer<'_>| match offer.unbeaten {
+        true => sides.next().unwrap_or_default(),
+        false => "",
+    };
+    offers.iter().map(side).collect()
+}
+
+fn points(chapter: &Chapter<'_>, scores: &[&str]) -> Data<7> {
+    let mut data = Data::new(["method", "score", "cost", "#amount", "#value", "label", "side"]);
     for kind in &KINDS {
         for score in scores {
-            for offer in offers(chapter, kind, score) {
+            let offers = offers(chapter, kind, score);
+            for (offer, side) in offers.iter().zip(labels(&offers)) {
                 data.push([
                     offer.method.into(),
                     (*score).into(),
                     kind.label.into(),
                     offer.amount.into(),
                     offer.value.into(),
-                    if offer.unbeaten { offer.method } else { "" }.into(),
+                    if side.is_empty() { "" } else { offer.method }.into(),
+                    side.into(),
                 ]);
             }
         }
@@ -127,7 +157,7 @@ fn points(chapter: &Chapter<'_>, scores: &[&str]) -> Data<6> {
     data
 }
 
-fn spec(chapter: &Chapter<'_>, data: Data<6>, choices: &[Choice]) -> Value {
+fn spec(chapter: &Chapter<'_>, data: Data<7>, choices: &[Choice]) -> Value {
     let tip = tooltip(&[
         ("method", "method", ""),
         ("cost", "cost", ""),
@@ -152,6 +182,10 @@ fn spec(chapter: &Chapter<'_>, data: Data<6>, choices: &[Choice]) -> Value {
             {"mark": {"type": "point", "filled": true, "size": 90},
              "encoding": {"shape": marker(chapter), "tooltip": tip}},
             {"mark": {"type": "text", "align": "left", "dx": 8, "dy": -6, "fontSize": 10},
+             "transform": [{"filter": "datum.side === 'above'"}],
+             "encoding": {"text": {"field": "label"}}},
+            {"mark": {"type": "text", "align": "left", "dx": 8, "dy": 10, "fontSize": 10},
+             "transform": [{"filter": "datum.side === 'below'"}],
              "encoding": {"text": {"field": "label"}}},
         ],
     })

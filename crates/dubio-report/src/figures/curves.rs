@@ -47,6 +47,23 @@ impl Axis {
         Self { field, title, format: "d", scale, axis: json!({"format": "d", "tickMinStep": 1}) }
     }
 
+    /// With a tick at each value, as far as they are apart: on a logarithmic axis a third further than the last.
+    pub(super) fn ticks(mut self, values: impl IntoIterator<Item = f64>) -> Self {
+        let mut all: Vec<f64> = values.into_iter().collect();
+        all.sort_by(f64::total_cmp);
+        all.dedup();
+        let logarithmic = self.scale["type"] == "log";
+        let mut kept: Vec<f64> = Vec::new();
+        for value in all {
+            let near = kept.last().is_some_and(|last| logarithmic && value < 1.34 * last);
+            if !near {
+                kept.push(value);
+            }
+        }
+        self.axis["values"] = json!(kept);
+        self
+    }
+
     /// With another scale.
     pub(super) fn scale(&mut self, scale: Value) {
         self.scale = scale;

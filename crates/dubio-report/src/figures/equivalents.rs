@@ -62,6 +62,8 @@ pub(crate) fn equivalents(chapter: &Chapter<'_>, headline: &str) -> Option<Figur
         }
     }
     let data = data.unless_empty()?;
+    let all = priced.iter().flat_map(|own| &own.worths);
+    let numbers: Vec<f64> = all.map(|worth| worth.n_samples as f64).collect();
     let choices = vec![Choice::new("score", "Score", scores)];
     // The bands of many methods would hide one another: each is seen when its method is chosen.
     let few = if priced.len() <= 3 * choices[0].options.len() { 0.12 } else { 0.0 };
@@ -82,7 +84,7 @@ pub(crate) fn equivalents(chapter: &Chapter<'_>, headline: &str) -> Option<Figur
     });
     let lines = Lines {
         chapter,
-        x: Axis::doubling("members", "members"),
+        x: Axis::doubling("members", "members").ticks(numbers),
         y: Axis::fitted("networks", "networks of a deep ensemble", ".3~g"),
         points: Points::Marked,
         choices: &choices,

@@ -32,10 +32,12 @@ pub(crate) fn members(chapter: &Chapter<'_>, headline: &str) -> Option<Figure> {
         }
     }
     let data = data.unless_empty()?;
+    let points = chapter.growth.iter().flat_map(|growth| &growth.points);
+    let numbers: Vec<f64> = points.map(|point| point.n_samples as f64).collect();
     let choices = vec![Choice::new("score", "Score", scores)];
     let lines = Lines {
         chapter,
-        x: Axis::doubling("members", "members"),
+        x: Axis::doubling("members", "members").ticks(numbers),
         y: Axis::fitted("value", "", ".4~g"),
         points: Points::Marked,
         choices: &choices,

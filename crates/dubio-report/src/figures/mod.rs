@@ -10,6 +10,7 @@ mod curves;
 mod decomposition;
 mod equivalents;
 mod error_detection;
+mod labels;
 mod members;
 mod mixing;
 mod ood;

@@ -65,10 +65,11 @@ pub(crate) fn shift(chapter: &Chapter<'_>, headline: &str) -> Option<Figure> {
             }
         }
     }
+    let severities = shifts.iter().map(|shifted| shifted.severity as f64).chain([0.0]);
     let choices = vec![score, shift];
     let lines = Lines {
         chapter,
-        x: Axis::steps("severity", "severity (0: no shift)"),
+        x: Axis::steps("severity", "severity (0: no shift)").ticks(severities),
         y: Axis::fitted("value", "", ".4~g"),
         points: Points::Marked,
         choices: &choices,
