@@ -32,7 +32,7 @@ pub struct Settings {
     /// Scores to check, by name, family or pattern; `accuracy` and `ece` where it is empty, `picp` and
     /// `quantile_calibration` for a regression.
     pub statistics: Vec<String>,
-    /// How the ensemble makes labels.
+    /// How the ensemble generates labels.
     pub mode: Mode,
     /// Fit temperatures on the leading fifth of the examples, and check the rest.
     pub recalibrate: Option<Sharing>,
@@ -67,7 +67,7 @@ impl Default for Settings {
 /// What was checked, and how.
 #[derive(Clone, Debug, Serialize)]
 pub struct Checks {
-    /// How the ensemble made labels.
+    /// How the ensemble generated labels.
     pub mode: Mode,
     /// When a check passes.
     pub rule: Rule,
@@ -211,7 +211,7 @@ fn regressed(
         RegressionKind::Gaussians(mean, std) => (Predictive::Gaussians(mean, std), mean.members()),
         RegressionKind::Samples(samples) => (Predictive::Samples(samples), samples.members()),
         RegressionKind::Quantiles(..) => refuse!(
-            "{}: a few quantiles are no distribution to draw from; give `mean` and `std`, or `samples`",
+            "{}: quantiles do not determine a distribution to draw from; give `mean` and `std`, or `samples`",
             file.path.display()
         ),
     };

@@ -29,7 +29,8 @@ function fitted(figure, room) {
     const count = spec.facet.sort.length;
     spec.columns = Math.ceil(count / Math.ceil(count / most));
     const width = Math.floor((room - labels) / spec.columns) - 22;
-    const grown = Math.min(1.5, Math.max(0.5, width / spec.spec.width));
+    // Two or three panels take more room than many would.
+    const grown = Math.min(count < 4 ? 2.4 : 1.5, Math.max(0.5, width / spec.spec.width));
     if (typeof spec.spec.height === "number") spec.spec.height = Math.round(spec.spec.height * grown);
     spec.spec.width = Math.round(spec.spec.width * grown);
   } else if (figure.layout === "fixed") {

@@ -147,9 +147,9 @@ pub(crate) fn score_column(
 }
 
 /// What a score is, in a sentence.
-fn summary(score: &str, card: &Card) -> String {
+pub(crate) fn summary(score: &str, card: &Card) -> String {
     match score.strip_prefix("calibrated.") {
-        Some(_) => format!("At the best temperature, by cross-validation. {}", card.summary),
+        Some(_) => format!("After temperature scaling, by cross-validation. {}", card.summary),
         None => card.summary.to_string(),
     }
 }

@@ -18,9 +18,9 @@ use crate::terminal;
 /// Deep ensemble equivalents: how many independently trained networks a method is worth.
 ///
 /// With k samples, the least number of networks whose ensemble scores as well (Ashukha et al. 2020,
-/// sec. 4.1), linear between whole numbers, with bounds from the spread of the deep ensembles' own
-/// score. What is worse than the smallest ensemble is 1, what is better than the largest is `> L`, never
-/// extrapolated.
+/// sec. 4.1), linear between whole numbers, with bounds from the standard deviation of the deep ensembles' own
+/// score. A method that is worse than the smallest ensemble gets 1, one that is better than the largest gets
+/// `> L`; nothing is extrapolated.
 ///
 /// A method is a predictions file whose members are its samples, or a folder of such files, which are
 /// independent runs. The baseline's members are independently trained networks, and are put together

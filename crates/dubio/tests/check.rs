@@ -169,7 +169,7 @@ fn a_statistic_without_a_value_is_told_and_makes_the_exit_code_1() {
     assert_eq!(named.status.code(), Some(1));
     let table = String::from_utf8_lossy(&named.stdout);
     assert!(table.contains("needs several members"), "{table}");
-    assert!(table.contains("it looks at the predictions alone"), "{table}");
+    assert!(table.contains("it depends on the predictions alone"), "{table}");
     let family = check("ties.npz", &["--statistic", "uncertainty", "--replicates", "20"]);
     assert_eq!(family.status.code(), Some(0), "a family does not name it");
 }
@@ -177,7 +177,7 @@ fn a_statistic_without_a_value_is_told_and_makes_the_exit_code_1() {
 #[test]
 fn what_cannot_be_checked_is_refused_with_what_to_do() {
     for (file, arguments, message) in [
-        ("quantiles.npz", &[][..], "a few quantiles are no distribution to draw from"),
+        ("quantiles.npz", &[][..], "quantiles do not determine a distribution to draw from"),
         ("gaussians.npz", &["--recalibrate", "one"], "--recalibrate is for classification"),
         ("gaussians.npz", &["--statistic", "ece"], "`ece` is not a statistic of"),
         ("ensemble.npz", &["--statistic", "ecee"], "did you mean `ece`"),

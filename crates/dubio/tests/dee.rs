@@ -125,7 +125,7 @@ X,net,swag,4,cll,-inf,
         "{text}"
     );
     let told = String::from_utf8(output.stderr).expect("text");
-    assert!(told.contains("worse than its 2 networks counts as 1"), "{told}");
+    assert!(told.contains("worse than its 2 networks count as 1"), "{told}");
     let rows = rows(&["--table", path(file.path()), "--baseline", "deep"]);
     assert_eq!(rows.last().expect("a row")["value"], "-inf");
 }

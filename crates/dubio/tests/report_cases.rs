@@ -303,28 +303,29 @@ fn a_gaussian_and_draws_are_ranked_by_crps() {
     );
 }
 
-/// 95 % intervals that contain 93 % of few targets: no promise was kept or broken.
+/// 95 % intervals that contain 93 % of 200 targets may be right, those that contain 90 % are too narrow:
+/// `statsmodels.stats.proportion.proportion_confint(k, 200, method="wilson")` is (0.886, 0.958) for 186 and
+/// (0.851, 0.934) for 180.
 #[test]
 fn intervals_are_consistent_with_their_level_or_too_narrow() {
     let folder = tempfile::tempdir().expect("a folder");
     let n = 200;
-    let truth: Vec<f64> = (0..n).map(|i| if i < 186 { 0.0 } else { 3.0 }).collect();
-    for (name, std) in [("right", 1.0), ("narrow", 0.4)] {
-        let mut random = Stream::root(11).generator();
-        let mean: Vec<f64> =
-            (0..n).map(|_| if name == "narrow" { normal(&mut random) } else { 0.0 }).collect();
+    for (inside, said) in [
+        (186, "95 % intervals contain 93.0 % of the targets, consistent with 95 %"),
+        (180, "95 % intervals contain 90.0 % of the targets: too narrow"),
+    ] {
+        let truth: Vec<f64> = (0..n).map(|i| if i < inside { 0.0 } else { 3.0 }).collect();
         predictions(
             folder.path(),
-            name,
+            "model",
             &[
-                ("mean", "<f8", &[n], &mean),
-                ("std", "<f8", &[n], &vec![std; n]),
+                ("mean", "<f8", &[n], &vec![0.0; n]),
+                ("std", "<f8", &[n], &vec![1.0; n]),
                 ("targets", "<f8", &[n], &truth),
             ],
         );
+        let text = report(folder.path(), &["model"], &[]);
+        says(&text, &[said]);
+        says_not(&text, &["as promised"]);
     }
-    let text = report(folder.path(), &["right"], &[]);
-    says(&text, &["95 % intervals contain 93.0 % of the targets, consistent with 95 %"]);
-    says_not(&text, &["as promised"]);
-    says(&report(folder.path(), &["narrow"], &[]), &["% of the targets: too narrow"]);
 }

@@ -141,7 +141,7 @@ fn note_smallest(curves: &[Curve], baseline: &str, progress: &dyn Progress) {
     let smallest = deep.filter_map(|curve| Some(curve.points.first()?.n_samples)).max();
     if let Some(n) = smallest.filter(|n| *n > 1) {
         progress.note(&format!(
-            "note: {baseline} has no score of one network; what is worse than its {n} networks counts as 1"
+            "note: {baseline} has no score of one network; methods worse than its {n} networks count as 1"
         ));
     }
 }

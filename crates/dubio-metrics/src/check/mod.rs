@@ -1,10 +1,10 @@
 //! Posterior predictive checks: could these labels have come from the model itself?
 //!
-//! An ensemble is read as a way to make data. *Bayesian*: draw one member, draw every label from it
+//! An ensemble is read as a way to generate data. *Bayesian*: draw one member, draw every label from it
 //! (Gopal 2021, algorithm 2). *Independent*: draw a member afresh for every example (algorithm 4),
 //! which is to draw from the members' mean. Each replicate is scored as the observed labels are, with
-//! the whole ensemble; if the observed score lies outside what the replicates give, the model does not
-//! know how wrong it is.
+//! the whole ensemble; if the observed score lies outside the range of the replicates, the model's
+//! uncertainty does not match its errors.
 
 mod draw;
 mod labels;
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::score::Options;
 
-/// How an ensemble makes data.
+/// How an ensemble generates data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
@@ -51,7 +51,7 @@ pub struct Checking<'a> {
 }
 
 /// Why a score that looks at no truth cannot be checked.
-const BLIND: &str = "it looks at the predictions alone, so that every replicate gives the same";
+const BLIND: &str = "it depends on the predictions alone, so every replicate has the same value";
 
 /// The leading fraction of the examples that temperatures are fitted on, and that is then left out of
 /// the check (Gopal 2021, app. G.1).

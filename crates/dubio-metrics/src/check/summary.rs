@@ -78,7 +78,7 @@ impl Checked {
         let observed = observed.and_then(|value| match value {
             value if value.is_nan() => Err(Undefined::because("the value is not a number")),
             _ if missing * 20 > all => {
-                Err(Undefined(format!("{missing} of {all} replicates leave it without a value")))
+                Err(Undefined(format!("it is undefined for {missing} of {all} replicates")))
             }
             value => Ok(value),
         });

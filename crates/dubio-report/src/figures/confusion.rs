@@ -82,14 +82,13 @@ fn spec(classes: usize, data: Data<6>, choices: &[Choice]) -> Value {
         "data": data.into_value(),
         "transform": [{"filter": "datum.method === shown"}],
         "width": {"step": 19}, "height": {"step": 19},
-        "mark": {"type": "rect", "cornerRadius": 2},
+        "mark": {"type": "rect", "cornerRadius": 2, "fill": "var(--under)"},
         "encoding": {
             "x": axis("predicted", "predicted class"), "y": axis("truth", "true class"),
-            "fill": {
+            "opacity": {
                 "field": "fraction", "type": "quantitative", "title": "fraction of the true class",
-                "scale": {"type": "threshold", "domain": [0.01, 0.05, 0.2, 0.5, 0.9],
-                    "range": ["var(--faint)", "#c9d8f0", "#8fb4ea", "#4d86d6", "#1d5fc2", "#0b3f91"]},
-                "legend": {"type": "symbol", "format": ".0%", "symbolType": "square"},
+                "scale": {"type": "threshold", "domain": [0.02, 0.1, 0.3, 0.6, 0.85], "range": [0.1, 0.2, 0.38, 0.56, 0.78, 1]},
+                "legend": {"format": ".0%", "symbolType": "square", "symbolFillColor": "var(--under)", "symbolStrokeWidth": 0},
             },
             "tooltip": tip,
         },

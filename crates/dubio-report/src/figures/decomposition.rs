@@ -60,7 +60,7 @@ fn spec(chapter: &Chapter<'_>, data: Data<6>, choices: &[Choice], panels: &[Stri
     let filter =
         if choices.is_empty() { "true" } else { "datum.shift === shift || datum.shift === ''" };
     let names = names(chapter);
-    let domain = ["data", "knowledge", "cannot be told"];
+    let domain = ["data", "knowledge", "one member"];
     json!({
         "params": parameters(choices),
         "data": data.into_value(),
@@ -128,6 +128,6 @@ fn parts(method: &Method<'_>, splits: &[&str]) -> Vec<(&'static str, f64)> {
     let knowledge = over(&|parts| parts.split.map(|(_, knowledge)| knowledge));
     match (data, knowledge) {
         (Some(data), Some(knowledge)) => vec![("data", data), ("knowledge", knowledge)],
-        _ => over(&|parts| Some(parts.total)).map(|t| ("cannot be told", t)).into_iter().collect(),
+        _ => over(&|parts| Some(parts.total)).map(|t| ("one member", t)).into_iter().collect(),
     }
 }

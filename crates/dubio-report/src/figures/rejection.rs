@@ -17,7 +17,7 @@ pub(crate) fn rejection(chapter: &Chapter<'_>) -> Option<Figure> {
     let data = data.unless_empty()?;
     let lines = Lines {
         chapter,
-        x: Axis::within("rejected", "fraction handed over", [0.0, interesting(chapter)]),
+        x: Axis::within("rejected", "fraction rejected", [0.0, interesting(chapter)]),
         y: Axis::fitted("accuracy", "accuracy of the rest", "~p"),
         points: Points::Plain,
         choices: &[],
@@ -34,7 +34,7 @@ pub(crate) fn rejection(chapter: &Chapter<'_>) -> Option<Figure> {
         choices: Vec::new(),
         columns: vec![
             ("method", "method"),
-            ("rejected", "fraction handed over"),
+            ("rejected", "fraction rejected"),
             ("accuracy", "accuracy of the rest"),
         ],
     })

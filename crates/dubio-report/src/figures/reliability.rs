@@ -11,7 +11,7 @@ use crate::view::RELIABILITY_BINS;
 /// Reliability diagrams with counts and intervals, over- and underconfidence shaded.
 pub(crate) fn reliability(chapter: &Chapter<'_>) -> Option<Figure> {
     let data = points(chapter).unless_empty()?;
-    let (spec, layout) = panels(chapter, data.into_value(), inner(), 132);
+    let (spec, layout) = panels(chapter, data.into_value(), inner(chapter.present().count()), 132);
     Some(Figure {
         id: "reliability",
         title: "Reliability".into(),
@@ -76,10 +76,14 @@ fn points(chapter: &Chapter<'_>) -> Data<11> {
     data
 }
 
-/// The layers of a panel.
-fn inner() -> Value {
+/// The layers of a panel; one that stands alone has room for more ticks and wider dashes.
+fn inner(panels: usize) -> Value {
+    let (ticks, dash) = match panels {
+        1 => (json!([0, 0.2, 0.4, 0.6, 0.8, 1]), 22),
+        _ => (json!([0, 0.5, 1]), 9),
+    };
     let unit = json!({"domain": [0, 1], "nice": false});
-    let axis = json!({"values": [0, 0.5, 1], "format": ".1f"});
+    let axis = json!({"values": ticks, "format": ".1f"});
     let x = json!({"field": "from", "type": "quantitative", "title": "confidence", "scale": unit, "axis": axis});
     let y = |field: &str| json!({"field": field, "type": "quantitative", "title": "accuracy", "scale": unit, "axis": axis});
     let tip = tooltip(&[
@@ -127,7 +131,7 @@ fn inner() -> Value {
             "encoding": {"x": at_middle(), "y": y("lo"), "y2": {"field": "hi"}, "opacity": weighted(0.7)},
         },
         {
-            "mark": {"type": "tick", "orient": "horizontal", "thickness": 2, "size": 9, "color": "var(--ink)"},
+            "mark": {"type": "tick", "orient": "horizontal", "thickness": 2, "size": dash, "color": "var(--ink)"},
             "transform": middle(),
             "encoding": {"x": at_middle(), "y": y("accuracy"), "opacity": weighted(1.0), "tooltip": tip},
         },

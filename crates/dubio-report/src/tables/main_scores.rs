@@ -30,7 +30,11 @@ pub(crate) fn main_scores(chapter: &Chapter<'_>) -> Option<Table> {
     let names = chapter.scores("test");
     let there = |name: &&str| names.iter().any(|score| score.name == *name);
     if chapter.methods.len() == 1 {
-        let wanted: Vec<&str> = WANTED.into_iter().filter(there).collect();
+        // What a form of predictions does not determine is told with every score, below.
+        let valued = |name: &&str| {
+            chapter.is_classification() || chapter.methods[0].mean("test", name).is_some()
+        };
+        let wanted: Vec<&str> = WANTED.into_iter().filter(there).filter(valued).collect();
         let (corner, columns, rows) = scorecard(chapter, &wanted);
         let caption = "Main scores".to_string();
         let (id, note, rank) = ("main-scores".to_string(), String::new(), Rank::First);

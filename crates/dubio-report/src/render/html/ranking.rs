@@ -7,6 +7,7 @@ use crate::number::{places, shown};
 use crate::ranking::{Ranking, Standing};
 use crate::report::{Part, Report};
 use crate::study::Warning;
+use crate::table::summary;
 
 pub(super) fn write(out: &mut String, report: &Report<'_>, index: usize, part: &Part<'_>) {
     let name = match part.chapter.name() {
@@ -46,7 +47,8 @@ fn write_warnings(out: &mut String, report: &Report<'_>, index: usize, part: &Pa
 
 fn write_ranking(out: &mut String, index: usize, part: &Part<'_>, ranking: &Ranking<'_>) {
     let card = part.chapter.card(ranking.score);
-    let (arrow, summary) = card.map_or(("", ""), |card| (card.direction.arrow(), card.summary));
+    let (arrow, summary) = card
+        .map_or(("", String::new()), |card| (card.direction.arrow(), summary(ranking.score, card)));
     let score = ranking.score;
     let id = format!("c{index}-ranking");
     let _ = write!(
@@ -56,7 +58,7 @@ fn write_ranking(out: &mut String, index: usize, part: &Part<'_>, ranking: &Rank
          <thead><tr><th scope=\"col\"><span class=\"unseen\">Rank</span></th><th scope=\"col\">Method</th>\
          <th scope=\"col\">{score}</th><th scope=\"col\" class=\"strip\">95 % interval</th>\
          <th scope=\"col\">What to conclude</th></tr></thead><tbody>",
-        escaped(summary)
+        escaped(&summary)
     );
     let ends = ends(ranking);
     for (position, standing) in ranking.standings.iter().enumerate() {
