@@ -77,8 +77,10 @@ function draw(plot) {
   }
   plot.classList.add("drawn");
   views.get(plot)?.view.finalize();
-  // Vega describes its own container, which is inside one that is described already.
+  // The drawing as a whole is an image with a description, and its data are a table. What Vega says of its parts is not
+  // for screen readers: it leaves empty ones without a name.
   const inside = document.createElement("div");
+  inside.setAttribute("aria-hidden", "true");
   target.replaceChildren(inside);
   const compiled = vegaLite.compile(spec, { config: configFor(room), logger: vega.logger(vega.Error) }).spec;
   const view = new vega.View(vega.parse(compiled), { renderer: "svg", container: inside, hover: false, logLevel: vega.Error });
