@@ -177,7 +177,7 @@ fn a_search_takes_the_settings_that_were_best_on_what_was_held_back() {
     let text =
         study.said(&["evaluate", path.to_str().expect("text"), "--scores", "accuracy", "--json"]);
     let scores: Value = serde_json::from_str(&text).expect("JSON");
-    assert_eq!(scores["accuracy"]["n"], 270, "a fifth of what there is to learn from");
+    assert_eq!(scores["accuracy"]["n"], 180, "a fifth of what there is to learn from");
     assert_eq!(
         last["search"]["badness"].as_f64(),
         scores["accuracy"]["value"].as_f64().map(|v| -v)
