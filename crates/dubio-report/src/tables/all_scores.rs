@@ -29,8 +29,8 @@ pub(crate) fn all_scores(chapter: &Chapter<'_>) -> Vec<Table> {
         let members: Vec<&str> =
             names.iter().copied().filter(|name| family(name) == *own).collect();
         let (id, caption) = match *own {
-            "" => ("all-scores".to_string(), "Plain scores".to_string()),
-            family => (format!("all-{family}"), format!("The family {family}")),
+            "" => ("all-scores".to_string(), "All scores".to_string()),
+            family => (format!("all-{family}"), caption(family)),
         };
         let (corner, columns, rows) = match chapter.methods.len() {
             1 => scorecard(chapter, &members),
@@ -43,6 +43,18 @@ pub(crate) fn all_scores(chapter: &Chapter<'_>) -> Vec<Table> {
         Table { id, caption, corner, columns, rows, note: String::new(), rank: Rank::Second }
     };
     families.iter().map(table).collect()
+}
+
+/// What the scores of a family are about.
+fn caption(family: &str) -> String {
+    match family {
+        "calibrated" => "All scores after temperature scaling".to_string(),
+        "misclassification" => "Error detection".to_string(),
+        "ood" => "Detection of out-of-distribution inputs".to_string(),
+        "uncertainty" => "Mean uncertainty, in nats".to_string(),
+        "composite" => "Composite scores".to_string(),
+        other => format!("{other}.*"),
+    }
 }
 
 /// A row per score of the only method: value, interval, what it is.

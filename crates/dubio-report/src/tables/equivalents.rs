@@ -17,7 +17,12 @@ pub(crate) fn equivalents(chapter: &Chapter<'_>, headline: &str) -> Option<Table
         let worth = own.worths.last()?;
         let method = chapter.methods.iter().find(|m| m.name == own.growth.method)?;
         let bound = |bound: Option<Equivalent>| {
-            bound.map_or(Field::Missing("a single run has no standard deviation".into()), field)
+            bound.map_or(
+                Field::Missing(
+                    "the standard deviation of the deep ensembles is not known there".into(),
+                ),
+                field,
+            )
         };
         Some(Line {
             name: method.name.to_string(),

@@ -2,6 +2,7 @@
 
 use crate::chapter::Chapter;
 use crate::table::{Column, Field, Rank, Table, by_method, score_column};
+use crate::words::in_words;
 
 const WANTED: [&str; 6] = ["accuracy", "nll", "ece", "rmse", "crps", "picp"];
 
@@ -20,7 +21,7 @@ pub(crate) fn groups(chapter: &Chapter<'_>) -> Vec<Table> {
         let (columns, rows) = by_method(chapter, columns);
         (!columns.is_empty()).then(|| Table {
             id: format!("groups-{score}"),
-            caption: format!("{score} by group"),
+            caption: format!("{} by group", in_words(score)),
             corner: "method",
             columns,
             rows,
@@ -31,14 +32,15 @@ pub(crate) fn groups(chapter: &Chapter<'_>) -> Vec<Table> {
     WANTED.iter().filter_map(table).collect()
 }
 
-/// How far to believe the numbers.
+/// How precise the numbers are.
 fn note(chapter: &Chapter<'_>, score: &str) -> String {
     let summarised = format!("median_group.{score}");
     let mut entries = chapter.finished().filter_map(|(_, run)| run.entry("test", &summarised));
     match entries.next().and_then(|entry| entry.note.as_deref()) {
-        Some(over) => format!("All of it {over}: too many to list, and without intervals."),
-        None => "Small groups have wide intervals: point at a number to see its own before believing the worst."
-            .to_string(),
+        Some(over) => format!("Summarised {over}: too many to list; without intervals."),
+        None => {
+            "Small groups have wide intervals: point at a number to see its interval.".to_string()
+        }
     }
 }
 
@@ -46,7 +48,7 @@ fn note(chapter: &Chapter<'_>, score: &str) -> String {
 fn heading(name: &str, score: &str) -> Option<String> {
     match name.strip_suffix(score)?.strip_suffix('.')? {
         "worst_group" => Some("worst".to_string()),
-        "p10_group" => Some("10 % from the worst".to_string()),
+        "p10_group" => Some("10th percentile from the worst".to_string()),
         "median_group" => Some("median".to_string()),
         other => {
             other.strip_prefix("group.").filter(|group| !group.contains('.')).map(str::to_string)
