@@ -24,7 +24,7 @@ fn fitted(recipe: &Recipe, data: &Dataset, options: &Options<'_>) -> Result<Fitt
 
 #[test]
 fn a_chain_that_does_not_move_keeps_the_last_sample_of_its_warm_up() {
-    let data = digits(1000);
+    let data = digits(900);
     let warmed = |epochs: usize| {
         let settings = json!({"epochs": 1, "lr": 1e-30, "weight_decay": 0.0,
             "warm_up": {"method": "sgd", "epochs": epochs, "lr": 0.1}});

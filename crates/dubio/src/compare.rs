@@ -1,5 +1,6 @@
 //! `dubio compare`: several methods on the same examples.
 
+mod json;
 mod render;
 
 use std::path::PathBuf;
@@ -76,7 +77,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     };
     let comparison = compare(&settings, &Bar::new())?;
     if args.json {
-        render::json(&comparison)?
+        json::json(&comparison)?
     } else {
         render::table(&comparison)?
     }
