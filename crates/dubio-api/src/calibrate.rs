@@ -9,12 +9,11 @@ use dubio_metrics::members::Members;
 use dubio_metrics::numeric::transcendental::logsumexp;
 use dubio_metrics::pool::{Pooled, pool};
 use dubio_metrics::views::Chosen;
-use dubio_predictions::{
-    Classification, Error as FileError, Floats, Output, Predictions, open, write,
-};
+use dubio_predictions::{Classification, Floats, Output, Predictions, open, write};
 use serde::Serialize;
 
 use crate::error::{guard, refuse};
+use crate::loading::at_fault;
 use crate::{Error, destination};
 
 /// What to fit to, and what to apply it to.
@@ -46,9 +45,7 @@ fn calibrated(settings: &Settings) -> Result<Calibrated, Error> {
         destination::keep([file, input], &[output])?;
     }
     let validation = classes(file)?;
-    let labels = validation.labels.clone().ok_or_else(|| {
-        FileError::file(file, "there is no array `labels`", "a temperature is fitted to labels")
-    })?;
+    let labels = validation.need_labels()?.to_vec();
     let members = if per_member { validation.source.members() } else { 1 };
     let fitted = |member: usize| {
         let examples = Examples::new(part(&validation, per_member, member)?, labels.clone());
@@ -80,13 +77,7 @@ fn part(file: &Classification, per_member: bool, member: usize) -> Result<Pooled
     let source: &dyn Members = if per_member { &single } else { &file.source };
     pool(source, file.form, &|_| {}).map_err(|mut fault| {
         fault.member += if per_member { member } else { 0 };
-        FileError::array(
-            &file.path,
-            &file.source.name,
-            &fault,
-            "mend the numbers where they are made",
-        )
-        .into()
+        at_fault(file, &fault)
     })
 }
 
@@ -122,5 +113,5 @@ fn apply(path: &Path, output: &Path, temperatures: &[f64], per_member: bool) -> 
     let shape = [temperatures.len(), examples, classes];
     let floats = vec![Floats { name: "log_probs", values: &log_probs, shape: shape.to_vec() }];
     write(output, &Output { floats, integers })
-        .map_err(Error::file("the calibrated predictions were not written"))
+        .map_err(Error::file("cannot write the calibrated predictions"))
 }

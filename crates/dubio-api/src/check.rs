@@ -20,7 +20,7 @@ use serde::Serialize;
 use crate::Error;
 use crate::costs::read_costs;
 use crate::error::{guard, refuse};
-use crate::loading::{at_fault, labels, note_ignored, outcomes};
+use crate::loading::{at_fault, labels, outcomes, tell};
 use crate::names::Selection;
 use crate::range::{BINS, RESAMPLES, within};
 
@@ -115,11 +115,11 @@ fn checks(settings: &Settings, progress: &dyn Progress) -> Result<Checks, Error>
     };
     let checks = match &file {
         Predictions::Classification(file) => {
-            note_ignored(&file.path, &file.ignored, progress);
+            tell(&file.path, &file.notes, progress);
             classified(settings, file, &checking)?
         }
         Predictions::Regression(file) => {
-            note_ignored(&file.path, &file.ignored, progress);
+            tell(&file.path, &file.notes, progress);
             regressed(settings, file, &checking)?
         }
     };

@@ -19,7 +19,7 @@ use dubio_random::stream::Stream;
 
 use crate::Error;
 use crate::error::{guard, refuse};
-use crate::loading::{at_fault, labels, note_crossings, note_ignored, outcomes, pooled};
+use crate::loading::{at_fault, labels, note_crossings, outcomes, pooled, tell};
 use crate::names::Selection;
 use crate::range::{BINS, RESAMPLES, within};
 use crate::same::{Truth, same_examples};
@@ -225,7 +225,7 @@ fn classified(
     file: &Classification,
     progress: &dyn Progress,
 ) -> Result<(usize, Examples), Error> {
-    note_ignored(&file.path, &file.ignored, progress);
+    tell(&file.path, &file.notes, progress);
     let there = file.source.members();
     let members = settings.used(&file.path, there)?;
     let pooled = if members == there {
@@ -245,7 +245,7 @@ fn regressed(
     level: f64,
     progress: &dyn Progress,
 ) -> Result<(usize, Outcomes), Error> {
-    note_ignored(&file.path, &file.ignored, progress);
+    tell(&file.path, &file.notes, progress);
     let there = match &file.kind {
         RegressionKind::Gaussians(source, _) | RegressionKind::Samples(source) => source.members(),
         RegressionKind::Quantiles(..) => 1,

@@ -6,19 +6,19 @@ use dubio_metrics::binning::Edges;
 use dubio_metrics::curves::reliability::{ReliabilityBin, reliability};
 use dubio_metrics::curves::risk_coverage::RiskCoverage;
 use dubio_metrics::detection::ood::Uncertainties;
+use dubio_metrics::detection::{Measure, Signal};
 use dubio_metrics::examples::Examples;
 use dubio_metrics::members::Members;
 use dubio_metrics::score::Options;
 use dubio_metrics::scorecard::Entry;
-use dubio_predictions::{Classification, Predictions, Regression, open};
+use dubio_predictions::{Classification, Predictions, Regression, open, open_with_level};
 use dubio_progress::Progress;
 use serde::Serialize;
 
 use crate::Error;
 use crate::costs::read_costs;
 use crate::error::{guard, refuse};
-use crate::groups::grouping;
-use crate::loading::{labels, note_crossings, note_ignored, outcomes, pooled};
+use crate::loading::{labels, note_crossings, outcomes, pooled, tell};
 use crate::names::Selection;
 use crate::range::{BINS, RESAMPLES, within};
 use crate::reference::{reference, same_classes};
@@ -114,13 +114,15 @@ fn evaluated(settings: &Settings, progress: &dyn Progress) -> Result<Evaluated, 
         groups: None,
         progress,
     };
-    let (entries, curves) = match open(&settings.file)? {
+    settings.warn_of_idle(&selection, progress);
+    let (entries, curves) = match open_with_level(&settings.file, settings.level)? {
         Predictions::Classification(file) => {
-            note_ignored(&file.path, &file.ignored, progress);
+            file.need_labels()?; // before the remarks, which list what else is in the file
+            tell(&file.path, &file.notes, progress);
             classified(settings, &file, card)?
         }
         Predictions::Regression(file) => {
-            note_ignored(&file.path, &file.ignored, progress);
+            tell(&file.path, &file.notes, progress);
             (regressed(settings, &file, card)?, None)
         }
     };
@@ -138,6 +140,32 @@ impl Settings {
     pub fn inputs(&self) -> impl Iterator<Item = &PathBuf> {
         let outside = self.ood.iter().map(|(_, path)| path);
         [&self.file].into_iter().chain(outside).chain(&self.reference).chain(&self.costs)
+    }
+
+    /// Warns of options that change nothing, since no score that uses them is asked for.
+    fn warn_of_idle(&self, selection: &Selection, progress: &dyn Progress) {
+        let of_set = |(name, _): &(String, PathBuf)| {
+            let names =
+                Measure::ALL.map(|m| Signal::ALL.map(|s| m.name(&format!("ood.{name}"), s)));
+            names.concat()
+        };
+        let ood: Vec<String> = self.ood.iter().flat_map(of_set).collect();
+        let named = |names: [&str; 2]| names.map(String::from).to_vec();
+        let users = [
+            ("--costs", self.costs.is_some(), named(["decision_cost", "decision_cost_mean"])),
+            ("--reference", self.reference.is_some(), named(["agreement", "total_variation"])),
+            ("--ood", !self.ood.is_empty(), ood),
+        ];
+        for (option, given, scores) in users {
+            let used = |name: &String| selection.wants(name) || selection.asks_for(name);
+            if given && !scores.iter().any(used) {
+                progress.note(&format!(
+                    "warning: {option} changes nothing: --scores asks for no score that uses it; \
+                     add {}",
+                    if option == "--ood" { "ood" } else { &scores[0] }
+                ));
+            }
+        }
     }
 
     fn options(&self) -> Options {
@@ -172,7 +200,7 @@ fn why_missing(name: &str, settings: &Settings) -> &'static str {
         "group" => {
             "no example has this group, or there are more than 100, which are only summarised"
         }
-        "worst_group" | "p10_group" => "neither of its ends is worse",
+        "worst_group" | "p10_group" => "it has no better direction, so no group is the worst",
         "median_group" => "it is for more than 100 groups; fewer are listed one by one",
         "calibrated" => "it has no calibrated form",
         _ => "it belongs to the other kind of predictions (classification or regression)",
@@ -185,7 +213,7 @@ fn classified(
     card: Scorecard<'_>,
 ) -> Result<(Vec<Entry>, Option<Curves>), Error> {
     let labels = labels(file)?;
-    let groups = settings.groups.as_deref().map(|name| grouping(&file.path, &file.groups, name));
+    let groups = settings.groups.as_deref().map(|name| file.groups.need(&file.path, name));
     let card = Scorecard { groups: groups.transpose()?, ..card };
     let costs = settings.costs.as_deref().map(|path| read_costs(path, file.source.width()));
     let costs = costs.transpose()?;
@@ -203,7 +231,10 @@ fn classified(
     for (name, path) in &settings.ood {
         let Some(inside) = &uncertainties else { continue };
         let Predictions::Classification(other) = open(path)? else {
-            refuse!("{}: out-of-domain detection needs classes", path.display())
+            refuse!(
+                "{}: out-of-distribution detection needs predictions of classes",
+                path.display()
+            )
         };
         same_classes(path, file.source.width(), other.source.width())?;
         let outside = Uncertainties::of(&pooled(&other, card.progress)?);
@@ -236,7 +267,7 @@ fn regressed(
     }
     let outcomes = outcomes(file, card.options.level)?;
     note_crossings(&file.path, &outcomes, card.progress);
-    let groups = settings.groups.as_deref().map(|name| grouping(&file.path, &file.groups, name));
+    let groups = settings.groups.as_deref().map(|name| file.groups.need(&file.path, name));
     let card = Scorecard { groups: groups.transpose()?, ..card };
     Ok(card.numbers(&outcomes))
 }

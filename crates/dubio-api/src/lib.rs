@@ -11,7 +11,6 @@ pub mod dee;
 pub mod destination;
 mod error;
 pub mod evaluate;
-mod groups;
 mod kept;
 mod loading;
 pub mod names;

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use dubio_metrics::members::{Fault, FaultKind, Members};
+use dubio_metrics::members::{Fault, FaultKind, Form, Members};
 use dubio_metrics::pool::{Failure, Pooled, pool, pool_spilled};
 use dubio_metrics::regression::{BadNumber, Outcomes};
 #[cfg(unix)]
 use dubio_predictions::SpillFile;
-use dubio_predictions::{Classification, Error as FileError, Regression, RegressionKind};
+use dubio_predictions::{Classification, Error as FileError, Note, Regression, RegressionKind};
 use dubio_progress::Progress;
 
 use crate::Error;
@@ -43,22 +43,20 @@ pub(crate) fn pooled(file: &Classification, progress: &dyn Progress) -> Result<P
 /// What is wrong with a number of a file, and what to do.
 pub(crate) fn at_fault(file: &Classification, fault: &Fault) -> Error {
     let advice = match fault.kind {
-        FaultKind::Sum => "give probabilities as they are, or `logits`; nothing is renormalised",
-        FaultKind::Number => "mend the numbers where they are made; nothing is clipped",
+        FaultKind::Sum => {
+            "fix the code that writes the file, or save `logits`; nothing is renormalised"
+        }
+        FaultKind::Number if file.form == Form::Probs && !fault.what.contains("NaN") => {
+            "if these are logits, name the array `logits`; nothing is clipped"
+        }
+        FaultKind::Number => "fix the values in the code that writes the file; nothing is clipped",
     };
     FileError::array(&file.path, &file.source.name, fault, advice).into()
 }
 
 /// The labels, which a score needs.
 pub(crate) fn labels(file: &Classification) -> Result<Vec<u32>, Error> {
-    let missing = || {
-        FileError::file(
-            &file.path,
-            "there is no array `labels`",
-            "add the true classes, [examples]",
-        )
-    };
-    Ok(file.labels.clone().ok_or_else(missing)?)
+    Ok(file.need_labels()?.to_vec())
 }
 
 /// A regression with its targets and central intervals of this mass.
@@ -72,7 +70,14 @@ pub(crate) fn outcomes(file: &Regression, level: f64) -> Result<Outcomes, Error>
         }
     };
     let at_fault = |bad: BadNumber| {
-        FileError::array(&file.path, bad.array, &bad, "mend the numbers where they are made")
+        let (array, advice) = match &file.kind {
+            RegressionKind::Gaussians(_, spread) if bad.array == "std" && spread.name == "var" => (
+                "var",
+                "this is its square root: fix the variances in the code that writes the file",
+            ),
+            _ => (bad.array, "fix the values in the code that writes the file"),
+        };
+        FileError::array(&file.path, array, &bad, advice)
     };
     Ok(outcomes.map_err(at_fault)?)
 }
@@ -88,9 +93,7 @@ pub(crate) fn note_crossings(path: &Path, outcomes: &Outcomes, progress: &dyn Pr
     }
 }
 
-/// Says which arrays of a file were not looked at.
-pub(crate) fn note_ignored(path: &Path, ignored: &[String], progress: &dyn Progress) {
-    if !ignored.is_empty() {
-        progress.note(&format!("note: {}: not used: {}", path.display(), ignored.join(", ")));
-    }
+/// Says what a user should know of how a file was read.
+pub(crate) fn tell(path: &Path, notes: &[Note], progress: &dyn Progress) {
+    notes.iter().for_each(|note| progress.note(&note.about(path)));
 }

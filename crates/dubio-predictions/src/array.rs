@@ -62,6 +62,12 @@ impl Array {
         Ok(Self { bytes, dtype, shape, strides })
     }
 
+    /// An array in memory, in C order.
+    pub(crate) fn in_memory(bytes: Vec<u8>, dtype: Dtype, shape: &[usize]) -> Result<Self, Fault> {
+        let shape: Vec<u64> = shape.iter().map(|&axis| axis as u64).collect();
+        Self::new(Bytes::owned(bytes), dtype, &shape, Order::C)
+    }
+
     /// Length of each axis.
     pub fn shape(&self) -> &[usize] {
         &self.shape
@@ -86,7 +92,17 @@ impl Array {
         self
     }
 
-    /// Reads `[member, rows, all]` of an array of three axes of floats, row after row.
+    /// The only element of an array, over and over in a larger one; `None` where it has several.
+    pub(crate) fn repeated(mut self, shape: &[usize]) -> Option<Self> {
+        if self.shape.iter().product::<usize>() != 1 {
+            return None;
+        }
+        self.shape = shape.to_vec();
+        self.strides = vec![0; shape.len()];
+        Some(self)
+    }
+
+    /// Reads `[member, rows, all]` of an array of three axes, row after row.
     pub(crate) fn read_rows(
         &self,
         member: usize,
@@ -94,6 +110,12 @@ impl Array {
         out: &mut [f64],
     ) -> io::Result<()> {
         let (width, size) = (self.shape[2], self.dtype.size());
+        if self.strides.iter().all(|&stride| stride == 0) {
+            let mut one = [0.0];
+            self.bytes.with(0..size, |bytes| decode(self.dtype, bytes, &mut one))?;
+            out.fill(one[0]);
+            return Ok(());
+        }
         let base = member * self.strides[0] + rows.start * self.strides[1];
         let rows_adjoin = self.strides[1] == width || rows.len() == 1;
         if self.strides[2] == 1 && rows_adjoin || width == 1 && self.strides[1] == 1 {
@@ -139,10 +161,9 @@ impl Array {
         self.bytes.read_rest()
     }
 
-    /// All elements of an array of floats with one axis.
-    pub(crate) fn floats(&self) -> Result<Vec<f64>, Fault> {
+    /// All elements of an array with one axis.
+    pub(crate) fn numbers(&self) -> Result<Vec<f64>, Fault> {
         self.one_axis()?;
-        self.need_floats()?;
         self.to_f64().map_err(|e| Fault::unread(&e))
     }
 
@@ -155,7 +176,7 @@ impl Array {
         self.one_axis()?;
         let Dtype::Integer(kind, endian) = self.dtype else {
             return Err(Fault::new(
-                format!("{}, where whole numbers are needed", self.dtype.name()),
+                format!("{}, where integers are needed", self.dtype.name()),
                 "convert it to an integer dtype, for example with .astype('int64')",
             ));
         };
@@ -175,13 +196,10 @@ impl Array {
     /// All elements as f64, the last axis fastest; whole numbers beyond 2^53 are rounded.
     pub fn to_f64(&self) -> io::Result<Vec<f64>> {
         let mut all = Vec::with_capacity(self.bytes.len() / self.dtype.size());
-        self.each_element(|bytes| match self.dtype {
-            Dtype::Float(..) => {
-                let mut one = [0.0];
-                decode(self.dtype, bytes, &mut one);
-                all.push(one[0]);
-            }
-            Dtype::Integer(kind, endian) => all.push(whole(kind, endian, bytes) as f64),
+        self.each_element(|bytes| {
+            let mut one = [0.0];
+            decode(self.dtype, bytes, &mut one);
+            all.push(one[0]);
         })?;
         Ok(all)
     }
@@ -233,9 +251,11 @@ impl Array {
         if self.shape.len() == 1 {
             return Ok(());
         }
-        Err(Fault::new(
-            format!("shape {:?}, where one axis is needed", self.shape),
-            "give one number per example, shape [examples]",
-        ))
+        let advice = match self.shape[..] {
+            [_, 1] => "squeeze it to one axis, shape [examples]: .squeeze(1)",
+            [1, _] => "squeeze it to one axis, shape [examples]: .squeeze(0)",
+            _ => "give one number per example, shape [examples]",
+        };
+        Err(Fault::new(format!("shape {:?}, where one axis is needed", self.shape), advice))
     }
 }

@@ -16,6 +16,7 @@ pub enum Dtype {
 #[allow(missing_docs)]
 pub enum Float {
     F16,
+    BF16,
     F32,
     F64,
 }
@@ -46,7 +47,8 @@ impl Dtype {
     /// Bytes per element.
     pub fn size(self) -> usize {
         match self {
-            Self::Float(Float::F16, _) | Self::Integer(Integer::I16 | Integer::U16, _) => 2,
+            Self::Float(Float::F16 | Float::BF16, _)
+            | Self::Integer(Integer::I16 | Integer::U16, _) => 2,
             Self::Float(Float::F32, _) | Self::Integer(Integer::I32 | Integer::U32, _) => 4,
             Self::Float(Float::F64, _) | Self::Integer(Integer::I64 | Integer::U64, _) => 8,
             Self::Integer(Integer::I8 | Integer::U8, _) => 1,
@@ -55,6 +57,7 @@ impl Dtype {
 
     pub(crate) fn name(self) -> String {
         match self {
+            Self::Float(Float::BF16, _) => "bfloat16".to_string(),
             Self::Float(..) => format!("float{}", 8 * self.size()),
             Self::Integer(..) => format!("{}-bit integers", 8 * self.size()),
         }
@@ -78,10 +81,18 @@ pub(crate) fn whole(kind: Integer, endian: Endian, bytes: &[u8]) -> i128 {
     }
 }
 
-/// Turns the bytes of floats into f64, which holds every one of them exactly.
+/// Turns the bytes of numbers into f64, which holds every float exactly, and whole numbers up to 2^53.
 #[multiversion(targets = "simd")]
 pub(crate) fn decode(dtype: Dtype, bytes: &[u8], out: &mut [f64]) {
-    let Dtype::Float(float, endian) = dtype else { return };
+    let (float, endian) = match dtype {
+        Dtype::Float(float, endian) => (float, endian),
+        Dtype::Integer(kind, endian) => {
+            for (out, bytes) in out.iter_mut().zip(bytes.chunks_exact(dtype.size())) {
+                *out = whole(kind, endian, bytes) as f64;
+            }
+            return;
+        }
+    };
     match (float, endian) {
         (Float::F32, Endian::Little) => {
             for (out, bytes) in out.iter_mut().zip(bytes.as_chunks().0) {
@@ -103,13 +114,16 @@ pub(crate) fn decode(dtype: Dtype, bytes: &[u8], out: &mut [f64]) {
                 *out = f64::from_be_bytes(*bytes);
             }
         }
-        (Float::F16, _) => {
+        (Float::F16 | Float::BF16, _) => {
             for (out, bytes) in out.iter_mut().zip(bytes.as_chunks().0) {
                 let bits = match endian {
                     Endian::Little => u16::from_le_bytes(*bytes),
                     Endian::Big => u16::from_be_bytes(*bytes),
                 };
-                *out = half::f16::from_bits(bits).to_f64();
+                *out = match float {
+                    Float::BF16 => half::bf16::from_bits(bits).to_f64(),
+                    _ => half::f16::from_bits(bits).to_f64(),
+                };
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What can be wrong with a file, said so that it can be mended.
+//! What can be wrong with a file, said so that it can be fixed.
 
 use std::fmt::Display;
 use std::io;
@@ -33,6 +33,12 @@ impl Error {
     /// Something wrong with one array.
     pub fn array(path: &Path, array: &str, what: impl Display, advice: impl Display) -> Self {
         Self { array: Some(array.to_string()), ..Self::file(path, what, advice) }
+    }
+
+    /// That a file has no array of this name, with those that it has.
+    pub(crate) fn missing(path: &Path, name: &str, there: &[String]) -> Self {
+        let what = format!("there is no array `{name}`");
+        Self::file(path, what, format!("the file has: {}", there.join(", ")))
     }
 
     pub(crate) fn io(path: &Path, error: &io::Error) -> Self {

@@ -1,6 +1,6 @@
 //! The waist of the hourglass: predictions files, from any framework.
 //!
-//! [`open`] reads `.npz`, `.safetensors` or a folder of `.npy` and gives [`Predictions`] whose
+//! [`open`] reads `.npz`, `.safetensors`, `.csv` or a folder of `.npy` and gives [`Predictions`] whose
 //! shapes and dtypes have been checked; numbers and checksums are checked where they are read, rows at
 //! a time. Nothing is allocated on the word of a header alone. A read that fails gives up the work that
 //! [`guarded`] began.
@@ -8,19 +8,29 @@
 mod array;
 mod bytes;
 mod checksum;
+mod csv;
 mod dtype;
 mod error;
 mod folder;
+mod format;
 mod groups;
 mod guard;
 pub mod input;
+mod labels;
+mod names;
+mod note;
 mod npy;
 mod npz;
+mod parquet;
 mod predictions;
+mod regression;
 mod safetensors;
+mod shapes;
 mod source;
 #[cfg(unix)]
 mod spill;
+mod stdin;
+mod table;
 mod taker;
 mod write;
 
@@ -29,7 +39,9 @@ pub use dtype::{Dtype, Float, Integer};
 pub use error::Error;
 pub use groups::Groups;
 pub use guard::guarded;
-pub use predictions::{Classification, Predictions, Regression, RegressionKind};
+pub use note::Note;
+pub use predictions::{Classification, Predictions};
+pub use regression::{Regression, RegressionKind};
 pub use source::Source;
 #[cfg(unix)]
 pub use spill::SpillFile;
@@ -37,6 +49,9 @@ pub use write::{Floats, Output, write, write_whole};
 
 use std::collections::BTreeMap;
 use std::path::Path;
+
+use crate::bytes::Bytes;
+use crate::format::Format;
 
 /// The arrays of a file.
 #[derive(Clone, Debug, Default)]
@@ -64,29 +79,47 @@ impl Arrays {
     }
 }
 
-/// Reads the wanted arrays of a file without looking at what they mean.
+/// Reads the wanted arrays of an `.npz`, a `.safetensors` or a folder of `.npy` without looking at what they mean.
 pub fn read_arrays(path: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Arrays, Error> {
     let metadata = std::fs::metadata(path).map_err(|e| Error::io(path, &e))?;
     if metadata.is_dir() {
         return folder::read(path, wanted);
     }
-    match path.extension().and_then(|e| e.to_str()) {
-        Some("npz") => npz::read(path, wanted),
-        Some("safetensors") => safetensors::read(path, wanted),
-        Some("npy") => Err(Error::file(
-            path,
-            "a single .npy holds only one array",
-            "put logits.npy and labels.npy into a folder and name the folder",
-        )),
-        _ => Err(Error::file(
-            path,
-            "not a predictions file by its name",
-            "dubio reads .npz, .safetensors, and folders of .npy",
-        )),
+    let format = Format::by_name(path)?;
+    let bytes = Bytes::open(path).map_err(|e| Error::io(path, &e))?;
+    arrays(path, &bytes, format, wanted)
+}
+
+fn arrays(
+    path: &Path,
+    bytes: &Bytes,
+    format: Format,
+    wanted: &dyn Fn(&str) -> bool,
+) -> Result<Arrays, Error> {
+    match format {
+        Format::Npz => npz::read(path, bytes, wanted),
+        Format::Safetensors => safetensors::read(path, bytes, wanted),
+        Format::Text(separator) => csv::read(path, bytes, separator),
+        Format::Parquet => parquet::read(path, bytes),
     }
 }
 
-/// Opens a predictions file.
+/// Opens a predictions file, or standard input where the path is `-`. The ends of an interval,
+/// `lower` and `upper`, are those of the central 95 %.
 pub fn open(path: &Path) -> Result<Predictions, Error> {
-    Predictions::new(path, read_arrays(path, &predictions::means_something)?)
+    open_with_level(path, 0.95)
+}
+
+/// Opens a predictions file whose `lower` and `upper`, where it has them, are the ends of a central
+/// interval of this mass.
+pub fn open_with_level(path: &Path, level: f64) -> Result<Predictions, Error> {
+    let wanted = &names::means_something;
+    let arrays = if path == Path::new("-") {
+        let (path, bytes) = (Path::new(stdin::NAME), stdin::read()?);
+        let format = Format::by_content(&bytes).map_err(|e| Error::io(path, &e))?;
+        return Predictions::new(path, arrays(path, &bytes, format, wanted)?, level);
+    } else {
+        read_arrays(path, wanted)?
+    };
+    Predictions::new(path, arrays, level)
 }

@@ -207,7 +207,8 @@ fn dtype(descr: &str) -> Result<Dtype, Fault> {
         "i2" => integer(Integer::I16),
         "i4" => integer(Integer::I32),
         "i8" => integer(Integer::I64),
-        "u1" => integer(Integer::U8),
+        // NumPy writes False as 0 and True as 1.
+        "u1" | "b1" => integer(Integer::U8),
         "u2" => integer(Integer::U16),
         "u4" => integer(Integer::U32),
         "u8" => integer(Integer::U64),

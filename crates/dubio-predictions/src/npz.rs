@@ -32,8 +32,11 @@ const ALWAYS_ALLOWED: usize = 1 << 24;
 const MOST_ENTRIES: usize = 1 << 12;
 
 /// Finds stored entries and unpacks deflated ones.
-pub(crate) fn read(path: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Arrays, Error> {
-    let file = Bytes::open(path).map_err(|e| Error::io(path, &e))?;
+pub(crate) fn read(
+    path: &Path,
+    file: &Bytes,
+    wanted: &dyn Fn(&str) -> bool,
+) -> Result<Arrays, Error> {
     let mut archive = ZipArchive::new(BufReader::new(file.reader()))
         .map_err(|e| Error::file(path, format!("not a readable .npz archive: {e}"), DAMAGED))?;
     if archive.len() > MOST_ENTRIES {
@@ -49,7 +52,7 @@ pub(crate) fn read(path: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Arrays,
         Err(e) => return Err(Error::file(path, format!("unreadable: {e}"), DAMAGED)),
     }
     let mut arrays = Arrays::default();
-    let mut room = Room::of(&file);
+    let mut room = Room::of(file);
     let names = names(path, &mut archive)?;
     for (index, name) in names.iter().enumerate() {
         let Some(array) = name.strip_suffix(".npy") else {
@@ -62,7 +65,7 @@ pub(crate) fn read(path: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Arrays,
             return Err(Error::file(path, what, "leave one of them"));
         }
         arrays.note(array, wanted, || {
-            entry(&file, &mut archive, index, &mut room).map_err(|fault| fault.at(path, array))
+            entry(file, &mut archive, index, &mut room).map_err(|fault| fault.at(path, array))
         })?;
     }
     Ok(arrays)

@@ -14,9 +14,12 @@ use crate::error::{Error, Fault};
 const LONGEST_HEADER: usize = 1 << 24;
 
 /// Finds the tensors of a file.
-pub(crate) fn read(path: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Arrays, Error> {
-    let file = Bytes::open(path).map_err(|e| Error::io(path, &e))?;
-    let (data, metadata) = header(&file).map_err(|what| {
+pub(crate) fn read(
+    path: &Path,
+    file: &Bytes,
+    wanted: &dyn Fn(&str) -> bool,
+) -> Result<Arrays, Error> {
+    let (data, metadata) = header(file).map_err(|what| {
         Error::file(path, format!("not a readable .safetensors file: {what}"), "write it again")
     })?;
     let mut arrays = Arrays::default();
@@ -59,9 +62,11 @@ fn dtype(kind: Kind) -> Result<Dtype, Fault> {
     let integer = |integer| Ok(Dtype::Integer(integer, Endian::Little));
     match kind {
         Kind::F16 => float(Float::F16),
+        Kind::BF16 => float(Float::BF16),
         Kind::F32 => float(Float::F32),
         Kind::F64 => float(Float::F64),
         Kind::I8 => integer(Integer::I8),
+        Kind::BOOL => integer(Integer::U8),
         Kind::I16 => integer(Integer::I16),
         Kind::I32 => integer(Integer::I32),
         Kind::I64 => integer(Integer::I64),

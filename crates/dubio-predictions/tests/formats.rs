@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use dubio_metrics::members::{Form, Members};
 use dubio_predictions::{Classification, Error, Predictions, Regression, RegressionKind, Source};
-use dubio_predictions::{guarded, open};
+use dubio_predictions::{Note, guarded, open};
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
@@ -57,7 +57,7 @@ fn numpys_archives_are_read_whether_stored_or_packed_in_either_order() {
     assert_eq!((stored.source.members(), stored.source.examples()), (2, 4));
     assert_eq!(numbers(&stored.source), eighths(24));
     assert_eq!(stored.labels, Some(vec![2, 0, 1, 1]));
-    assert_eq!(stored.ignored, ["epoch"]);
+    assert_eq!(stored.notes, [Note::Remark("not used: epoch".to_string())]);
     assert!(stored.source.read_rest().is_ok());
 
     let packed = classification(&fixture("packed.npz"));
@@ -130,11 +130,11 @@ fn arrays_of_a_wrong_shape_or_kind_are_refused_by_name() {
     let logits = ("logits", "<f4", "(2, 2)", &[0; 16][..]);
     let mean = ("mean", "<f4", "(2, 2)", &[0; 16][..]);
     let cases: [(&[Npy<'_>], Option<&str>, &str); 8] = [
-        (&[("logits", "<f4", "(4,)", &[0; 16])], Some("logits"), "shape [4]"),
-        (&[("logits", "<f4", "(0, 2)", &[])], Some("logits"), "shape [1, 0, 2] is empty"),
+        (&[("logits", "<f4", "()", &[0; 4])], Some("logits"), "shape []"),
+        (&[("logits", "<f4", "(0, 2)", &[])], Some("logits"), "shape [0, 2] is empty"),
         (&[("logits", "<i4", "(2, 2)", &[0; 16])], Some("logits"), "where floats are needed"),
-        (&[logits, ("labels", "<i4", "(1,)", &[0; 4])], Some("labels"), "1 entries for 2 examples"),
-        (&[logits, ("labels", "<f4", "(2,)", &[0; 8])], Some("labels"), "whole numbers are needed"),
+        (&[logits, ("labels", "<i4", "(1,)", &[0; 4])], Some("labels"), "1 entry for 2 examples"),
+        (&[logits, ("labels", "<f4", "(2,)", &[0; 8])], Some("labels"), "integers are needed"),
         (&[logits, ("labels", "|u1", "(2,)", &[1, 2])], Some("labels"), "label 2 at example 1"),
         (
             &[mean, ("std", "<f4", "(4,)", &[0; 16])],

@@ -290,16 +290,23 @@ fn a_header_that_makes_no_sense_is_refused() {
 fn labels_must_be_whole_numbers_one_per_example_below_the_number_of_classes() {
     let beyond = labels("<u8", &[2.0, 0.0, 9_223_372_036_854_777_856.0, 0.0]);
     refuse([
-        ("true and false", labels("|b1", &LABELS), "array `labels`: dtype \"|b1\""),
-        ("floats", labels("<f8", &LABELS), "array `labels` … whole numbers are needed"),
+        ("floats", labels("<f8", &LABELS), "array `labels` … integers are needed"),
         ("below 0", labels("<i8", &[2.0, -1.0, 0.0, 0.0]), "`labels`: label -1 at example 1"),
         ("too large", labels("|u1", &[2.0, 0.0, 1.0, 3.0]), "`labels`: label 3 at example 3"),
         ("over 2^63", beyond, "array `labels`: label 9223372036854777856 at example 2"),
-        ("too few", labels("<i8", &LABELS[1..]), "array `labels`: 3 entries for 4 examples"),
-        ("two axes", classes("labels", array("<i8", &[2, 2], &LABELS)), "`labels`: shape [2, 2]"),
+        ("too few", labels("<i8", &LABELS[3..]), "array `labels`: 1 entry for 4 examples"),
+        (
+            "two axes",
+            classes("labels", array("<i8", &[1, 4], &LABELS)),
+            "`labels`: shape [1, 4] … (0)",
+        ),
         ("none", classes("labels", vec![]), "there is no array `labels`"),
-        ("groups.a", classes("groups.a", floats(&[4], &LABELS)), "`groups.a` … whole numbers"),
-        ("groups", classes("groups", array("<i8", &[1], &[0.0])), "array `groups`: 1 entries"),
+        (
+            "groups.a",
+            classes("groups.a", floats(&[4], &LABELS)),
+            "`groups.a` … integers are needed",
+        ),
+        ("groups", classes("groups", array("<i8", &[1], &[0.0])), "array `groups`: 1 entry for 4"),
     ]);
 }
 
@@ -342,9 +349,9 @@ fn arrays_that_do_not_fit_together_are_refused() {
         ("classes and a mean", classes("mean", row()), "in more than one form: logits, mean"),
         ("labels only", classes("logits", vec![]), "no predictions among its arrays: labels"),
         ("no examples", with(&[2, 0, 3], 0), "array `logits`: shape [2, 0, 3] is empty"),
-        ("one class", with(&[4, 1], 4), "array `logits`: there is only one class"),
+        ("one class", with(&[4, 1], 4), "array `logits`: shape [4, 1] … logits.squeeze(1)"),
         ("four axes", with(&[1, 4, 1, 3], 12), "array `logits`: shape [1, 4, 1, 3]"),
-        ("one axis", with(&[4], 4), "array `logits`: shape [4]"),
+        ("one axis", with(&[4], 4), "`labels`: label 2 at example 0 … for 2 classes"),
         ("no axis", with(&[], 1), "array `logits`: shape []"),
         ("no std", gauss("std", vec![]), "there is no array `std`"),
         ("std 0", gauss("std", floats(&[2, 2], &[1.0, 1.0, 0.0, 1.0])), "0 … member 1, example 0"),
@@ -352,13 +359,13 @@ fn arrays_that_do_not_fit_together_are_refused() {
         ("std of one", gauss("std", floats(&[2], &[1.0; 2])), "`std`: shape [1, 2], but mean has"),
         ("mean inf", gauss("mean", floats(&[2, 2], &[INF; 4])), "`mean`: inf at member 0"),
         ("no targets", gauss("targets", vec![]), "there is no array `targets`"),
-        ("few targets", gauss("targets", floats(&[1], &[0.0])), "1 entries for 2 examples"),
+        ("few targets", gauss("targets", floats(&[1], &[0.0])), "1 entry for 2 examples"),
         ("target NaN", gauss("targets", floats(&[2], &[0.0, NAN])), "`targets`: NaN at example 1"),
         ("samples too", gauss("samples", row()), "predictions in more than one form"),
         ("no levels", stored(&base), "there is no array `levels`"),
-        ("levels out of order", levels(&[0.9, 0.1]), "`levels`: level 0.1 at place 1 after 0.9"),
-        ("a level of 1", levels(&[0.5, 1.0]), "array `levels`: level 1 at place 1"),
-        ("a level NaN", levels(&[NAN, 0.5]), "array `levels`: level NaN at place 0"),
+        ("levels out of order", levels(&[0.9, 0.1]), "`levels`: level 0.1 at index 1 after 0.9"),
+        ("a level of 1", levels(&[0.5, 1.0]), "array `levels`: level 1 at index 1"),
+        ("a level NaN", levels(&[NAN, 0.5]), "array `levels`: level NaN at index 0"),
         ("three levels", levels(&[0.1, 0.5, 0.9]), "`levels`: 3 levels for 2 rows of quantiles"),
     ]);
 }
@@ -414,7 +421,7 @@ fn other_files_and_folders_are_refused_as_clearly_or_scored() {
         bad(forged(&"[".repeat(9999), 0)),
         bad(forged(&head("F32", 16, 112), 128)), // overlaps the labels
         bad(forged(&head("F64", 32, 128), 128)), // needs twice as much
-        refused("p.safetensors", forged(&head("BF16", 32, 80), 80), "array `logits`: dtype BF16"),
+        refused("p.safetensors", forged(&head("F8_E4M3", 32, 56), 56), "`logits`: dtype F8_E4M3"),
         scored("p.safetensors", vec![("p.safetensors", whole)]),
         scored("p", vec![("p/logits.npy", logits.clone()), ("p/labels.npy", labels)]),
         refused("p/readme.txt", vec![], "no .npy file in this folder"),
@@ -422,7 +429,7 @@ fn other_files_and_folders_are_refused_as_clearly_or_scored() {
         refused("p/labels.npy", vec![], "/labels.npy: no .npy header"),
         refused("p/logits.npy", logits[..200].to_vec(), "/logits.npy: shape [2, 4, 3] needs 192"),
         refused("p.npy", logits, "a single .npy holds only one array"),
-        refused("p.csv", vec![], "not a predictions file by its name"),
+        refused("p.csv", vec![], "it is empty"),
         Case("missing".into(), vec![], vec!["p.npz"], Must::BeRefused("p.npz", "No such file")),
     ]);
 }

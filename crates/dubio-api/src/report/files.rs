@@ -18,7 +18,7 @@ use super::observe::{Observed, observe, uncertainties};
 use crate::Error;
 use crate::costs::read_costs;
 use crate::error::refuse;
-use crate::groups::grouping;
+use crate::loading::tell;
 use crate::names::Selection;
 use crate::same::{Truth, same_examples};
 use crate::scorecard::Scorecard;
@@ -33,7 +33,7 @@ struct Model {
 
 pub(super) fn study_of_files(settings: &Settings, progress: &dyn Progress) -> Result<Study, Error> {
     let models = models(settings)?;
-    let level = same_tests(&models, settings)?;
+    let level = same_tests(&models, settings, progress)?;
     let mut runs: Vec<Run> = Vec::new();
     progress.start("files", models.len());
     for model in &models {
@@ -63,8 +63,17 @@ pub(super) fn study_of_files(settings: &Settings, progress: &dyn Progress) -> Re
 
 /// Differences are paired, so every model must have been tested on the same examples. Returns the level of the
 /// intervals that all of them have.
-fn same_tests(models: &[Model], settings: &Settings) -> Result<f64, Error> {
-    let open = |model: &Model| Ok(open(&model.splits[0].1)?);
+fn same_tests(
+    models: &[Model],
+    settings: &Settings,
+    progress: &dyn Progress,
+) -> Result<f64, Error> {
+    let open = |model: &Model| {
+        let path = &model.splits[0].1;
+        let file = open(path)?;
+        tell(path, file.notes(), progress);
+        Ok(file)
+    };
     let files: Vec<Predictions> = models.iter().map(open).collect::<Result<_, Error>>()?;
     let first = Truth::of(&files[0])?;
     files[1..].iter().try_for_each(|file| same_examples(&first, &Truth::of(file)?))?;
@@ -86,9 +95,8 @@ fn models(settings: &Settings) -> Result<Vec<Model>, Error> {
         refuse!("--names gives {} names for {} files", settings.names.len(), settings.inputs.len());
     }
     let model = |(index, path): (usize, &PathBuf)| {
-        let stem = path
-            .file_stem()
-            .map_or("predictions".into(), |stem| stem.to_string_lossy().to_string());
+        let stem = path.file_stem().filter(|stem| *stem != "-");
+        let stem = stem.map_or("predictions".into(), |stem| stem.to_string_lossy().to_string());
         let name = settings.names.get(index).cloned().unwrap_or(stem);
         Ok(Model { name, path: path.clone(), splits: splits(path)? })
     };
@@ -112,12 +120,14 @@ fn tell_apart(models: &mut [Model]) {
 
 /// What a path holds: a file is its test set; a folder may hold files of several splits.
 fn splits(path: &Path) -> Result<Vec<(String, PathBuf)>, Error> {
-    if !path.exists() {
+    let stdin = path == Path::new("-");
+    if !path.exists() && !stdin {
         refuse!("{}: there is no such file or folder", path.display());
     }
     let named = |entry: std::io::Result<std::fs::DirEntry>| -> Option<(String, PathBuf)> {
         let path = entry.ok()?.path();
-        let known = ["npz", "safetensors"].contains(&path.extension()?.to_str()?);
+        let known =
+            ["npz", "safetensors", "csv", "tsv", "parquet"].contains(&path.extension()?.to_str()?);
         let stem = path.file_stem()?.to_str()?.to_string();
         let split = stem == "test" || stem.starts_with("ood.") || stem.starts_with("shift.");
         (known && split).then_some((stem, path))
@@ -212,10 +222,7 @@ fn entries(
 ) -> Result<Vec<Entry>, Error> {
     let wanted = |name: &str| Extent::Reported.wants(split, name);
     let selection = Selection::all();
-    let grouped = |file: &Path, groups| {
-        let name = settings.groups.as_deref().filter(|_| split == "test");
-        name.map(|name| grouping(file, groups, name)).transpose()
-    };
+    let name = settings.groups.as_deref().filter(|_| split == "test");
     let mut card = card(split, settings, level, &wanted, &selection);
     match observed {
         Observed::Classes { examples, file, .. } => {
@@ -223,7 +230,7 @@ fn entries(
                 let costs = read_costs(path, file.source.width())?;
                 **examples = (**examples).clone().with_costs(costs);
             }
-            card.groups = grouped(&file.path, &file.groups)?;
+            card.groups = name.map(|name| file.groups.need(&file.path, name)).transpose()?;
             Ok(card.classes(examples))
         }
         Observed::Numbers { outcomes, file } => {
@@ -233,7 +240,7 @@ fn entries(
                     file.path.display()
                 );
             }
-            card.groups = grouped(&file.path, &file.groups)?;
+            card.groups = name.map(|name| file.groups.need(&file.path, name)).transpose()?;
             Ok(card.numbers(outcomes))
         }
     }

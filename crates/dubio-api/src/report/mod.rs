@@ -104,7 +104,7 @@ fn study(settings: &Settings, progress: &dyn Progress) -> Result<Study, Error> {
         );
     }
     if settings.study.is_some() {
-        refuse!("--study is for a folder of runs, and {} is none", first.display());
+        refuse!("--study is for a folder of runs, and {} is not one", first.display());
     }
     files::study_of_files(settings, progress)
 }

@@ -40,7 +40,7 @@ pub(super) fn observe(path: &Path, level: f64) -> Result<Observed, Error> {
 /// The uncertainties of predictions that need no labels.
 pub(super) fn uncertainties(path: &Path, classes: usize) -> Result<Uncertainties, Error> {
     let Predictions::Classification(file) = open(path)? else {
-        refuse!("{}: out-of-distribution detection needs classes", path.display());
+        refuse!("{}: out-of-distribution detection needs predictions of classes", path.display());
     };
     let other = file.source.width();
     if other != classes {

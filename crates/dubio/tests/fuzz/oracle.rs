@@ -18,7 +18,7 @@ pub(crate) fn read(path: &Path) -> Option<Arrays> {
         let entries = std::fs::read_dir(path).ok()?.map(|entry| Some(entry.ok()?.path()));
         let pair = |path: Option<std::path::PathBuf>| {
             let path = path?;
-            let name = path.file_stem()?.to_str()?.to_string();
+            let name = path.file_stem()?.to_str()?.to_ascii_lowercase();
             Some((name, npy(&std::fs::read(&path).ok()?)?))
         };
         return entries.map(pair).collect();
@@ -36,7 +36,7 @@ fn npz(bytes: Vec<u8>) -> Option<Arrays> {
     let mut arrays = Arrays::new();
     for index in 0..archive.len() {
         let mut entry = archive.by_index(index).ok()?;
-        let name = entry.name().ok()?.strip_suffix(".npy")?.to_string();
+        let name = entry.name().ok()?.strip_suffix(".npy")?.to_ascii_lowercase();
         let mut data = Vec::new();
         entry.read_to_end(&mut data).ok()?;
         arrays.insert(name, npy(&data)?);
@@ -100,7 +100,7 @@ fn numbers(descr: &str, data: &[u8]) -> Option<Vec<f64>> {
             "f4" => f64::from(f32::from_le_bytes(bytes.try_into().ok()?)),
             "f8" => f64::from_le_bytes(bytes.try_into().ok()?),
             "i1" => f64::from(bytes[0] as i8),
-            "u1" => f64::from(bytes[0]),
+            "u1" | "b1" => f64::from(bytes[0]),
             "i2" => f64::from(i16::from_le_bytes(bytes.try_into().ok()?)),
             "u2" => f64::from(u16::from_le_bytes(bytes.try_into().ok()?)),
             "i4" => f64::from(i32::from_le_bytes(bytes.try_into().ok()?)),
@@ -140,7 +140,10 @@ fn safetensors(bytes: &[u8]) -> Option<Arrays> {
         let kind = tensor["dtype"].as_str()?.to_lowercase();
         let bits: usize = kind.get(1..)?.parse().ok()?;
         let values = numbers(&format!("<{}{}", &kind[..1], bits / 8), data.get(start?..end?)?)?;
-        arrays.insert(name.clone(), Array { shape: axes.collect::<Option<_>>()?, values });
+        arrays.insert(
+            name.to_ascii_lowercase(),
+            Array { shape: axes.collect::<Option<_>>()?, values },
+        );
     }
     Some(arrays)
 }
@@ -156,7 +159,20 @@ pub(crate) fn scores(arrays: &Arrays) -> Option<Vec<(&'static str, f64)>> {
     }
 }
 
+/// Both classes of a binary prediction, from the number of class 1.
+fn both(form: &str, array: &Array) -> Array {
+    let pair = |&x: &f64| match form {
+        "probs" => [1.0 - x, x],
+        "log_probs" => [(1.0 - x.exp()).ln(), x],
+        _ => [0.0, x],
+    };
+    let shape = vec![array.values.len(), 2];
+    Array { shape, values: array.values.iter().flat_map(pair).collect() }
+}
+
 fn classified(form: &str, array: &Array, labels: &[f64]) -> Option<Vec<(&'static str, f64)>> {
+    let binary = both(form, array);
+    let array = if array.shape.len() == 1 { &binary } else { array };
     let classes = *array.shape.last()?;
     let rows = labels.len();
     if classes == 0 || rows == 0 || !array.values.len().is_multiple_of(rows * classes) {

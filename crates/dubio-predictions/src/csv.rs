@@ -1,0 +1,58 @@
+//! A text table: a line of column names, then a line for each example.
+
+use std::io::BufReader;
+use std::path::Path;
+
+use csv::{ReaderBuilder, Trim};
+
+use crate::Arrays;
+use crate::bytes::Bytes;
+use crate::error::Error;
+use crate::table::{Column, Place, arrays};
+
+/// Reads the columns that are predictions; the others may hold any text.
+pub(crate) fn read(path: &Path, bytes: &Bytes, separator: u8) -> Result<Arrays, Error> {
+    let unreadable = |e: csv::Error| {
+        let advice = "a line of column names, then as many values in every line";
+        Error::file(path, format!("not a readable table: {e}"), advice)
+    };
+    let mut reader = ReaderBuilder::new()
+        .delimiter(separator)
+        .trim(Trim::All)
+        .from_reader(BufReader::new(bytes.reader()));
+    let names: Vec<String> = reader.headers().map_err(unreadable)?.iter().map(plain).collect();
+    let mut columns: Vec<(usize, Column)> = Vec::new();
+    let mut others = Vec::new();
+    for (index, name) in names.iter().enumerate() {
+        match Place::of(name) {
+            Some(place) => columns.push((index, Column { place, values: Vec::new() })),
+            None => others.push(name.clone()),
+        }
+    }
+    for record in reader.records() {
+        let record = record.map_err(unreadable)?;
+        for (index, column) in &mut columns {
+            let text = record.get(*index).unwrap_or_default();
+            let value = text.parse().map_err(|_| {
+                let line = record.position().map_or(0, |position| position.line());
+                let what =
+                    format!("line {line}, column `{}`: `{text}` is not a number", names[*index]);
+                Error::file(path, what, "give a number in every line")
+            })?;
+            column.values.push(value);
+        }
+    }
+    if columns.iter().any(|(_, column)| column.values.is_empty()) {
+        return Err(Error::file(
+            path,
+            "there is no line below the column names",
+            "add the examples",
+        ));
+    }
+    arrays(path, columns.into_iter().map(|(_, column)| column).collect(), others)
+}
+
+/// Without the mark that some programs put at the beginning of a file.
+fn plain(name: &str) -> String {
+    name.trim_start_matches('\u{feff}').to_string()
+}
