@@ -8,6 +8,17 @@ pub fn meant<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option
     known.into_iter().find(same)
 }
 
+/// A number of things in words: `1 member`, `3 members`, `2 classes`, `5 entries`.
+pub fn counted(number: usize, thing: &str) -> String {
+    let several = match (thing.strip_suffix('y'), thing.ends_with('s')) {
+        _ if number == 1 => thing.to_string(),
+        (Some(stem), _) => format!("{stem}ies"),
+        (None, true) => format!("{thing}es"),
+        (None, false) => format!("{thing}s"),
+    };
+    format!("{number} {several}")
+}
+
 /// The nearest of some names, in backticks, up to three that are as near joined by "or"; none when
 /// none is near enough to have been meant.
 ///
@@ -66,6 +77,14 @@ pub fn or_all(near: Option<String>, shown_by: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_thing_is_singular() {
+        let of = |number| ["member", "class", "entry"].map(|thing| counted(number, thing));
+        assert_eq!(of(1), ["1 member", "1 class", "1 entry"]);
+        assert_eq!(of(0), ["0 members", "0 classes", "0 entries"]);
+        assert_eq!(of(12), ["12 members", "12 classes", "12 entries"]);
+    }
 
     #[test]
     fn a_swapped_letter_is_nearer_than_a_lost_one_and_a_far_name_is_not_guessed() {

@@ -20,7 +20,7 @@ use crate::terminal;
   dubio calibrate val.npz --apply test.npz -o calibrated.npz   and use it
   dubio calibrate val.npz --per-member --apply test.npz -o calibrated.npz")]
 pub(crate) struct Args {
-    /// Predictions with labels, to fit on. Never the ones that will be scored.
+    /// Validation predictions with labels, to fit on; never those that will be scored.
     file: PathBuf,
     /// Predictions to apply the temperature to.
     #[arg(long, value_name = "FILE", requires = "output")]

@@ -1,4 +1,4 @@
-//! `dubio data`: which data sets there are, getting them, and whether they are whole.
+//! `dubio data`: lists, fetches and checks data sets.
 
 mod card;
 
@@ -11,6 +11,7 @@ use dubio_data::check::{Status, check};
 use dubio_data::fetch::{Downloader, Progress, fetch};
 use dubio_data::folder::data_folder;
 use dubio_data::sets::{self, Counts, File, Files, InputKind, Set};
+use dubio_words::counted;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
@@ -20,14 +21,14 @@ use crate::terminal::{self, say};
 
 /// List, fetch and check data sets.
 ///
-/// Files lie below $DUBIO_DATA, or else in the platform's folder for a user's data. Small sets
+/// Files are kept in $DUBIO_DATA, or in the platform's folder for user data. Small data sets
 /// (`digits`, `fashion8`, `parabola`, and three tables) are part of the program and need no files.
-/// Nothing is downloaded but by `fetch`.
+/// Only `fetch` downloads anything.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   dubio data list                  every data set, and whether it is here
-  dubio data fetch mnist yacht     download, compare checksums; goes on where it was interrupted
-  dubio data check mnist           compare the files that are here with the published ones")]
+  dubio data fetch mnist yacht     download and verify; resumes after an interruption
+  dubio data check mnist           compare the files with the published checksums")]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -43,18 +44,18 @@ enum Command {
     Check(CheckArgs),
 }
 
-/// List the data sets: shape, size, and whether they are here.
+/// List the data sets: inputs, size, and whether they are on this machine.
 #[derive(clap::Args)]
 struct ListArgs {
-    /// Print JSON with the whole cards: classes, licence, citation, files and their checksums.
+    /// Print everything as JSON: classes, licence, citation, files and their checksums.
     #[arg(long)]
     json: bool,
 }
 
 /// Download data sets.
 ///
-/// Files that are here and are as published are left alone; others are replaced. What was
-/// interrupted goes on where it stopped.
+/// Files that are already here and match the published checksums are kept; others are replaced. An
+/// interrupted download resumes.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  dubio data fetch mnist cifar-10\n  dubio data fetch svhn --dir /data"
@@ -65,9 +66,9 @@ struct FetchArgs {
     names: Vec<String>,
 }
 
-/// Compare the files of data sets with what was published.
+/// Compare the files of data sets with the published checksums.
 ///
-/// Exit code 1 when a file is missing or is not the published one.
+/// Exit code 1 when a file is missing or differs.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  dubio data check mnist\n  dubio data check mnist svhn --json")]
 struct CheckArgs {
@@ -99,13 +100,17 @@ fn list(args: &ListArgs, root: &Path) -> Result<()> {
         writeln!(out, "{}", serde_json::to_string_pretty(&cards)?)?;
         return Ok(());
     }
+    out.heading(&format!(
+        "{:<17} {:<9} {:<12} {:<32} {}",
+        "name", "here", "inputs", "examples", "summary"
+    ))?;
     for set in sets::list() {
         let (name, shape, counts, here) = (set.name, shape(set), counts(set), here(set, root));
         writeln!(out, "{name:<17} {here:<9} {shape:<12} {counts:<32} {}", set.summary)?;
     }
     writeln!(
         out,
-        "\nIn {}. `--json` has the cards: classes, licence, citation, files.\n\
+        "\nFolder: {}. `--json` adds classes, licence, citation and files.\n\
          Parts are named `mnist:test`, `yacht:standard/3/train`, `yacht:gap/0/test`.",
         root.display()
     )?;
@@ -117,7 +122,7 @@ fn shape(set: &Set) -> String {
         InputKind::Images { channels, height, width, .. } => {
             format!("{channels} x {height} x {width}")
         }
-        InputKind::Features(width) => format!("{width} numbers"),
+        InputKind::Features(width) => counted(width, "feature"),
     }
 }
 
@@ -152,7 +157,7 @@ fn fetch_all(args: &FetchArgs, root: &Path) -> Result<()> {
         bar.finish_and_clear();
         match fetched? {
             0 => say!("{}: already here", set.name),
-            count => say!("{}: {count} files in {}", set.name, root.display()),
+            count => say!("{}: {} in {}", set.name, counted(count, "file"), root.display()),
         }
     }
     Ok(())
@@ -173,11 +178,14 @@ fn check_all(args: &CheckArgs, root: &Path) -> Result<Outcome> {
         } else if matches!(set.files, Files::Embedded) {
             writeln!(out, "{}: part of the program", set.name)?;
         } else {
-            writeln!(out, "{}: {good} of {} files are as they should be", set.name, files.len())?;
+            writeln!(out, "{}: {good} of {} files match", set.name, files.len())?;
             let bad = files.iter().filter(|(_, status)| *status != Status::Good);
             describe(&mut out, &bad.collect::<Vec<_>>())?;
             if good < files.len() && set.is_embedded() {
-                writeln!(out, "  only gap splits need them: the rest is part of the program")?;
+                writeln!(
+                    out,
+                    "  only the gap splits need these files; the rest is part of the program"
+                )?;
             }
         }
     }
@@ -202,7 +210,7 @@ fn describe(out: &mut impl Write, files: &[&(File, Status)]) -> io::Result<()> {
 fn reason(status: &Status) -> String {
     match status {
         Status::Good => "good".into(),
-        Status::Unproven => "of the right size; no checksum is known".into(),
+        Status::Unproven => "right size; no checksum is published".into(),
         Status::Missing => "missing".into(),
         Status::Size { found, expected } => format!("{found} bytes, not {expected}"),
         Status::Altered { found } => format!("not the published file: SHA-256 {found}"),

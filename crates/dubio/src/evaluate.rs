@@ -11,11 +11,12 @@ use dubio_metrics::binning::Edges;
 use crate::progress::Bar;
 use crate::{Outcome, render};
 
-/// Score a predictions file: .npz, .safetensors, or a folder of .npy.
+/// Score a predictions file.
 ///
-/// Classification: `logits`, `log_probs` or `probs` `[members, examples, classes]` and `labels`.
-/// Regression: `mean` and `std` `[members, examples]`, or `samples`, or `quantiles` and `levels`;
-/// and `targets`. Which of the two is seen from the arrays.
+/// A file is .npz, .safetensors, .csv, .tsv, .parquet, a folder of .npy, or `-` for standard input.
+/// Classification: `logits`, `log_probs` or `probs` `[members, examples, classes]`, and `labels`.
+/// Regression: `mean` and `std` (or `var`) `[members, examples]`, or `samples`, or `quantiles` and
+/// `levels`, or `lower` and `upper`; and `targets`. The arrays tell which of the two it is.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   dubio evaluate preds.npz
@@ -33,7 +34,7 @@ pub(crate) struct Args {
     /// Print JSON instead of a table.
     #[arg(long)]
     json: bool,
-    /// Only these scores, by name, family (`misclassification`) or pattern (`calibrated.*`).
+    /// Only these scores: names, families (`misclassification`) or patterns (`calibrated.*`).
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     scores: Vec<String>,
     /// Out-of-distribution predictions of the same model; may be given several times.
@@ -42,39 +43,40 @@ pub(crate) struct Args {
     /// Reference predictions of the same examples, for `agreement` and `total_variation`.
     #[arg(long, value_name = "FILE")]
     reference: Option<PathBuf>,
-    /// Scores per group of the array `groups.NAME`, or of `groups` when no name follows; more than
-    /// 100 groups are summarised (worst, p10, median), without intervals.
+    /// Also score each group of the array `groups.NAME`, or of `groups` when no name follows; more
+    /// than 100 groups are summarised (worst, p10, median), without intervals.
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
     groups: Option<String>,
-    /// Cost matrix as CSV without a head: a row per decision, a column per true class.
+    /// Cost matrix as CSV without a header: a row per decision, a column per true class.
     #[arg(long, value_name = "FILE")]
     costs: Option<PathBuf>,
-    /// Number of bins of every binned score.
+    /// Number of bins in every binned score.
     #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u16).range(1..=10_000))]
     bins: u16,
     /// Bin edges of ece, sece and mce: right-closed, left-closed, torchmetrics, drop-one or
-    /// quantile-strict; all but the first only to reproduce published figures.
+    /// quantile-strict. Use the others only to reproduce published numbers.
     #[arg(long, default_value = "right-closed", value_name = "NAME")]
     ece_edges: Edges,
-    /// Probabilities at or below it do not count in tace.
+    /// tace ignores probabilities at or below this.
     #[arg(long, default_value_t = 1e-3, value_parser = ValueParser::new(below_one))]
     threshold: f64,
-    /// Mass of the central interval of picp, mpiw and interval_score.
+    /// Nominal coverage of the central interval of picp, mpiw and interval_score, and of `lower` and
+    /// `upper`.
     #[arg(long, default_value_t = 0.95, value_parser = ValueParser::new(inside_unit))]
     level: f64,
     /// Bootstrap resamples behind the 95 % intervals.
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(20..=1_000_000))]
     resamples: u32,
-    /// Leave the intervals out.
+    /// Do not compute intervals.
     #[arg(long)]
     no_intervals: bool,
-    /// Seed of the resamples and of the cross-validation's splits.
+    /// Seed of the resamples and of the cross-validation splits.
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Also write the reliability diagram and the risk-coverage curve to this JSON file.
     #[arg(long, value_name = "FILE")]
     curves: Option<PathBuf>,
-    /// Number of threads; all cores when left out. The results do not depend on it.
+    /// Number of threads [default: all cores]. Results do not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use anyhow::{Result, bail};
-use dubio_api::names::{Known, base, known};
+use dubio_api::names::{Known, base, known, same_uncertainty};
 use dubio_infer::methods;
 use dubio_infer::recipe::Recipe;
 use dubio_metrics::card::Direction;
@@ -12,14 +12,14 @@ use serde_json::json;
 
 use crate::terminal;
 
-/// Explain a score or a method: formula or rule, range or settings, citation.
+/// Explain a score (formula, range, source) or a method (rule, settings, source).
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   dubio explain ece
   dubio explain calibrated.nll
   dubio explain sghmc")]
 pub(crate) struct Args {
-    /// Name of the score or of the method.
+    /// Name of a score or method.
     name: String,
     /// Print JSON instead of text.
     #[arg(long)]
@@ -61,8 +61,11 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         all.iter().filter(|score| score.name == base(name)).collect()
     };
     let mut found = of(&name);
-    if found.is_empty() && !of(&plain).is_empty() {
-        (found, name) = (of(&plain), plain);
+    let others = [plain.clone(), same_uncertainty(&name), same_uncertainty(&plain)];
+    if found.is_empty()
+        && let Some(other) = others.into_iter().find(|other| !of(other).is_empty())
+    {
+        (found, name) = (of(&other), other);
     }
     if found.is_empty() {
         let mut names: Vec<String> = all.iter().map(|k| k.name.clone()).collect();
@@ -154,24 +157,24 @@ fn derived(name: &str) -> Option<&'static str> {
     match name.split('.').next()? {
         "calibrated" => Some(
             "calibrated: at the best temperature, by test-time cross-validation: split at random in\n  \
-             two halves, fit T on each, score the other, five times over, average (Ashukha et al.\n  \
-             2020). Intervals keep the temperatures and resample the halves of the first split.",
+             two halves, fit T on one and score the other, both ways, average over five splits\n  \
+             (Ashukha et al. 2020). Intervals resample the halves of the first split at its temperatures.",
         ),
         "worst_group" => {
             Some("worst_group: the worst value over groups, by the score's own direction.")
         }
         "p10_group" => Some(
-            "p10_group: the 10th percentile over groups from the bad end, by linear interpolation: the\n  \
-             90th where lower is better, and of the distance from 0, with its sign, where 0 is best.",
+            "p10_group: the 10th percentile over groups, counted from the worst, with linear interpolation:\n  \
+             the 90th where lower is better; where 0 is best, by distance from 0, with its sign.",
         ),
         "median_group" => {
             Some("median_group: the median over groups, where there are more than 100.")
         }
         "misclassification" => Some(
-            "misclassification: positives are wrong predictions. Never compare it between models:\n  \
-             each has its own errors to find (Ashukha et al. 2020, sec. 3.2).",
+            "misclassification: positives are wrong predictions. Do not compare it between models: each\n  \
+             has its own errors to detect (Ashukha et al. 2020, sec. 3.2).",
         ),
-        "ood" => Some("ood: positives are the examples of the other set."),
+        "ood" => Some("ood: positives are the examples of the out-of-distribution set."),
         _ => None,
     }
 }

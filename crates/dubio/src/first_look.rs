@@ -1,5 +1,6 @@
 //! The table that a study ends with.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 
 use anyhow::Result;
@@ -40,10 +41,13 @@ pub(crate) fn first_look(ran: &Ran) -> Result<()> {
     let widest = |of: fn(&PlannedRun) -> &str| planned.iter().map(|r| of(r).chars().count()).max();
     let first = widest(|run| &run.label).unwrap_or(0).max(6);
     let second = widest(|run| run.settings.set()).unwrap_or(0).max(4);
+    let network = Network::of(planned);
     let mut out = terminal::stdout();
-    write!(out, "{:<first$} {:<second$} {:>8}", "method", "data", "runs")?;
-    there.iter().try_for_each(|(_, name)| write!(out, " {name:>14}"))?;
-    writeln!(out)?;
+    let mut head = format!("{:<first$} {:<second$}", "method", "data");
+    head += &network.cell("network");
+    head += &format!(" {:>8}", "runs");
+    there.iter().for_each(|(_, name)| head += &format!(" {name:>14}"));
+    out.heading(&head)?;
     let mut seen: Vec<(&str, &str, &str)> = Vec::new();
     let mut starred = false;
     for run in planned {
@@ -65,7 +69,8 @@ pub(crate) fn first_look(ran: &Ran) -> Result<()> {
             runs(split).iter().filter(|r| ran.finished.iter().any(|id| **id == *r.id)).count()
         };
         let finished = format!("{} of {}", done("test"), runs("test").len());
-        write!(out, "{:<first$} {:<second$} {finished:>8}", key.0, key.1)?;
+        let network = network.cell(key.2);
+        write!(out, "{:<first$} {:<second$}{network} {finished:>8}", key.0, key.1)?;
         for &which in &there {
             let runs = runs(which.0);
             let values: Vec<f64> = rows
@@ -99,4 +104,19 @@ pub(crate) fn first_look(ran: &Ran) -> Result<()> {
         writeln!(out, "* a run is missing or has no value there; `dubio score` says why")?;
     }
     Ok(())
+}
+
+/// The column of networks, which is there when there are several.
+struct Network(Option<usize>);
+
+impl Network {
+    fn of(planned: &[PlannedRun]) -> Self {
+        let all: BTreeSet<&str> = planned.iter().map(|run| &run.settings.network[..]).collect();
+        let widest = all.iter().map(|name| name.chars().count()).max();
+        Self(widest.filter(|_| all.len() > 1).map(|width| width.max("network".len())))
+    }
+
+    fn cell(&self, text: &str) -> String {
+        self.0.map(|width| format!(" {text:<width$}")).unwrap_or_default()
+    }
 }

@@ -1,4 +1,4 @@
-//! Long work that is told to stop, and how to go on with it.
+//! Long work that is told to stop, and how to resume it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -21,6 +21,18 @@ pub(crate) fn stopper() -> Result<&'static AtomicBool> {
 pub(crate) fn no_more_stops() {
     AT_ONCE.store(true, Ordering::Relaxed);
 }
+
+/// Work that ended because Ctrl-C was pressed; the exit code is 130, as of a program that the signal ends.
+#[derive(Debug)]
+pub(crate) struct Stopped(pub(crate) String);
+
+impl std::fmt::Display for Stopped {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Stopped {}
 
 /// The command that is running, to be typed again.
 pub(crate) fn same_command() -> String {

@@ -3,6 +3,7 @@
 mod calibrate;
 mod check;
 mod compare;
+mod completions;
 mod data;
 mod dee;
 mod evaluate;
@@ -13,6 +14,7 @@ mod folders;
 mod huge_pages;
 mod interrupt;
 mod list;
+mod man;
 mod on_slurm;
 mod plan;
 mod predict;
@@ -37,7 +39,8 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 use dubio_predictions::guarded;
 
-use crate::terminal::say;
+use crate::interrupt::Stopped;
+use crate::terminal::{Verbosity, say};
 
 #[cfg(target_os = "linux")]
 #[global_allocator]
@@ -56,15 +59,24 @@ static ALLOCATOR: huge_pages::HugePages = huge_pages::HugePages;
   dubio compare a.npz b.npz                      differences with intervals, and a ranking
   dubio explain ece                              what a score is
   dubio report preds.npz                         figures, tables and conclusions, one page
-  dubio run quick                                a study of every method, in about a minute
+  dubio run quick                                a study of every method, on handwritten digits
   dubio train sgld --data digits -o preds.npz    train, sample, predict
-  dubio data list                                the data sets it knows
+  dubio list                                     what else there is: scores, methods, data sets, ...
 
-Exit codes: 0 done; 1 done, but a score asked for by name has no value, or a data set that was
-checked is not whole; 2 could not run.")]
+A file may be `-` for standard input. NO_COLOR=1 switches colours off. When standard error is not a
+terminal, progress is a line every 30 seconds, or every DUBIO_PROGRESS_SECONDS.
+
+Exit codes: 0 done; 1 done, but a score asked for by name has no value, or a data set is incomplete
+or altered; 2 could not run; 130 stopped by Ctrl-C.")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
+    /// Print errors and warnings only: no notes, no progress.
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Also print what is being done, and since when.
+    #[arg(short, long, global = true)]
+    verbose: bool,
 }
 
 #[derive(Subcommand)]
@@ -85,6 +97,8 @@ enum Command {
     Report(report::Args),
     Score(score::Args),
     Runs(runs::Args),
+    Completions(completions::Args),
+    Man(man::Args),
     #[command(hide = true)]
     Work(work::Args),
 }
@@ -109,6 +123,7 @@ impl Command {
             Self::Compare(args) => Some(args.threads),
             Self::Dee(args) => Some(args.threads),
             Self::List(_) | Self::Explain(_) | Self::Schema(_) | Self::Runs(_) => None,
+            Self::Completions(_) | Self::Man(_) => None,
             _ => Some(None),
         }
     }
@@ -135,12 +150,19 @@ fn carry_out(command: &Command) -> Result<Outcome> {
         Command::Report(args) => report::run(args).map(|()| Outcome::Done),
         Command::Score(args) => score::run(args).map(|()| Outcome::Done),
         Command::Runs(args) => runs::run(args).map(|()| Outcome::Done),
+        Command::Completions(args) => completions::run(args).map(|()| Outcome::Done),
+        Command::Man(args) => man::run(args).map(|()| Outcome::Done),
         Command::Work(args) => work::run(args).map(Outcome::Code),
     }
 }
 
 fn main() -> ExitCode {
-    let command = parsed().command;
+    let Cli { command, quiet, verbose } = parsed();
+    terminal::set_verbosity(match (quiet, verbose) {
+        (true, _) => Verbosity::Quiet,
+        (_, true) => Verbosity::Verbose,
+        _ => Verbosity::Usual,
+    });
     // A predictions file that fails while it is read gives up the whole command.
     match guarded(|| carry_out(&command)).unwrap_or_else(|failed| Err(failed.into())) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
@@ -150,7 +172,7 @@ fn main() -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             say!("error: {error:#}");
-            ExitCode::from(2)
+            ExitCode::from(if error.is::<Stopped>() { 130 } else { 2 })
         }
     }
 }
@@ -168,7 +190,6 @@ fn parsed() -> Cli {
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error
-        .downcast_ref::<std::io::Error>()
-        .is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
+    let broken = |e: &std::io::Error| e.kind() == std::io::ErrorKind::BrokenPipe;
+    error.chain().any(|cause| cause.downcast_ref().is_some_and(broken))
 }

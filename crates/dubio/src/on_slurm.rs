@@ -5,7 +5,7 @@ use dubio_bench::slurm::Options;
 /// Where runs are done, if not on this machine.
 #[derive(Clone, Copy, clap::ValueEnum)]
 pub(crate) enum On {
-    /// As tasks of array jobs; the folder of runs must be one that all nodes share.
+    /// As tasks of array jobs; all nodes must share the folder of runs.
     Slurm,
 }
 
@@ -16,13 +16,13 @@ pub(crate) struct SlurmArgs {
     /// Partition to run in.
     #[arg(long, value_name = "NAME", requires = "on")]
     partition: Option<String>,
-    /// Limit of time for each run, such as 4:00:00.
+    /// Time limit of each run, such as 4:00:00.
     #[arg(long, value_name = "TIME", requires = "on")]
     time: Option<String>,
     /// Resources for each run, such as gpu:1.
     #[arg(long, value_name = "LIST", requires = "on")]
     gres: Option<String>,
-    /// Another option of sbatch, such as --mem=4G; may be given again and again.
+    /// Another option of sbatch, such as --mem=4G; may be given several times.
     #[arg(long, value_name = "LINE", requires = "on", allow_hyphen_values = true)]
     sbatch: Vec<String>,
 }

@@ -7,12 +7,13 @@ use dubio_api::plan::{Settings, Standing, plan};
 use dubio_bench::memory;
 use dubio_bench::plan::PlannedRun;
 use dubio_bench::store::State;
+use dubio_words::counted;
 
 use crate::folders::{Folders, count};
 use crate::runs::duration;
 use crate::terminal;
 
-/// Show what a suite would run, all defaults written out; runs nothing.
+/// Show what a suite would run, with every default; nothing is run.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   dubio plan quick
@@ -23,7 +24,7 @@ pub(crate) struct Args {
     /// Print every setting of every run as JSON.
     #[arg(long)]
     json: bool,
-    /// Go on with more than 100,000 runs.
+    /// Allow more than 100,000 runs.
     #[arg(long)]
     yes: bool,
     #[command(flatten)]
@@ -42,11 +43,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         writeln!(out, "{}", serde_json::to_string_pretty(&runs)?)?;
         return Ok(());
     }
-    writeln!(
-        out,
+    out.heading(&format!(
         "{:<16}  {:<24} {:<14} {:<16} {:>4} {:>9} {:>9}  state",
         "id", "method", "data", "network", "seed", "epochs", "about"
-    )?;
+    ))?;
     for Standing { run, state } in &plan.runs {
         let state = match state {
             State::Finished => "finished",
@@ -73,14 +73,14 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let largest = to_do.clone().map(memory::estimate).max().unwrap_or(0);
     writeln!(
         out,
-        "\n{} runs, {} to do: about {} of one core, up to {} MB each. --json shows every setting.",
-        plan.runs.len(),
+        "\n{}, {} to do: about {} of one core, up to {} MB each. --json shows every setting.",
+        counted(plan.runs.len(), "run"),
         to_do.count(),
         duration(seconds),
         largest.div_ceil(1_000_000)
     )?;
     for (label, left) in &plan.open {
-        writeln!(out, "{label} runs when its search is done: {left} trials are left.")?;
+        writeln!(out, "{label} runs when its search is done: {} left.", counted(*left, "trial"))?;
     }
     Ok(())
 }

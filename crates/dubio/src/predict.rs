@@ -19,14 +19,15 @@ use dubio_nn::{Single, networks, weights};
 use dubio_predictions::{Floats, Output, input, write};
 use dubio_progress::Progress;
 use dubio_random::stream::Stream;
+use dubio_words::counted;
 
 use crate::progress::Bar;
 use crate::terminal;
 
 /// Predict a data set with a trained network.
 ///
-/// Weights are `.safetensors` as PyTorch names and lays them out. Several weights make an
-/// ensemble: a member each. With --augment every pass over the data is a member of its own.
+/// Weights are `.safetensors` with PyTorch's names and layout. Each weights file is a member of the
+/// ensemble. With --augment every pass over the data is a member of its own.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   dubio predict --network resnet20-cifar --weights w.safetensors --data cifar-10:test -o preds.npz \\
@@ -49,11 +50,11 @@ pub(crate) struct Args {
     /// Where to write the predictions: .npz, .safetensors or a folder.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Means and standard deviations of the channels, for pixels scaled to [0, 1]; without it they are
-    /// only scaled.
+    /// Means and standard deviations of the channels, of pixels scaled to [0, 1]. Without it, pixels
+    /// are scaled to [0, 1] and nothing else.
     #[arg(long, value_name = "MEANS/STDS", value_parser = ValueParser::new(normalization))]
     normalize: Option<Normalization>,
-    /// Random changes of each image: crop (4 pixels of padding) and flip.
+    /// Test-time augmentation: crop (4 pixels of padding), flip.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     augment: Vec<Augmentation>,
     /// Passes over the data with --augment.
@@ -109,7 +110,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         );
     };
     let Inputs::Images(images) = &data.inputs else {
-        bail!("{}: these networks look at images", args.data);
+        bail!("{}: these networks take images, and this is a table", args.data);
     };
     let shape = Shape::image(images.channels, images.height, images.width);
     let network = networks::build(&args.network, shape, *classes).map_err(anyhow::Error::msg)?;
@@ -153,11 +154,11 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     write(&args.output, &Output { floats, integers })?;
     writeln!(
         terminal::stdout(),
-        "wrote {}: {} members, {} examples, {} classes",
+        "wrote {}: {}, {}, {}",
         args.output.display(),
-        shape[0],
-        shape[1],
-        shape[2]
+        counted(shape[0], "member"),
+        counted(shape[1], "example"),
+        counted(shape[2], "class")
     )?;
     Ok(())
 }

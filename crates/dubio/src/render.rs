@@ -49,7 +49,7 @@ pub(crate) fn table(scores: &[Score]) -> Result<()> {
             let interval = if with_intervals { "95 % interval" } else { "" };
             let shown = one_line(own);
             let head = format!("{shown:<widest$}    {:>10}  {interval:^23}", "value");
-            writeln!(out, "{}", head.trim_end())?;
+            out.heading(&head)?;
             family = Some(own);
         }
         let value = score.value.map_or("—".to_string(), number);
@@ -70,7 +70,7 @@ pub(crate) fn table(scores: &[Score]) -> Result<()> {
     if scores.iter().any(outside) {
         writeln!(
             out,
-            "\n* the value is outside: resampling adds noise, and noise adds to a sum of absolute gaps"
+            "\n* the interval does not contain the value: resampling adds noise, which inflates sums of absolute gaps"
         )?;
     }
     Ok(())

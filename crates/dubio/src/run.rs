@@ -7,42 +7,43 @@ use anyhow::{Result, anyhow, bail};
 use dubio_api::Error;
 use dubio_api::run::{Ran, Settings, run as run_suite};
 use dubio_predictions::write_whole;
+use dubio_words::counted;
 
 use crate::first_look::first_look;
 use crate::folders::{Folders, count};
-use crate::interrupt::{same_command, stopper};
+use crate::interrupt::{Stopped, same_command, stopper};
 use crate::on_slurm::{On, SlurmArgs};
 use crate::progress::Bar;
 use crate::report::page;
 use crate::study_bars::Bars;
 use crate::terminal::{self, say};
 
-/// Run a suite: what is not there yet, several runs at a time.
+/// Run a suite's unfinished runs, several at a time.
 ///
-/// Ctrl-C stops cleanly; the same command goes on where it stopped. Finished runs are kept in
-/// runs/ID/, where the id says all that the result depends on.
+/// Ctrl-C stops cleanly; the same command resumes. Finished runs are kept in runs/ID/, where the ID
+/// is a hash of everything that the result depends on.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  dubio run quick                             no data to fetch, about a minute
+  dubio run quick                             no data to fetch
   dubio run suites/quick.toml --jobs 4
   dubio run quick --only 'method=sg*' --only seed=0
   dubio run suites/quick.toml --on slurm --partition long --time 4:00:00")]
 pub(crate) struct Args {
     /// A suite's name or file.
     suite: String,
-    /// Runs at a time; as many as cores and memory allow, or as Slurm gives, when left out.
+    /// Runs at a time [default: as many as cores and memory allow, or as Slurm gives].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
-    /// Only runs whose method, label, data, network or seed is this; `*` stands for anything.
+    /// Only runs whose method, label, data, network or seed matches; `*` matches anything.
     #[arg(long, value_name = "KEY=PATTERN")]
     only: Vec<String>,
-    /// Where to write the report; beside the runs when left out.
+    /// Where to write the report [default: SUITE.html in the folder of runs].
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
     /// Where to run, if not on this machine.
     #[arg(long, value_name = "CLUSTER")]
     on: Option<On>,
-    /// Go on with more than 100,000 runs.
+    /// Allow more than 100,000 runs.
     #[arg(long)]
     yes: bool,
     #[command(flatten)]
@@ -58,13 +59,14 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let ran = ran.map_err(|error| match error {
         Error::Stopped { finished, all } => {
             let again = same_command();
-            anyhow!("stopped with {finished} of {all} runs finished; go on with: {again}")
+            let so_far = format!("stopped with {finished} of {all} runs finished");
+            anyhow!(Stopped(format!("{so_far}; resume with: {again}")))
         }
-        Error::Unwatched { finished, all, jobs } => anyhow!(
-            "no longer watching, with {finished} of {all} runs finished; the jobs go on. Watch \
+        Error::Unwatched { finished, all, jobs } => anyhow!(Stopped(format!(
+            "no longer watching, with {finished} of {all} runs finished; the jobs continue. Watch \
              again with: {}; cancel them with: scancel {jobs}",
             same_command()
-        ),
+        ))),
         other => other.into(),
     })?;
     show(&ran)
@@ -95,9 +97,10 @@ fn show(ran: &Ran) -> Result<()> {
         say!("{}, {}, seed {} failed: {why}", run.label, run.settings.data, run.settings.seed);
     }
     if ran.taken > 0 {
-        say!("{} runs are another process's at the moment", ran.taken);
+        say!("left out, because another process is working on it: {}", counted(ran.taken, "run"));
     }
-    let (report, advice) = (ran.report.display(), "make room or name another file with --report");
+    let (report, advice) =
+        (ran.report.display(), "free some space or choose another file with --report");
     written.map_err(|e| anyhow!("cannot write {report}: {e}; {advice}"))?;
     writeln!(terminal::stdout(), "{report}")?;
     match ran.failed.iter().filter(|failed| failed.again).count() {

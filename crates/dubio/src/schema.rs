@@ -1,4 +1,4 @@
-//! `dubio schema`: what may stand in a suite, for editors.
+//! `dubio schema`: the JSON schema of suites, for editors.
 
 use std::io::Write;
 
@@ -7,10 +7,10 @@ use dubio_bench::schema::schema;
 
 use crate::terminal;
 
-/// Print the JSON schema of suites, for editors that complete and check.
+/// Print the JSON schema of suites, for editors that complete and validate.
 #[derive(clap::Args)]
 #[command(after_help = "Example:
-  dubio schema > suite.schema.json    with `#:schema suite.schema.json` at the head of a suite")]
+  dubio schema > suite.schema.json    with `#:schema suite.schema.json` in the first line of a suite")]
 pub(crate) struct Args {}
 
 pub(crate) fn run() -> Result<()> {

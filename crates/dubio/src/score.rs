@@ -8,7 +8,7 @@ use dubio_report::render::no_formula;
 
 use crate::terminal;
 
-/// Score the finished runs of a folder, long and tidy, as CSV.
+/// Print the scores of all finished runs as tidy CSV, one row per score.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   dubio score runs > scores.csv
@@ -17,7 +17,7 @@ pub(crate) struct Args {
     /// Folder of the runs.
     #[arg(default_value = "runs")]
     runs: PathBuf,
-    /// Only these scores, by name, family or pattern.
+    /// Only these scores: names, families or patterns.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     scores: Vec<String>,
     /// Bootstrap resamples behind the intervals of the test set; 0 for none.

@@ -8,18 +8,22 @@ use dubio_bench::plan::PlannedRun;
 use dubio_progress::Progress;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::terminal::{one_line, say, visible};
+use crate::progress::Lines;
+use crate::runs::duration;
+use crate::terminal::{Verbosity, note, one_line, verbosity, visible};
 
 /// A bar for all runs and one for each that is under way.
 pub(crate) struct Bars {
     all: MultiProgress,
     total: ProgressBar,
     under_way: Mutex<Vec<(String, ProgressBar)>>,
+    lines: Lines,
 }
 
 impl Bars {
     pub(crate) fn new(runs: usize) -> Self {
-        let target = if io::stderr().is_terminal() {
+        let shown = io::stderr().is_terminal() && verbosity() != Verbosity::Quiet;
+        let target = if shown {
             ProgressDrawTarget::stderr_with_hz(5)
         } else {
             ProgressDrawTarget::hidden()
@@ -27,11 +31,20 @@ impl Bars {
         let all = MultiProgress::with_draw_target(target);
         let total = all.add(ProgressBar::new(runs as u64));
         if let Ok(style) = ProgressStyle::with_template(
-            "{pos} of {len} runs {wide_bar} {elapsed} gone, {eta} left",
+            "{pos} of {len} runs {wide_bar} {elapsed} elapsed, {eta} left",
         ) {
             total.set_style(style);
         }
-        Self { all, total, under_way: Mutex::new(Vec::new()) }
+        Self { all, total, under_way: Mutex::new(Vec::new()), lines: Lines::new() }
+    }
+
+    /// How many runs are done, once in a while.
+    fn line(&self) {
+        self.lines.once_in_a_while(|| {
+            let (done, all) = (self.total.position(), self.total.length()?);
+            let seconds = duration(self.total.elapsed().as_secs_f64());
+            Some(format!("{done} of {all} runs done after {seconds}"))
+        });
     }
 
     fn with(&self, id: &str, f: impl FnOnce(&ProgressBar)) {
@@ -45,7 +58,7 @@ impl Bars {
 impl Progress for Bars {
     fn note(&self, text: &str) {
         if self.all.is_hidden() || self.all.println(visible(text)).is_err() {
-            say!("{text}");
+            note(text);
         }
     }
 }
@@ -66,6 +79,7 @@ impl StudyProgress for Bars {
     }
     fn progressed(&self, run: &PlannedRun, fraction: f64) {
         self.with(&run.id, |bar| bar.set_position((1000.0 * fraction) as u64));
+        self.line();
     }
     fn ended(&self, run: &PlannedRun, _: &Ended) {
         self.with(&run.id, ProgressBar::finish_and_clear);
@@ -73,6 +87,7 @@ impl StudyProgress for Bars {
             bars.retain(|(id, _)| *id != *run.id);
         }
         self.total.inc(1);
+        self.line();
     }
 }
 

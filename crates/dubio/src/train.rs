@@ -21,10 +21,11 @@ use dubio_infer::recipe::Recipe;
 use dubio_infer::scaling::Scaling;
 use dubio_nn::Single;
 use dubio_random::stream::Stream;
+use dubio_words::counted;
 use serde_json::{Map, Value, json};
 
 use self::identity::identity;
-use crate::interrupt::{no_more_stops, same_command, stopper};
+use crate::interrupt::{Stopped, no_more_stops, same_command, stopper};
 use crate::progress::Bar;
 use crate::terminal;
 
@@ -41,13 +42,14 @@ use crate::terminal;
   dubio train swag --data cifar-10 --network preresnet20 --set augment='[\"crop\",\"flip\"]' \\
       --also svhn:test=ood.npz --checkpoints swag.ckpt -o swag.npz
 
-With --checkpoints the same command goes on after Ctrl-C or a kill, and ends with the same bytes;
-without, Ctrl-C keeps the samples so far. A second Ctrl-C ends at once.
+With --checkpoints the same command resumes after Ctrl-C or a kill, and ends with the same bytes;
+without, Ctrl-C keeps the samples so far. A second Ctrl-C quits at once.
 Settings of every method: batch, prior_std or weight_decay, members, layers, augment, start, warm_up.")]
 pub(crate) struct Args {
     /// Name of the method; `dubio list methods` shows them all.
     method: String,
-    /// Data set to train on and, its other part, to predict; of a table a split: `yacht:standard/3`.
+    /// Data set: its training part is trained on, its test part predicted. Of a table, a split:
+    /// `yacht:standard/3`.
     #[arg(long, value_name = "NAME")]
     data: String,
     /// Name of the network.
@@ -59,25 +61,25 @@ pub(crate) struct Args {
     /// A setting of the method; may be given several times.
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
-    /// Another set to predict, and where to; may be given several times.
+    /// Another data set to predict, and the file to write; may be given several times.
     #[arg(long, value_name = "NAME:PART=FILE")]
     also: Vec<String>,
-    /// Random changes of the images to predict: crop (4 pixels of padding) and flip.
+    /// Test-time augmentation: crop (4 pixels of padding), flip.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     augment: Vec<Augmentation>,
-    /// Looks at each image with --augment; each is a sample.
+    /// Passes over each image with --augment; each is a sample.
     #[arg(long, default_value_t = 1, requires = "augment", value_parser = clap::value_parser!(u16).range(1..=1000))]
     looks: u16,
-    /// Folder for checkpoints.
+    /// Folder of checkpoints, to resume from.
     #[arg(long, value_name = "FOLDER")]
     checkpoints: Option<PathBuf>,
-    /// Least number of seconds between two checkpoints.
+    /// Least time between two checkpoints, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 10, requires = "checkpoints")]
     checkpoint_secs: u64,
-    /// Folder for the weights of every sample, as .safetensors.
+    /// Folder to write the weights of every sample to, as .safetensors.
     #[arg(long, value_name = "FOLDER")]
     weights: Option<PathBuf>,
-    /// Where to write how it went, as JSON: settings, seconds, losses, acceptance rates.
+    /// Where to write a record of the training as JSON: settings, seconds, losses, acceptance rates.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
     /// Folder of the data sets, instead of $DUBIO_DATA.
@@ -117,10 +119,12 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             let Unfinished { error, so_far } = *unfinished;
             let stopped = matches!(error, Error::Stopped);
             if stopped && args.checkpoints.is_some() {
-                bail!("stopped; go on with: {}", same_command());
+                bail!(Stopped(format!("stopped; resume with: {}", same_command())));
             }
             match so_far.filter(|fitted| fitted.samples() > 0) {
-                None if stopped => bail!("stopped before the first sample; nothing was kept"),
+                None if stopped => {
+                    bail!(Stopped("stopped before the first sample; nothing was kept".to_string()))
+                }
                 None => return Err(error.into()),
                 Some(fitted) => (fitted, Some(error)),
             }
@@ -138,7 +142,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         predicted.write(&output)?;
         let [samples, examples, _] = predicted.shape;
         let mut out = terminal::stdout();
-        writeln!(out, "wrote {}: {samples} members, {examples} examples", output.display())?;
+        let (samples, examples) = (counted(samples, "member"), counted(examples, "example"));
+        writeln!(out, "wrote {}: {samples}, {examples}", output.display())?;
     }
     if let Some(folder) = &args.weights {
         write_weights(&fitted, folder)?;
@@ -150,8 +155,14 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     tell(&fitted)?;
     match error {
         None => Ok(()),
-        Some(error) => Err(anyhow!(error)
-            .context(format!("not finished; the {} samples so far were kept", fitted.samples()))),
+        Some(error) => {
+            let kept = counted(fitted.samples(), "sample");
+            let what = format!("not finished; kept so far: {kept}");
+            match error {
+                Error::Stopped => Err(Stopped(format!("{what}: {error}")).into()),
+                _ => Err(anyhow!(error).context(what)),
+            }
+        }
     }
 }
 
@@ -263,7 +274,8 @@ fn tell(fitted: &Fitted<Single>) -> Result<()> {
     let seconds: f64 = records.iter().map(|r| r.seconds.wall).sum();
     let samples = fitted.samples();
     let each = seconds / samples as f64;
-    writeln!(out, "{samples} samples in {seconds:.1} s, {each:.3} s each")?;
+    let samples = counted(samples, "sample");
+    writeln!(out, "{samples} in {seconds:.1} s, {each:.3} s each")?;
     for (name, value) in records.iter().flat_map(|r| &r.report) {
         writeln!(out, "{name}: {value:.4}")?;
     }

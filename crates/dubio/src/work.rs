@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let data = folders.data()?;
     let mut result = work::work(&run, &store, &data, &worker);
     if let Err(work::Error::Infer(damaged @ dubio_infer::Error::Checkpoint { .. })) = &result {
-        say!("{}, seed {} begins again: {damaged}", run.label, run.settings.seed);
+        say!("{}, seed {} starts over: {damaged}", run.label, run.settings.seed);
         store.forget_checkpoints(&run.id)?;
         result = work::work(&run, &store, &data, &worker);
     }

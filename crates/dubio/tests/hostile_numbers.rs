@@ -182,7 +182,7 @@ fn more_than_a_hundred_thousand_runs_are_asked_about() {
         let output = dubio(&[command, "s.toml"]);
         assert_eq!(output.status.code(), Some(2));
         let said = String::from_utf8_lossy(&output.stderr).to_string();
-        assert!(said.contains("100001 runs; give --yes"), "{said}");
+        assert!(said.contains("100001 runs; add --yes"), "{said}");
     }
     assert!(!folder.path().join("runs").exists());
     assert_eq!(dubio(&["plan", "s.toml", "--yes"]).status.code(), Some(0));

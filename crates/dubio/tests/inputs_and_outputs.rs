@@ -92,11 +92,11 @@ fn nothing_is_written_over_what_is_read() {
         "dubio train sgd --data digits --set start='[\"w.safetensors\"]' -o c.npz --weights .",
     ];
     for line in lines {
-        refused(folder.path(), line, "is read, and would be written over; name another output");
+        refused(folder.path(), line, "is an input and would be overwritten; choose another output");
     }
     assert_eq!([&a, &suite, &weights].map(bytes), before);
     let twice = "dubio train sgd --data digits -o c.npz --also fashion8:test=./c.npz";
-    refused(folder.path(), twice, "c.npz would be written twice; name another output");
+    refused(folder.path(), twice, "c.npz would be written twice; choose another output");
 }
 
 #[test]

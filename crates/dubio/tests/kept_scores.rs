@@ -14,7 +14,7 @@ const KEPT: [&str; 3] = ["scores.json", "views.json", "growth.json"];
 /// The folders of the finished runs.
 fn folders(study: &Study) -> Vec<PathBuf> {
     let list = text(&study.dubio(&["runs", "list"]).stdout);
-    list.lines().map(|line| study.runs().join(&line[..16])).collect()
+    list.lines().skip(1).map(|line| study.runs().join(&line[..16])).collect()
 }
 
 /// Every kept file that is there, with its bytes.

@@ -90,7 +90,7 @@ fn nothing_is_locked_or_written_through_a_link() {
         let output = study.dubio(&["run", "small.toml"]);
         assert_eq!(output.status.code(), Some(2), "{place}");
         let said = text(&output.stderr);
-        assert!(said.contains("is a link or no file; remove it"), "{place}: {said}");
+        assert!(said.contains("is a link or not a regular file; remove it"), "{place}: {said}");
         assert!(is_whole(&victim), "{place}");
         fs::remove_file(&link).expect("a link still");
     }

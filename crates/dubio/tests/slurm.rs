@@ -163,7 +163,7 @@ fn here_and_through_slurm_the_same_bytes() {
     assert!(cluster.0.runs().join("small.html").is_file());
     same_as_here(&cluster, SUITE);
     let again = text(&cluster.run().stderr);
-    assert!(again.contains("6 of 6 runs are there already"), "{again}");
+    assert!(again.contains("6 of 6 runs are finished already"), "{again}");
     assert!(!cluster.batch(3).exists(), "nothing finished is submitted again");
 }
 
@@ -237,10 +237,10 @@ fn watching_again_submits_nothing_twice() {
     cluster.wait_for_progress();
     interrupt(&watcher);
     let (code, said) = cluster.ended(watcher);
-    assert_eq!(code, Some(2), "{said}");
+    assert_eq!(code, Some(130), "{said}");
     let job = cluster.job();
     for part in [
-        "with 0 of 1 runs finished; the jobs go on".to_string(),
+        "with 0 of 1 runs finished; the jobs continue".to_string(),
         "Watch again with: dubio run small.toml --on slurm".to_string(),
         format!("scancel {}", job.trim()),
     ] {
@@ -281,7 +281,7 @@ fn a_failing_run_is_told_and_the_others_kept() {
     assert_eq!(predictions(&cluster.0.runs()).len(), 4 * 3);
     let again = text(&cluster.run().stderr);
     assert!(
-        again.contains("4 of 6 runs are there already")
+        again.contains("4 of 6 runs are finished already")
             && again.contains("submitted 2 runs as job"),
         "{again}"
     );

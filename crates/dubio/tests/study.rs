@@ -40,13 +40,13 @@ fn a_study_is_planned_run_scored_and_reported() {
     }
     let again = study.run(&[]);
     assert!(
-        text(&again.stderr).contains("6 of 6 runs are there already"),
+        text(&again.stderr).contains("6 of 6 runs are finished already"),
         "{}",
         text(&again.stderr)
     );
     let list = text(&study.dubio(&["runs", "list"]).stdout);
-    assert_eq!(list.lines().count(), 6, "{list}");
-    let id = list[..16].to_string();
+    assert_eq!(list.lines().count(), 1 + 6, "{list}");
+    let id = list.lines().nth(1).expect("a run")[..16].to_string();
     let record = text(&study.dubio(&["runs", "show", &id[..6]]).stdout);
     assert!(record.contains("\"train_wall_secs\"") && record.contains(&id), "{record}");
     assert!(study.dubio(&["runs", "rm", &id]).status.success());
@@ -83,7 +83,7 @@ fn only_some_runs_when_asked() {
     study.run(&["--only", "method=sg*", "--only", "seed=1"]);
     assert_eq!(predictions(&study.runs()).len(), 2 * 3, "sgd and sghmc");
     for (only, said) in [
-        ("method=x", "leaves no run"),
+        ("method=x", "matches no run"),
         ("colour=red", "the keys are"),
         ("x", "a key and a pattern"),
     ] {
@@ -183,10 +183,10 @@ fn interrupted(signal: &str, whom: impl Fn(u32) -> String) {
     std::thread::sleep(Duration::from_millis(300));
     Command::new("kill").args([signal, "--", &whom(child.id())]).status().expect("kill runs");
     let output = child.wait_with_output().expect("ended");
-    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(output.status.code(), Some(130));
     let said = text(&output.stderr);
     assert!(
-        said.contains("stopped with 0 of 2 runs finished; go on with: dubio run small.toml"),
+        said.contains("stopped with 0 of 2 runs finished; resume with: dubio run small.toml"),
         "{said}"
     );
     let states: Vec<_> =

@@ -80,7 +80,7 @@ fn a_full_disk_is_told_and_room_mends_it() {
         let said = std::fs::read_to_string(study.folder.path().join("full")).expect("told");
         assert!(output.status.success(), "{kilobytes}: {}\n{said}", text(&output.stderr));
         assert!(said.contains("No space left on device"), "{kilobytes}: {said}");
-        assert!(said.contains("make room or name another"), "{kilobytes}: {said}");
+        assert!(said.contains("free some space or choose another"), "{kilobytes}: {said}");
         assert!(predictions(&study.folder.path().join("kept")) == expected, "{kilobytes}");
     }
 }
@@ -97,11 +97,11 @@ fn a_read_only_folder_is_told() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     let read = |name: &str| std::fs::read_to_string(study.folder.path().join(name)).expect(name);
     assert_eq!(read("scores.csv").lines().count(), 1 + 2 * 2, "what is there can be looked at");
-    assert_eq!(read("list").lines().count(), 2);
+    assert_eq!(read("list").lines().count(), 1 + 2);
     assert!(read("planned").contains("6 runs, 4 to do"), "{}", read("planned"));
     let said = read("refused");
     assert!(said.contains("runs: ") && said.contains("Read-only file system"), "{said}");
-    assert!(said.contains("name another folder with --runs"), "{said}");
+    assert!(said.contains("choose another folder with --runs"), "{said}");
 }
 
 /// Long enough to be interrupted with a checkpoint and some samples.
@@ -166,7 +166,7 @@ fn damaged_checkpoints_are_found_out() {
         let path = interrupted(&study).join(format!("{name}.safetensors"));
         damage(&path);
         let said = text(&study.run(&[]).stderr);
-        assert!(said.contains("sghmc, seed 0 begins again: "), "{name}: {said}");
+        assert!(said.contains("sghmc, seed 0 starts over: "), "{name}: {said}");
         assert!(said.contains(&format!("{name}.safetensors: ")) && said.contains(what), "{said}");
         assert!(predictions(&study.runs()) == expected, "{name}");
     }

@@ -60,8 +60,11 @@ fn blotted(line: &str) -> String {
     {
         return format!("{before}in epoch E, step S; {}", blotted(after));
     }
-    let ends_in_seconds = line.ends_with(" s") && line.contains(" seed ");
-    let line = if ends_in_seconds { &line[..line.len() - 10] } else { line };
+    let begins_with_an_id = line.len() > 16 && line[..16].chars().all(|c| c.is_ascii_hexdigit());
+    let line = match begins_with_an_id && line.ends_with(" s") {
+        true => line.trim_end_matches(" s").trim_end_matches(|c: char| c.is_ascii_digit()),
+        false => line,
+    };
     let mut out = String::new();
     let mut word = String::new();
     for c in line.chars().chain([' ']) {

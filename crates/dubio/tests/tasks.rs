@@ -161,7 +161,7 @@ fn a_search_takes_the_settings_that_were_best_on_what_was_held_back() {
          [[methods]]\nmethod = \"sgd\"\nepochs = 5\nlr = {{ of = [1e-9, 0.1, 1e9] }}\n"
     ));
     let said = study.said(&["plan", "small.toml"]);
-    assert!(said.contains("sgd runs when its search is done: 3 trials are left"), "{said}");
+    assert!(said.contains("sgd runs when its search is done: 3 trials left"), "{said}");
     // One of the trials diverges: it is told, and it is no reason to stop.
     let output = study.dubio(&["run", "small.toml"]);
     let told = String::from_utf8_lossy(&output.stderr).to_string();
@@ -185,7 +185,7 @@ fn a_search_takes_the_settings_that_were_best_on_what_was_held_back() {
     // What is there is not done again, and the trial that failed is not tried again.
     let again = study.dubio(&["run", "small.toml"]);
     assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
-    assert!(String::from_utf8_lossy(&again.stderr).contains("2 of 2 runs are there already"));
+    assert!(String::from_utf8_lossy(&again.stderr).contains("2 of 2 runs are finished already"));
 }
 
 #[test]

@@ -66,7 +66,8 @@ fn what_is_trained_is_scored_and_right_nine_times_in_ten() {
     ] {
         let file = folder.path().join(format!("{method}.npz"));
         let said = trained(method, &file, settings, &["--network", "mlp-50"]);
-        let first = format!("wrote {}: {members} members, 896 examples", file.display());
+        let members = if members == 1 { "1 member".into() } else { format!("{members} members") };
+        let first = format!("wrote {}: {members}, 896 examples", file.display());
         assert!(said.starts_with(&first), "{said}");
         assert!(method != "hmc" || said.contains("acceptance_rate: "), "{said}");
         let scores = scores(&file, "accuracy,nll");
@@ -153,7 +154,7 @@ fn data_that_are_not_there_are_missed_before_anything_is_trained() {
     let unfit = train("sgd", &file, &long, &["--also", &also]);
     refused(&unfit, &["yacht", "the network predicts classes, but the set asks for numbers"]);
     let nowhere = train("sgd", &folder.path().join("no/where.npz"), &long, &[]);
-    refused(&nowhere, &["where.npz", "there is no folder", "make it first"]);
+    refused(&nowhere, &["where.npz", "there is no folder", "create it first"]);
     let strange = train("sgd", &folder.path().join("preds.csv"), &long, &[]);
     refused(&strange, &["preds.csv", ".npz or .safetensors"]);
     let looks = train("sgd", &file, &long, &["--looks", "3"]);
@@ -174,7 +175,7 @@ fn a_run_that_diverges_keeps_its_samples_under_a_name_that_says_so() {
         "temperature=0",
     ];
     let output = train("sgld", &file, &settings, &["--network", "mlp-20"]);
-    refused(&output, &["not finished", "samples so far were kept", "the loss became", "epoch"]);
+    refused(&output, &["not finished", "kept so far: ", "the loss became", "epoch"]);
     assert!(!file.exists(), "nothing stands under the name of what is whole");
     let kept = folder.path().join("preds.unfinished.npz");
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -245,7 +246,7 @@ fn the_same_command_after_a_kill_ends_with_the_same_bytes() {
         assert!(read(&file) == read(&straight), "{method}");
         // Other settings in the same folder are refused.
         let other = dubio(&[&command[..], &["--set", "lr=0.002"]].concat());
-        refused(&other, &["state.safetensors", "other settings", "remove the folder"]);
+        refused(&other, &["state.safetensors", "other settings", "delete the folder"]);
         let seed = dubio(&[&command[..], &["--seed", "1"]].concat());
         refused(&seed, &["state.safetensors", "other settings"]);
     }
@@ -266,7 +267,13 @@ fn an_interrupted_training_says_how_to_go_on() {
     let pid = child.id().to_string();
     Command::new("kill").args(["-INT", &pid]).status().expect("kill runs");
     let output = child.wait_with_output().expect("ended");
-    refused(&output, &["stopped; go on with: dubio train sghmc --data digits", "--checkpoints"]);
+    assert_eq!(output.status.code(), Some(130));
+    let said = errors(&output);
+    assert!(
+        said.starts_with("error: stopped; resume with: dubio train sghmc --data digits"),
+        "{said}"
+    );
+    assert!(said.contains("--checkpoints"), "{said}");
     assert!(!file.exists());
 }
 

@@ -7,7 +7,7 @@ pub(crate) use write::page;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use dubio_api::report::{Settings, report};
 
 use crate::progress::Bar;
@@ -77,10 +77,13 @@ enum Format {
 
 pub(crate) fn run(args: &Args) -> Result<()> {
     if let (Format::Html, Some(path)) = (args.format, &args.output) {
+        let folder = destination::folder(path);
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("cannot make the folder {}", folder.display()))?;
         destination::check(path)?;
         let inside = args.inputs.iter().flat_map(|input| std::fs::read_dir(input).ok());
         let inside = inside.flatten().flatten().map(|entry| entry.path());
-        let predictions = ["npz", "safetensors", "npy"].map(OsStr::new);
+        let predictions = ["npz", "safetensors", "npy", "csv", "tsv", "parquet"].map(OsStr::new);
         let inside: Vec<PathBuf> = inside
             .filter(|path| path.extension().is_some_and(|e| predictions.contains(&e)))
             .collect();
