@@ -13,7 +13,7 @@ pub fn check(path: &Path) -> Result<(), Error> {
     }
     let folder = folder(path);
     if !folder.is_dir() {
-        refuse!("{shown}: there is no folder {}; make it first", folder.display());
+        refuse!("{shown}: there is no folder {}; create it first", folder.display());
     }
     Ok(())
 }
@@ -25,12 +25,15 @@ pub fn keep<'a>(
 ) -> Result<(), Error> {
     for input in inputs {
         if let Some(output) = outputs.iter().find(|output| same(input, output)) {
-            refuse!("{} is read, and would be written over; name another output", output.display());
+            refuse!(
+                "{} is an input and would be overwritten; choose another output",
+                output.display()
+            );
         }
     }
     for (index, output) in outputs.iter().enumerate() {
         if outputs[..index].iter().any(|other| same(other, output)) {
-            refuse!("{} would be written twice; name another output", output.display());
+            refuse!("{} would be written twice; choose another output", output.display());
         }
     }
     Ok(())

@@ -24,7 +24,7 @@ pub enum Error {
     #[error(transparent)]
     Slurm(#[from] dubio_bench::slurm::Error),
     /// Somebody asked for a stop.
-    #[error("stopped with {finished} of {all} runs finished; the same command goes on from here")]
+    #[error("stopped with {finished} of {all} runs finished; the same command resumes")]
     Stopped {
         /// Runs that are finished.
         finished: usize,
@@ -32,11 +32,11 @@ pub enum Error {
         all: usize,
     },
     /// Somebody asked for a stop while Slurm has the runs.
-    #[error("no longer watching, with {finished} of {all} runs finished; jobs {jobs} go on")]
+    #[error("no longer watching, with {finished} of {all} runs finished; jobs {jobs} continue")]
     Unwatched {
         /// Runs that are finished.
         finished: usize,
-        /// Runs that were to be done.
+        /// Runs that were planned.
         all: usize,
         /// Numbers of the jobs.
         jobs: String,

@@ -124,9 +124,21 @@ const GROUP_KINDS: [&str; 3] = ["worst_group.", "p10_group.", "median_group."];
 /// A name asked for, in the letters that scores have; those of out-of-distribution sets are their own.
 fn meant(asked: &str) -> Result<String, Error> {
     let plain = asked.to_ascii_lowercase().replace('-', "_");
-    match check(asked) {
-        Err(error) => check(&plain).map(|()| plain).map_err(|_| error),
-        Ok(()) => Ok(asked.to_string()),
+    let error = match check(asked) {
+        Ok(()) => return Ok(asked.to_string()),
+        Err(error) => error,
+    };
+    let others = [plain.clone(), same_uncertainty(asked), same_uncertainty(&plain)];
+    others.into_iter().find(|name| check(name).is_ok()).ok_or(error)
+}
+
+/// The name by which a score knows this uncertainty: detection scores call it `model`, as Vadera et al. do,
+/// and `uncertainty.knowledge` is its mean.
+pub fn same_uncertainty(name: &str) -> String {
+    match name.rsplit_once('.') {
+        Some((rest, "knowledge")) => format!("{rest}.model"),
+        Some((rest, "model")) => format!("{rest}.knowledge"),
+        _ => name.to_string(),
     }
 }
 
@@ -186,6 +198,22 @@ mod tests {
             assert!(wants(asked, "ece"), "{asked}");
         }
         assert!(!wants("calibrated.ece", "ece") && !wants("group.3.ece", "nll"));
+    }
+
+    #[test]
+    fn knowledge_and_model_uncertainty_are_one() {
+        for (asked, known) in [
+            ("ood.Far.auroc.knowledge", "ood.Far.auroc.model"),
+            ("misclassification.fpr95.knowledge", "misclassification.fpr95.model"),
+            (
+                "calibrated.misclassification.aupr.Knowledge",
+                "calibrated.misclassification.aupr.model",
+            ),
+            ("uncertainty.model", "uncertainty.knowledge"),
+            ("uncertainty.knowledge", "uncertainty.knowledge"),
+        ] {
+            assert_eq!(meant(asked).ok().as_deref(), Some(known), "{asked}");
+        }
     }
 
     #[test]

@@ -21,6 +21,15 @@ const SUITES: [(&str, &str); 5] = [
     ("ursabench-small", include_str!("../../../suites/ursabench-small.toml")),
 ];
 
+/// The suites that are part of the program: name and title.
+pub fn suites() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let title = |text: &'static str| {
+        let line = text.lines().find_map(|line| line.strip_prefix("title = "));
+        line.unwrap_or_default().trim_matches('"')
+    };
+    SUITES.into_iter().map(move |(name, text)| (name, title(text)))
+}
+
 /// Where runs and data sets are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
@@ -67,7 +76,7 @@ pub(crate) fn suite(name: &str, meant: Count) -> Result<Suite, Error> {
     let suite = parsed(name)?;
     match runs(&suite)? {
         count if count > MANY && meant == Count::Usual => {
-            refuse!("{}: {count} runs; give --yes if you mean so many", suite.name)
+            refuse!("{}: {count} runs; add --yes if that is what you want", suite.name)
         }
         _ => Ok(suite),
     }

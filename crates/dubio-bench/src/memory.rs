@@ -157,8 +157,8 @@ pub fn enough(
     }
     let [bytes, there] = [bytes, there as f64].map(|bytes| (bytes / 1e6).ceil());
     Err(format!(
-        "{samples} posterior samples of {} parameters take {bytes} MB at least, and there are {there} \
-         MB; take a smaller network, fewer `samples` or fewer `members`",
+        "{samples} posterior samples of {} parameters need at least {bytes} MB, and {there} MB are free; \
+         use a smaller network, fewer `samples` or fewer `members`",
         network.parameters()
     ))
 }

@@ -50,7 +50,9 @@ impl TryFrom<String> for Name {
         } else {
             return Ok(Self(text));
         };
-        Err(format!("the name {text:?} {wrong}, which no file's name may here; choose another"))
+        Err(format!(
+            "the name {text:?} {wrong}, which is not allowed in file names; choose another"
+        ))
     }
 }
 

@@ -55,7 +55,7 @@ pub fn runs(suite: &Suite) -> Result<usize, Error> {
     match methods.saturating_mul(combinations) {
         count @ ..=MOST => Ok(count),
         count => Err(Error::Unfit(format!(
-            "{count} runs; a suite may have {MOST}, so make several of it"
+            "{count} runs; a suite may have {MOST}, so split it into several"
         ))),
     }
 }

@@ -28,7 +28,7 @@ impl TryFrom<String> for RunId {
         let digits = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
         match digits && text.len() == DIGITS {
             true => Ok(Self(text)),
-            false => Err(format!("{text:?} is no run's id: those are {DIGITS} hexadecimal digits")),
+            false => Err(format!("{text:?} is not a run ID, which is {DIGITS} hexadecimal digits")),
         }
     }
 }

@@ -23,7 +23,7 @@ use crate::store::{Cause, Record, Spent, Store};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Somebody asked for a stop; a checkpoint is there.
-    #[error("stopped; the same command goes on from here")]
+    #[error("stopped; the same command resumes")]
     Stopped,
     /// Inference could not begin or go on.
     #[error("{0}")]
@@ -38,7 +38,7 @@ pub enum Error {
     #[error("{0}")]
     Memory(String),
     /// The folder of runs cannot be written.
-    #[error("{0}; make room or name another folder with --runs")]
+    #[error("{0}; free some space or choose another folder with --runs")]
     Store(#[from] std::io::Error),
 }
 

@@ -104,8 +104,7 @@ fn sha256(mut reader: impl Read) -> io::Result<(u64, String)> {
 
 /// That a file just written is what it should be; otherwise says how it is not.
 pub(crate) fn verify(file: &File, path: &Path, origin: &str) -> Result<(), Error> {
-    let advice = "it was removed; fetch it again, and if it stays so, the published file has \
-                  changed or something between rewrites it";
+    let advice = "it was removed; fetch it again; if that does not help, the published file has changed, or a proxy rewrites it";
     let what = match status(file, path) {
         Status::Good | Status::Unproven => return Ok(()),
         Status::Missing => "nothing was written".to_string(),

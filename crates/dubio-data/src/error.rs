@@ -1,4 +1,4 @@
-//! What can be wrong with data, said so that it can be mended.
+//! What can be wrong with data, said so that it can be fixed.
 
 use std::fmt::Display;
 use std::io;
@@ -34,11 +34,11 @@ impl Error {
     pub(crate) fn io(path: &Path, error: &io::Error) -> Self {
         let advice = match error.kind() {
             io::ErrorKind::NotFound => {
-                "fetch the data set first (`dubio data fetch NAME`), or set DUBIO_DATA to the \
-                 folder that holds it"
+                "set DUBIO_DATA to the folder that holds it; `dubio data list` shows which data sets \
+                 are here"
             }
             io::ErrorKind::PermissionDenied => "check its permissions",
-            io::ErrorKind::StorageFull => "make room, or set DUBIO_DATA to another disk",
+            io::ErrorKind::StorageFull => "free some space, or set DUBIO_DATA to another disk",
             _ => "",
         };
         Self::new(path, error, advice)

@@ -8,7 +8,7 @@ use crate::error::Error;
 /// The folder that `DUBIO_DATA` names, or else the platform's place for a user's data.
 pub fn data_folder() -> Result<PathBuf, Error> {
     locate(|name| std::env::var_os(name), std::env::consts::OS).ok_or_else(|| {
-        let advice = "set DUBIO_DATA to a folder with some room";
+        let advice = "set DUBIO_DATA to a folder with free space";
         Error::new("DUBIO_DATA", "neither it nor a home folder is set", advice)
     })
 }

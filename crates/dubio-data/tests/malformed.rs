@@ -66,10 +66,10 @@ fn a_packed_idx_cannot_claim_more_than_it_holds() {
     let lying = packed(&array(&[u32::MAX], &[0; 99]));
     refused(idx::read(path(), &lying), "cannot come out of");
     refused(idx::read(path(), &packed(&array(&[100], &[0; 99]))), "99 bytes where 100");
-    refused(idx::read(path(), &packed(&array(&[99], &[0; 100]))), "goes on after");
+    refused(idx::read(path(), &packed(&array(&[99], &[0; 100]))), "data after its expected end");
     // A bomb behind a header that claims little: it is not unpacked.
     let bomb = packed(&array(&[4], &vec![0; 1 << 24]));
-    refused(idx::read(path(), &bomb), "goes on after");
+    refused(idx::read(path(), &bomb), "data after its expected end");
     let mut altered = packed(&array(&[100], &(0..100).collect::<Vec<u8>>()));
     let middle = altered.len() - 12;
     altered[middle] ^= 1;

@@ -76,7 +76,7 @@ fn what_does_not_fit_is_refused_by_name() {
     let gap = ("inputs", npy("<f4", false, "(2, 1)", &floats(&[1.0, f32::NAN])));
     refused(&[gap, labels(&[0, 1])], None, "array `inputs`: NaN at element 1");
     let images = ("inputs", npy("<f4", false, "(1, 1, 2)", &floats(&[1.0, 2.0])));
-    refused(&[images, labels(&[0])], None, "images that are no bytes");
+    refused(&[images, labels(&[0])], None, "images that are not uint8");
     let empty = ("inputs", npy("<f4", false, "(0, 2)", &[]));
     refused(&[empty, labels(&[])], None, "is empty");
     let lying = ("inputs", npy("<f4", false, "(2, 4294967296)", &floats(&[1.0])));

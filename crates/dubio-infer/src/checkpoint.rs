@@ -49,13 +49,13 @@ pub(crate) struct Folder {
 
 impl Folder {
     pub(crate) fn new(path: &Path, identity: String) -> Result<Self, Error> {
-        let cannot = |e| Error::file(path, e, "name a folder that can be written");
+        let cannot = |e| Error::file(path, e, "choose a writable folder");
         fs::create_dir_all(path).map_err(cannot)?;
         let lock = lock::open(&path.join("lock")).map_err(cannot)?;
         // Any other error is of a file system that has no locks, where nobody can be kept out.
         if let Err(TryLockError::WouldBlock) = lock.try_lock() {
             let advice = "wait for it, or name another folder";
-            return Err(Error::file(path, "another process is at work here", advice));
+            return Err(Error::file(path, "another process is using this folder", advice));
         }
         Ok(Self { path: path.to_path_buf(), identity, _lock: lock })
     }

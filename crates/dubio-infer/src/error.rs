@@ -11,7 +11,7 @@ use crate::wrong::Wrong;
 pub enum Error {
     /// The loss is no longer a number.
     #[error(
-        "the loss became {loss} in epoch {epoch}, step {step}; take a smaller learning rate \
+        "the loss became {loss} in epoch {epoch}, step {step}; use a smaller learning rate \
          (`lr`, now {rate:.3e} at this step) or a narrower prior"
     )]
     Diverged {
@@ -26,7 +26,7 @@ pub enum Error {
     },
     /// A sample that no prediction can be made with.
     #[error(
-        "the sample after {after} holds infinities or NaN; take a smaller learning rate (`lr`) or a \
+        "the sample after {after} contains infinities or NaN; use a smaller learning rate (`lr`) or a \
          narrower prior"
     )]
     NotFinite {
@@ -35,7 +35,7 @@ pub enum Error {
     },
     /// A prediction that says nothing; a file with one would pass for a result.
     #[error(
-        "sample {sample} predicts {value} for example {example}; take a smaller learning rate (`lr`) \
+        "sample {sample} predicts {value} for example {example}; use a smaller learning rate (`lr`) \
          or a narrower prior"
     )]
     Predicted {
@@ -61,8 +61,7 @@ pub enum Error {
     },
     /// A class that nothing can be learnt about.
     #[error(
-        "class {class} of {classes} has no training example; keep at least one, or number the \
-         classes anew without it"
+        "class {class} of {classes} has no training example; keep at least one, or renumber the classes without it"
     )]
     EmptyClass {
         /// The first such class.
@@ -100,7 +99,7 @@ pub enum Error {
         advice: &'static str,
     },
     /// A checkpoint that cannot be gone on from: damaged, incomplete, or of something else.
-    #[error("{path}: {what}; remove the folder to begin again")]
+    #[error("{path}: {what}; delete the folder to start over")]
     Checkpoint {
         /// Which file.
         path: PathBuf,

@@ -68,7 +68,7 @@ impl Layers {
         match (chosen.first(), chosen.last()) {
             (Some(first), Some(last)) if !gap => Ok(Some(first.range.start..last.range.end)),
             _ => {
-                Err(Error::Unsuited("`layers` must be neighbours, with none left out".to_string()))
+                Err(Error::Unsuited("`layers` must be consecutive, with none left out".to_string()))
             }
         }
     }

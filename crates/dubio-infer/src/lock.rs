@@ -9,7 +9,7 @@ use std::path::Path;
 pub fn open(path: &Path) -> io::Result<File> {
     match fs::symlink_metadata(path) {
         Ok(there) if !there.is_file() => {
-            let what = format!("{} is a link or no file; remove it", path.display());
+            let what = format!("{} is a link or not a regular file; remove it", path.display());
             Err(io::Error::other(what))
         }
         _ => OpenOptions::new().write(true).create(true).truncate(false).open(path),

@@ -89,7 +89,9 @@ impl Scaling {
                 let what = format!("rows of {other} numbers, but training rows had {width}");
                 Err(Error::Unsuited(what))
             }
-            _ => Err(Error::Unsuited("images and tables cannot stand in for one another".into())),
+            _ => Err(Error::Unsuited(
+                "a network for images cannot predict a table, nor the other way round".into(),
+            )),
         }
     }
 
@@ -126,7 +128,7 @@ impl Scaling {
         out: &mut [T],
     ) {
         let InputScaling::Images { shape, standardise } = &self.inputs else {
-            unreachable!("only images are changed at random")
+            unreachable!("augmentation is for images")
         };
         let changed = augment.iter().fold(Pipeline::default(), |all, one| one.then(all));
         let pipeline = changed.then(standardise.clone());

@@ -216,7 +216,7 @@ fn a_folder_of_checkpoints_that_cannot_be_made_is_refused_before_any_step() {
         let error = checkpointed(&path, &method("sgd", json!({"epochs": 2})), &Never);
         let message = error.expect("refused").to_string();
         assert!(message.starts_with(&path.join("member-0").display().to_string()), "{message}");
-        assert!(message.ends_with("name a folder that can be written"), "{message}");
+        assert!(message.ends_with("choose a writable folder"), "{message}");
     }
     assert_eq!(std::fs::read_to_string(&file).expect("still there"), "not a folder");
 }
@@ -238,7 +238,7 @@ fn a_folder_of_checkpoints_that_disappears_is_an_error_and_keeps_the_samples() {
     let error = checkpointed(&checkpoints, &method, &progress).expect("no place to write");
     let message = error.to_string();
     assert!(message.starts_with(&checkpoints.display().to_string()), "{message}");
-    assert!(message.contains("make room or name another folder"), "{message}");
+    assert!(message.contains("free some space or choose another folder"), "{message}");
 }
 
 #[test]

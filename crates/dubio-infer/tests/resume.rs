@@ -231,7 +231,10 @@ fn two_chains_do_not_work_in_one_folder_at_a_time() {
         fn advance(&self, _: usize) {
             let second = go(self.1, &mut small(), &options(self.0, Duration::ZERO, &Silent));
             let message = second.expect_err("the first is at work").error.to_string();
-            assert!(message.contains("another process is at work here; wait for it"), "{message}");
+            assert!(
+                message.contains("another process is using this folder; wait for it"),
+                "{message}"
+            );
         }
     }
     let (folder, method) = half_way();
@@ -250,7 +253,7 @@ fn a_checkpoint_of_something_else_is_refused() {
     let state = folder.path().join("member-0/state.safetensors");
     assert!(message.starts_with(&state.display().to_string()), "{message}");
     assert!(message.contains("checkpoint of other settings or other data"), "{message}");
-    assert!(message.ends_with("remove the folder to begin again"), "{message}");
+    assert!(message.ends_with("delete the folder to start over"), "{message}");
     let same = go(&method, &mut small(), &options(folder.path(), Duration::MAX, &Silent));
     assert!(same.is_ok(), "refusing it has not harmed it");
 }
@@ -275,7 +278,7 @@ fn a_checkpoint_that_was_cut_short_or_overwritten_is_an_error_that_names_it() {
             std::fs::write(&path, &bytes).expect("written");
             let message = refused(&method, &options);
             assert!(message.starts_with(&path.display().to_string()), "{message}");
-            assert!(message.ends_with("remove the folder to begin again"), "{message}");
+            assert!(message.ends_with("delete the folder to start over"), "{message}");
         }
         std::fs::write(&path, &whole).expect("written");
     }
@@ -289,7 +292,7 @@ fn a_sample_that_is_missing_from_a_checkpoint_is_an_error_that_names_it() {
     std::fs::remove_file(&path).expect("it was there");
     let message = refused(&method, &options(folder.path(), Duration::MAX, &Silent));
     assert!(message.starts_with(&path.display().to_string()), "{message}");
-    assert!(message.ends_with("remove the folder to begin again"), "{message}");
+    assert!(message.ends_with("delete the folder to start over"), "{message}");
 }
 
 #[test]

@@ -38,7 +38,7 @@ pub enum Error {
     #[error("no layer of the network takes {0}")]
     Left(String),
     /// The format cannot hold them.
-    #[error("could not lay the weights out as .safetensors: {0}")]
+    #[error("could not write the weights as .safetensors: {0}")]
     Unwritable(String),
 }
 

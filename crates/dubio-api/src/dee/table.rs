@@ -109,7 +109,7 @@ fn lines(path: &Path) -> Result<Vec<Line>, Error> {
         });
     }
     if lines.is_empty() {
-        refuse!("{}: there is no line below the head", path.display());
+        refuse!("{}: there are no rows below the header", path.display());
     }
     Ok(lines)
 }

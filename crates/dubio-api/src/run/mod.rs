@@ -29,7 +29,7 @@ use only::chosen;
 const RESAMPLES: usize = 1000;
 
 /// What to do about a folder that cannot be written.
-const ROOM: &str = "make room or name another folder with --runs";
+const ROOM: &str = "free some space or choose another folder with --runs";
 
 /// What to run, and where.
 #[derive(Clone, Debug)]
@@ -122,11 +122,17 @@ pub fn run(
         let rounds = Rounds { settings, suite: &suite, store: &store };
         let (study, planned, ended) = rounds.go(stop, watching, progress)?;
         if stop.load(Ordering::Relaxed) {
-            let finished = planned.iter().filter(|run| store.is_finished(&run.id)).count();
-            return Err(Error::Stopped { finished, all: planned.len() });
+            let (finished, all) = standing(&store, &study, &planned);
+            return Err(Error::Stopped { finished, all });
         }
         rounds.result(Study { runs: planned.clone(), ..study }, planned, ended, progress)
     })
+}
+
+/// How many runs of the whole plan, trials of searches included, are finished, and how many there are.
+fn standing(store: &Store, study: &Study, planned: &[PlannedRun]) -> (usize, usize) {
+    let all = || planned.iter().chain(&study.trials);
+    (all().filter(|run| store.is_finished(&run.id)).count(), all().count())
 }
 
 /// What came of a run that was done.
@@ -159,7 +165,7 @@ impl Rounds<'_> {
             let trials = chosen(&study.trials, &settings.only)?;
             if planned.is_empty() && trials.is_empty() {
                 let name = &settings.suite;
-                refuse!("--only leaves no run of {name}; `dubio plan {name}` shows them all");
+                refuse!("--only matches no run of {name}; `dubio plan {name}` lists them all");
             }
             let runs = settings.places.runs.display();
             let cannot = |e| Error::Unfit(format!("cannot write in {runs}: {e}; {ROOM}"));
@@ -173,10 +179,17 @@ impl Rounds<'_> {
                 .collect();
             let there = planned.iter().filter(|run| store.is_finished(&run.id)).count();
             if ended.is_empty() && there > 0 {
-                progress.note(&format!("{there} of {} runs are there already", planned.len()));
+                progress.note(&format!("{there} of {} runs are finished already", planned.len()));
             }
             let watch = watching(to_do.len());
-            let how = execute(settings, &to_do, store, &data, stop, &*watch)?;
+            let how = execute(settings, &to_do, store, &data, stop, &*watch);
+            let how = how.map_err(|error| match error {
+                Error::Unwatched { jobs, .. } => {
+                    let (finished, all) = standing(store, &study, &planned);
+                    Error::Unwatched { finished, all, jobs }
+                }
+                other => other,
+            })?;
             let nothing_new = to_do.is_empty();
             let done: Vec<_> = to_do.into_iter().cloned().zip(how).collect();
             ended.extend(done);

@@ -101,7 +101,7 @@ impl Scored<'_> {
         let pooled = pooled(&file)?;
         let uncertainties = Uncertainties::of(&pooled);
         let labels = file.labels.clone().ok_or_else(|| {
-            Error::file(path, "there is no array `labels`", "remove the run and do it again")
+            Error::file(path, "there is no array `labels`", "delete the run and run it again")
         })?;
         let mut examples = Examples::new(pooled, labels);
         let reference = self.asked.reference.as_deref().filter(|_| split == "test");
@@ -117,7 +117,7 @@ impl Scored<'_> {
             None => None,
             Some(name) => Some(file.groups.get(name).ok_or_else(|| {
                 let what = format!("there is no array `groups.{name}`");
-                Error::file(path, &what, "take `groups` out of the suite")
+                Error::file(path, &what, "remove `groups` from the suite")
             })?),
         };
         let entries = self.scored(split, groups, |card| card.classes(&mut examples));
@@ -192,7 +192,7 @@ fn mixed(
 }
 
 fn outcomes(file: &Regression) -> Result<Outcomes, Error> {
-    let again = "remove the run and do it again";
+    let again = "delete the run and run it again";
     let RegressionKind::Gaussians(mean, std) = &file.kind else {
         return Err(Error::file(&file.path, "holds no Gaussians", again));
     };
@@ -205,7 +205,7 @@ fn classes(path: &Path) -> Result<Classification, Error> {
     match open(path)? {
         Predictions::Classification(file) => Ok(file),
         Predictions::Regression(_) => {
-            Err(Error::file(path, "predicts no classes", "remove the run and do it again"))
+            Err(Error::file(path, "predicts no classes", "delete the run and run it again"))
         }
     }
 }

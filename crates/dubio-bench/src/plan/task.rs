@@ -59,7 +59,8 @@ fn evaluations(evaluate: &Evaluate, train: &Dataset, data: &str) -> Result<Vec<E
         }
         for name in &evaluate.ood {
             if sets::parse(name)?.set.inputs != sets::InputKind::Features(width) {
-                let what = format!("{data}: `{name}` has not the {width} features of this set");
+                let what =
+                    format!("{data}: `{name}` does not have the {width} features of this data set");
                 return Err(Error::Unfit(format!("{what}; leave it out of [evaluate]")));
             }
         }

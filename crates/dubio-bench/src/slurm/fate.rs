@@ -63,21 +63,18 @@ impl Fate {
         match (&self.state[..], &self.exit[..]) {
             ("", _) => format!("{job} is gone, and Slurm no longer knows why{}", log(task)),
             ("TIMEOUT", _) => format!(
-                "{job} ran into its limit of time; the same command goes on from its checkpoint, \
-                 and --time gives more"
+                "{job} reached its time limit; the same command resumes from its checkpoint, and --time raises the limit"
             ),
             ("OUT_OF_MEMORY", _) => format!(
-                "{job} took more memory than it was given{node}; give more, as in \
+                "{job} used more memory than it was allocated{node}; give more, as in \
                  --sbatch '--mem=8G'"
             ),
             // Slurm could not open the log.
             (_, "0:53") => format!(
-                "{job} could not write to {folder}{node}; the folder of runs must be one that all \
-                 nodes share, name it with --runs"
+                "{job} could not write to {folder}{node}; all nodes must share the folder of runs; name one with --runs"
             ),
             ("COMPLETED", _) => format!(
-                "{job} finished{node}, but its result is not here; the folder of runs must be one \
-                 that all nodes share, name it with --runs"
+                "{job} finished{node}, but its result is not here; all nodes must share the folder of runs; name one with --runs"
             ),
             ("CANCELLED", _) => format!("{job} was cancelled{node}"),
             ("FAILED", exit) => format!("{job} {}{node}{}", how(exit), log(task)),

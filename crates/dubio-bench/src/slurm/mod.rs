@@ -64,6 +64,6 @@ pub enum Error {
     #[error("--sbatch {0:?}: give one option of sbatch, as in --sbatch '--mem=4G'")]
     Line(String),
     /// The folder of runs cannot be written.
-    #[error("{0}; make room or name another folder with --runs")]
+    #[error("{0}; free some space or choose another folder with --runs")]
     Folder(#[from] std::io::Error),
 }

@@ -119,7 +119,7 @@ impl Watcher<'_> {
             one.began = false;
             let (label, seed) = (&one.run.label, one.run.settings.seed);
             self.progress.note(&format!(
-                "{label}, seed {seed} was put back into the queue; it goes on from its checkpoint"
+                "{label}, seed {seed} was requeued; it resumes from its checkpoint"
             ));
         }
         if let Some(fraction) = task.batch.progress(task.index).filter(|_| one.began) {
@@ -171,7 +171,7 @@ fn remedy(reason: &str, job: &str) -> String {
             format!("; scancel {job}, then give less --time or another --partition")
         }
         _ if reason.contains("Held") || reason.contains("held") => {
-            format!("; let it go with: scontrol release {job}")
+            format!("; release it with: scontrol release {job}")
         }
         "DependencyNeverSatisfied" | "BadConstraints" => {
             format!("; it will not begin: scancel {job}")

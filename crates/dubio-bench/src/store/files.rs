@@ -65,6 +65,6 @@ pub(super) fn no_links(path: &Path) -> io::Result<()> {
 }
 
 pub(super) fn in_the_way(path: &Path) -> io::Error {
-    let what = "is a link or no file; remove it";
+    let what = "is a link or not a regular file; remove it";
     io::Error::other(format!("{}: {what}", path.display()))
 }

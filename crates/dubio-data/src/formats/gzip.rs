@@ -48,7 +48,7 @@ pub(crate) fn exactly(
 pub(crate) fn ends(path: &Path, reader: &mut impl Read) -> Result<(), Error> {
     match reader.read(&mut [0]) {
         Ok(0) => Ok(()),
-        Ok(_) => Err(Error::new(path, "it goes on after its data should have ended", DAMAGED)),
+        Ok(_) => Err(Error::new(path, "it has data after its expected end", DAMAGED)),
         Err(error) => Err(broken(path, &error)),
     }
 }

@@ -90,7 +90,11 @@ pub fn dataset(
     let truth = read(labels_file.0, labels_file.1)?;
     if truth.shape != [count] || array.bytes.is_empty() {
         let what = format!("shape {:?} for {count} images {height} x {width}", truth.shape);
-        return Err(Error::new(labels_file.0, what, "images and labels must be one part's"));
+        return Err(Error::new(
+            labels_file.0,
+            what,
+            "images and labels must belong to the same part",
+        ));
     }
     let labels = labels(labels_file.0, truth.bytes.iter().copied(), 0, classes)?;
     let images = Images { channels: 1, height, width, white: 255, pixels: array.bytes };

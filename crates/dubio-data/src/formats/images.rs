@@ -86,7 +86,7 @@ impl<'a> List<'a> {
     fn labels(&self) -> Result<Vec<u32>, Error> {
         let label = |(row, text): (usize, &str)| {
             text.parse::<u32>().ok().filter(|&label| label < 1 << 24).ok_or_else(|| {
-                let what = format!("label {text:?} in row {row} is no class");
+                let what = format!("label {text:?} in row {row} is not a class");
                 Error::new(self.path, what, "labels are whole numbers from 0")
             })
         };

@@ -81,7 +81,7 @@ impl File<'_> {
         };
         let pixels = array.to_bytes().map_err(|e| self.unread("inputs", &e))?.ok_or_else(|| {
             let advice = "images are bytes, 0 to 255: convert them with .astype('uint8')";
-            self.fault("inputs", "images that are no bytes", advice)
+            self.fault("inputs", "images that are not uint8", advice)
         })?;
         Ok(Inputs::Images(Images { channels, height, width, white: 255, pixels }))
     }

@@ -23,7 +23,7 @@ pub fn read(images: (&Path, &[u8]), truth: (&Path, &[u8])) -> Result<Dataset, Er
     let count = bytes.len() / IMAGE;
     if truth.1.len() != count {
         let what = format!("{} labels for the {count} images of {}", truth.1.len(), path.display());
-        return Err(Error::new(truth.0, what, "images and labels must be one part's"));
+        return Err(Error::new(truth.0, what, "images and labels must belong to the same part"));
     }
     let labels = labels(truth.0, truth.1.iter().copied(), 1, 10)?;
     let pixels = rows_from_columns(bytes, SIDE, SIDE);

@@ -125,7 +125,7 @@ fn value(path: &Path, cell: &str, line: usize, column: usize) -> Result<f64, Err
     parsed.ok_or_else(|| {
         let shown: String = cell.chars().take(24).collect();
         let (line, column) = (line + 1, column + 1);
-        let what = format!("{shown:?} in line {line}, column {column} is no finite number");
+        let what = format!("{shown:?} in line {line}, column {column} is not a finite number");
         Error::new(path, what, "fill the gap or drop the row; nothing is guessed")
     })
 }

@@ -99,7 +99,7 @@ impl Set {
     /// Reads a part from below the data folder. What is embedded needs no folder.
     pub fn load(&'static self, root: &Path, part: Part) -> Result<Dataset, Error> {
         self.has(part)?;
-        let mut data = (self.read)(self, root, part)?;
+        let mut data = (self.read)(self, root, part).map_err(|error| self.or_fetch(error))?;
         // Formats cannot know it: a byte may reach to 255.
         if let (Inputs::Images(images), InputKind::Images { white, .. }) =
             (&mut data.inputs, self.inputs)
@@ -107,6 +107,15 @@ impl Set {
             images.white = white;
         }
         Ok(data)
+    }
+
+    /// What to do about a file that is not there.
+    fn or_fetch(&self, error: Error) -> Error {
+        if error.path.exists() {
+            return error;
+        }
+        let fetch = format!("fetch it first: `dubio data fetch {}`", self.name);
+        Error { advice: format!("{fetch}, or set DUBIO_DATA to the folder that holds it"), ..error }
     }
 
     /// Whether the set has this part, and if not, which it has.

@@ -10,7 +10,7 @@ use crate::formats::{cifar, open};
 /// Small photographs, the set that most papers on uncertainty use.
 pub static SET: Set = Set {
     name: "cifar-10",
-    summary: "Small photographs of ten kinds of things",
+    summary: "Small colour photographs, 10 classes",
     task: Task::Classification(&[
         "airplane",
         "automobile",

@@ -10,7 +10,7 @@ use crate::formats::{cifar, open};
 /// The fine classes; the group `coarse` holds the superclasses, 0 to 19.
 pub static SET: Set = Set {
     name: "cifar-100",
-    summary: "Small photographs of a hundred kinds of things",
+    summary: "Small colour photographs, 100 classes",
     task: Task::Classification(CLASSES),
     inputs: InputKind::Images { channels: 3, height: 32, width: 32, white: 255 },
     counts: Counts::Parts { train: 50_000, test: 10_000 },

@@ -11,7 +11,7 @@ use crate::formats::idx;
 /// What is out of domain for `digits`.
 pub static SET: Set = Set {
     name: "fashion8",
-    summary: "Clothes, 8 x 8, out of domain for digits",
+    summary: "Clothing images, 8 x 8; out-of-distribution for digits",
     task: Task::Classification(CLASSES),
     inputs: InputKind::Images { channels: 1, height: 8, width: 8, white: 16 },
     counts: Counts::Parts { train: 0, test: 1_000 },

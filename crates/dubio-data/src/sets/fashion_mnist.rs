@@ -25,7 +25,7 @@ pub(super) const CITATION: &str = "Xiao, Rasul, Vollgraf. Fashion-MNIST: a novel
 /// Clothes, harder than digits.
 pub static SET: Set = Set {
     name: "fashion-mnist",
-    summary: "Clothes, in the sizes of MNIST",
+    summary: "Clothing images, MNIST format",
     task: Task::Classification(CLASSES),
     inputs: InputKind::Images { channels: 1, height: 28, width: 28, white: 255 },
     counts: Counts::Parts { train: 60_000, test: 10_000 },

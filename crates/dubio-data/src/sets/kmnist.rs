@@ -5,7 +5,7 @@ use super::{Counts, File, Files, InputKind, Set, Task, like_mnist};
 /// Cursive hiragana: out of domain for digits, and a task of its own.
 pub static SET: Set = Set {
     name: "kmnist",
-    summary: "Handwritten hiragana, in the sizes of MNIST",
+    summary: "Handwritten hiragana, MNIST format",
     task: Task::Classification(&["o", "ki", "su", "tsu", "na", "ha", "ma", "ya", "re", "wo"]),
     inputs: InputKind::Images { channels: 1, height: 28, width: 28, white: 255 },
     counts: Counts::Parts { train: 60_000, test: 10_000 },

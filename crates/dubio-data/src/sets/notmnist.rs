@@ -7,7 +7,7 @@ use super::{Counts, File, Files, InputKind, Measured, Origin, Set, Size, Task, l
 /// Letters: the usual set out of domain for digits.
 pub static SET: Set = Set {
     name: "notmnist",
-    summary: "Letters A to J from many typefaces, in the sizes of MNIST",
+    summary: "Letters A to J in many typefaces, MNIST format",
     task: Task::Classification(&["A", "B", "C", "D", "E", "F", "G", "H", "I", "J"]),
     inputs: InputKind::Images { channels: 1, height: 28, width: 28, white: 255 },
     counts: Counts::Parts { train: 0, test: 10_000 },

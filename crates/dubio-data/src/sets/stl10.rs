@@ -10,7 +10,7 @@ use crate::formats::{open, stl10};
 /// The labelled parts; the 100,000 images without labels are not read.
 pub static SET: Set = Set {
     name: "stl10",
-    summary: "Photographs of ten kinds of things",
+    summary: "Colour photographs, 10 classes",
     task: Task::Classification(&[
         "airplane", "bird", "car", "cat", "deer", "dog", "horse", "monkey", "ship", "truck",
     ]),

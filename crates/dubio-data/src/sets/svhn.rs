@@ -10,7 +10,7 @@ use crate::formats::{mat, open};
 /// Street numbers: the usual set out of domain for CIFAR-10.
 pub static SET: Set = Set {
     name: "svhn",
-    summary: "Digits of house numbers, cropped",
+    summary: "Digits cropped from photographs of house numbers",
     task: Task::Classification(&["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]),
     inputs: InputKind::Images { channels: 3, height: 32, width: 32, white: 255 },
     counts: Counts::Parts { train: 73_257, test: 26_032 },

@@ -12,7 +12,7 @@ pub struct Brightness;
 
 const CARD: Card = Card {
     name: "brightness",
-    summary: "Value of hue, saturation, value raised.",
+    summary: "Brightness (HSV value) raised.",
     family: Family::Weather,
     severities: "raise 0.05, 0.10, 0.15, 0.20, 0.30",
     citation: HENDRYCKS,

@@ -11,7 +11,7 @@ pub struct Contrast;
 
 const CARD: Card = Card {
     name: "contrast",
-    summary: "Every colour drawn towards its mean over the image.",
+    summary: "Contrast lowered: every channel pulled towards its mean over the image.",
     family: Family::Digital,
     severities: "contrast kept 0.75, 0.5, 0.4, 0.3, 0.15",
     citation: HENDRYCKS,

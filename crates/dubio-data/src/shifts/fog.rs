@@ -13,7 +13,7 @@ pub struct Fog;
 
 const CARD: Card = Card {
     name: "fog",
-    summary: "A cloud laid over the image, which pales to make room.",
+    summary: "A cloud blended over the image.",
     family: Family::Weather,
     severities: "(amount, decay) = (0.2, 3), (0.5, 3), (0.75, 2.5), (1, 2), (1.5, 1.75)",
     citation: HENDRYCKS,

@@ -21,7 +21,7 @@ pub struct Frost;
 
 const CARD: Card = Card {
     name: "frost",
-    summary: "A generated texture of ice laid over the image.",
+    summary: "A synthetic ice texture blended over the image.",
     family: Family::Weather,
     severities: "(weight of the image, of the ice) = (1, 0.2), (1, 0.3), (0.9, 0.4), (0.85, 0.4), (0.75, 0.45)",
     citation: HENDRYCKS,

@@ -12,7 +12,7 @@ pub struct GaussianBlur;
 
 const CARD: Card = Card {
     name: "gaussian_blur",
-    summary: "Blur by a Gaussian.",
+    summary: "Gaussian blur.",
     family: Family::Blur,
     severities: "std 0.4, 0.6, 0.7, 0.8, 1 pixel of 32",
     citation: HENDRYCKS,

@@ -11,7 +11,7 @@ pub struct GaussianNoise;
 
 const CARD: Card = Card {
     name: "gaussian_noise",
-    summary: "Gaussian noise in every pixel and colour.",
+    summary: "Gaussian noise added to every pixel and channel.",
     family: Family::Noise,
     severities: "std 0.04, 0.06, 0.08, 0.09, 0.10 of the full range",
     citation: HENDRYCKS,

@@ -12,7 +12,7 @@ pub struct ImpulseNoise;
 
 const CARD: Card = Card {
     name: "impulse_noise",
-    summary: "Salt and pepper: some values become black or full.",
+    summary: "Salt-and-pepper noise: some values become 0 or the maximum.",
     family: Family::Noise,
     severities: "fraction of values 0.01, 0.02, 0.03, 0.05, 0.07",
     citation: HENDRYCKS,

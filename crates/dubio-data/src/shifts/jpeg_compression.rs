@@ -12,7 +12,7 @@ pub struct JpegCompression;
 
 const CARD: Card = Card {
     name: "jpeg_compression",
-    summary: "Through a JPEG and back.",
+    summary: "JPEG compression.",
     family: Family::Digital,
     severities: "quality 80, 65, 58, 50, 40",
     citation: HENDRYCKS,

@@ -12,7 +12,7 @@ pub struct Pixelate;
 
 const CARD: Card = Card {
     name: "pixelate",
-    summary: "Resized to fewer pixels and back by box means.",
+    summary: "Downsampled and upsampled again with a box filter.",
     family: Family::Digital,
     severities: "side kept 0.95, 0.9, 0.85, 0.75, 0.65",
     citation: HENDRYCKS,

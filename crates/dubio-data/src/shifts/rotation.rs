@@ -13,7 +13,7 @@ pub struct Rotation;
 
 const CARD: Card = Card {
     name: "rotation",
-    summary: "Turned about the middle, against the clock.",
+    summary: "Rotated anticlockwise about the centre.",
     family: Family::Geometry,
     severities: "15, 30, 45, 60, 75 degrees",
     citation: "Ovadia et al. 2019, arXiv:1906.02530 (rotated and translated MNIST)",

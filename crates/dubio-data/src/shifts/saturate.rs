@@ -14,7 +14,7 @@ pub struct Saturate;
 
 const CARD: Card = Card {
     name: "saturate",
-    summary: "Saturation of hue, saturation, value weakened, then strengthened.",
+    summary: "Saturation (HSV) lowered at severities 1 and 2, raised from 3 on.",
     family: Family::Digital,
     severities: "(factor, offset) = (0.3, 0), (0.1, 0), (1.5, 0), (2, 0.1), (2.5, 0.2)",
     citation: HENDRYCKS,

@@ -11,7 +11,7 @@ pub struct ShotNoise;
 
 const CARD: Card = Card {
     name: "shot_noise",
-    summary: "Poisson noise: the counts of a few photons.",
+    summary: "Poisson noise, as from counting few photons.",
     family: Family::Noise,
     severities: "photons at full brightness 500, 250, 100, 75, 50",
     citation: HENDRYCKS,

@@ -17,7 +17,7 @@ pub struct Snow;
 
 const CARD: Card = Card {
     name: "snow",
-    summary: "White flakes, smeared along the wind, over a paler image.",
+    summary: "White flakes, blurred along the wind, over a whitened image.",
     family: Family::Weather,
     severities: "(mean, std, zoom, threshold, radius, smear, weight) = (0.1, 0.2, 1, 0.6, 8, 3, 0.95), (0.1, 0.2, 1, 0.5, 10, 4, 0.9), (0.15, 0.3, 1.75, 0.55, 10, 4, 0.9), (0.25, 0.3, 2.25, 0.6, 12, 6, 0.85), (0.3, 0.3, 1.25, 0.65, 14, 12, 0.8)",
     citation: HENDRYCKS,

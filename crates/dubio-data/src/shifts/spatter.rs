@@ -20,7 +20,7 @@ pub struct Spatter;
 
 const CARD: Card = Card {
     name: "spatter",
-    summary: "Drops of water, then of mud, on the lens.",
+    summary: "Splashes on the lens: water at severities 1 to 3, mud at 4 and 5.",
     family: Family::Weather,
     severities: "(mean, std, blur, threshold, strength) = water (0.62, 0.1, 0.7, 0.7, 0.5), (0.65, 0.1, 0.8, 0.7, 0.5), (0.65, 0.3, 1, 0.69, 0.5), mud (0.65, 0.1, 0.7, 0.69, 0.6), (0.65, 0.1, 0.5, 0.68, 0.6)",
     citation: HENDRYCKS,

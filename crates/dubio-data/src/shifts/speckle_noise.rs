@@ -11,7 +11,7 @@ pub struct SpeckleNoise;
 
 const CARD: Card = Card {
     name: "speckle_noise",
-    summary: "Gaussian noise in proportion to each value.",
+    summary: "Gaussian noise proportional to each value.",
     family: Family::Noise,
     severities: "std 0.06, 0.10, 0.12, 0.16, 0.20 of the value",
     citation: HENDRYCKS,

@@ -13,7 +13,7 @@ pub struct Translation;
 
 const CARD: Card = Card {
     name: "translation",
-    summary: "Moved to the right; black comes in.",
+    summary: "Shifted to the right; black fills in.",
     family: Family::Geometry,
     severities: "2, 4, 6, 8, 10 pixels of 32",
     citation: "Ovadia et al. 2019, arXiv:1906.02530 (rotated and translated MNIST)",

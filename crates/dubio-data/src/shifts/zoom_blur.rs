@@ -13,7 +13,7 @@ pub struct ZoomBlur;
 
 const CARD: Card = Card {
     name: "zoom_blur",
-    summary: "Mean of the image zoomed in by small steps.",
+    summary: "Average of the image at slightly increasing zooms.",
     family: Family::Blur,
     severities: "largest zoom 1.06, 1.11, 1.15, 1.20, 1.25 by steps of 0.01",
     citation: HENDRYCKS,

@@ -74,7 +74,7 @@ impl Arrays {
         });
         let bytes = safetensors::serialize(views.collect::<Vec<_>>(), Some(about))
             .expect("names are not repeated");
-        let advice = "make room or name another folder; what was saved before is still there";
+        let advice = "free some space or choose another folder; earlier checkpoints are intact";
         let written =
             write_whole(path, |file| file.write_all(&bytes).and_then(|()| file.sync_data()));
         written.map_err(|e| Error::file(path, e, advice))

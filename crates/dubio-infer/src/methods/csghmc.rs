@@ -34,7 +34,7 @@ impl Default for Csghmc {
 impl Settings for Csghmc {
     const CARD: Card = Card {
         name: "csghmc",
-        summary: "Hamiltonian dynamics with friction in cycles: explore without noise, then sample with it.",
+        summary: "Cyclical SGHMC: each learning-rate cycle explores without noise, then samples with it.",
         rule: "sghmc at lr/2 (cos(pi mod(t - 1, c) / c) + 1), noise only in the last epochs of a cycle",
         citation: "Zhang et al. 2020",
     };

@@ -31,7 +31,7 @@ impl Default for Csgld {
 impl Settings for Csgld {
     const CARD: Card = Card {
         name: "csgld",
-        summary: "Langevin dynamics in cycles of the learning rate: explore without noise, then sample with it.",
+        summary: "Cyclical SGLD: each learning-rate cycle explores without noise, then samples with it.",
         rule: "sgld at lr/2 (cos(pi mod(t - 1, c) / c) + 1), noise only in the last epochs of a cycle",
         citation: "Zhang et al. 2020; Ashukha et al. 2020, eq. 16",
     };

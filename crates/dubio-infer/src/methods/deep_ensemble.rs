@@ -16,7 +16,7 @@ pub struct DeepEnsemble(pub Sgd);
 impl Settings for DeepEnsemble {
     const CARD: Card = Card {
         name: "deep-ensemble",
-        summary: "Networks trained apart from one another, each from its own start and in its own order.",
+        summary: "Independently trained networks, each with its own initialisation and data order.",
         rule: "sgd, `members` times",
         citation: "Lakshminarayanan et al. 2017",
     };

@@ -37,7 +37,7 @@ impl Default for Fge {
 impl Settings for Fge {
     const CARD: Card = Card {
         name: "fge",
-        summary: "Networks along short cycles of the learning rate that begin at a trained network.",
+        summary: "Networks collected along short learning-rate cycles that start from a trained network.",
         rule: "sgd; then sgd at rates that fall from lr_high to lr_low and rise again, a sample at each low",
         citation: "Garipov et al. 2018; Ashukha et al. 2020, eq. 17",
     };

@@ -18,7 +18,7 @@ pub struct GaussianDropout(pub McDropout);
 impl Settings for GaussianDropout {
     const CARD: Card = Card {
         name: "gaussian-dropout",
-        summary: "Dropout that multiplies by normal noise of the same mean and variance.",
+        summary: "MC dropout with multiplicative Gaussian noise of the same mean and variance.",
         rule: "sgd; activations times Normal(1, rate / (1 - rate))",
         citation: "Srivastava et al. 2014, section 10; Kingma et al. 2015",
     };

@@ -46,7 +46,7 @@ impl Default for Hmc {
 impl Settings for Hmc {
     const CARD: Card = Card {
         name: "hmc",
-        summary: "Hamiltonian Monte Carlo on all the data, with every move accepted or refused: exact in the limit.",
+        summary: "Full-batch Hamiltonian Monte Carlo with Metropolis correction: asymptotically exact.",
         rule: "p ~ Normal(0, I); leapfrog on U; accept with probability min(1, exp(-change of U + |p|^2/2))",
         citation: "Duane et al. 1987; step size by dual averaging, Hoffman and Gelman 2014",
     };
@@ -100,8 +100,7 @@ pub(super) fn first_potential<V: Vector>(
     let potential = Potential::at(target, theta, &mut gradient);
     if !potential.below(potential).is_finite() {
         return Err(Error::Chain(format!(
-            "{method}: the potential is no number where the chain begins; start from other weights, \
-             or look at the data"
+            "{method}: the potential is not finite where the chain starts; start from other weights, or check the data"
         )));
     }
     Ok((potential, gradient))

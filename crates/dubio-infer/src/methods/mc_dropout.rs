@@ -32,7 +32,7 @@ impl Default for McDropout {
 impl Settings for McDropout {
     const CARD: Card = Card {
         name: "mc-dropout",
-        summary: "One network trained with dropout, which it keeps when it predicts: each pass is a sample.",
+        summary: "One network trained with dropout that stays on at prediction: each pass is a sample.",
         rule: "sgd; activations times Bernoulli(1 - rate) / (1 - rate), in prediction the same for all examples of a pass",
         citation: "Gal and Ghahramani 2016",
     };

@@ -214,8 +214,7 @@ methods! {
 /// A network whose loss depends on other examples than the one it is of.
 pub(crate) fn no_potential(method: &str) -> Error {
     Error::Unsuited(format!(
-        "{method} needs a potential that is a function of the parameters alone, which with batch \
-         normalisation it is not; take a network without it, such as resnet20-frn"
+        "{method} needs a potential that is a function of the parameters alone, which it is not with batch normalisation; use a network without it, such as resnet20-frn"
     ))
 }
 

@@ -42,8 +42,8 @@ const DEEPEST: usize = 30;
 impl Settings for Nuts {
     const CARD: Card = Card {
         name: "nuts",
-        summary: "Hamiltonian Monte Carlo whose trajectories end before they turn back; tuned by itself.",
-        rule: "trajectories doubled until they turn; a point of them drawn by its weight exp(-U - |p|^2/2)",
+        summary: "No-U-Turn sampler: Hamiltonian Monte Carlo that tunes its own trajectories and step size.",
+        rule: "trajectories doubled until they turn back; one of their points drawn with weight exp(-U - |p|^2/2)",
         citation: "Hoffman and Gelman 2014; nuts-rs, Seyboldt et al.",
     };
 

@@ -65,7 +65,7 @@ impl From<Descent> for Sgd {
 impl Settings for Sgd {
     const CARD: Card = Card {
         name: "sgd",
-        summary: "One network at the most probable parameters, found by stochastic gradient descent.",
+        summary: "One network trained by stochastic gradient descent: the MAP estimate.",
         rule: "v = m v + grad U / N; theta -= lr v",
         citation: "Robbins and Monro 1951; schedule of Ashukha et al. 2020, eq. 10",
     };

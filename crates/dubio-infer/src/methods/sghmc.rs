@@ -32,7 +32,7 @@ impl Default for Sghmc {
 impl Settings for Sghmc {
     const CARD: Card = Card {
         name: "sghmc",
-        summary: "Hamiltonian dynamics with friction on mini-batch gradients, and the noise that samples.",
+        summary: "Stochastic gradient Hamiltonian Monte Carlo: momentum with friction and matching noise.",
         rule: "v = (1 - a) v - lr grad U / N + Normal(0, 2 a lr T / N); theta += v",
         citation: "Chen et al. 2014",
     };

@@ -81,7 +81,7 @@ impl Default for Sgld {
 impl Settings for Sgld {
     const CARD: Card = Card {
         name: "sgld",
-        summary: "Langevin dynamics on mini-batch gradients: descent with just the noise that samples.",
+        summary: "Stochastic gradient Langevin dynamics: SGD plus the noise that makes it sample the posterior.",
         rule: "theta -= lr grad U / N; theta += Normal(0, 2 lr T / N)",
         citation: "Welling and Teh 2011",
     };

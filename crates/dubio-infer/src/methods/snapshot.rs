@@ -33,7 +33,7 @@ impl Default for Snapshot {
 impl Settings for Snapshot {
     const CARD: Card = Card {
         name: "snapshot",
-        summary: "One network at the end of each cycle of a cosine learning rate.",
+        summary: "One network from the end of each cosine learning-rate cycle.",
         rule: "sgd at lr/2 (cos(pi mod(t - 1, c) / c) + 1)",
         citation: "Huang et al. 2017; Ashukha et al. 2020, eq. 16",
     };

@@ -53,7 +53,7 @@ const MOST_POINTS: usize = 1000;
 impl Settings for Subspace {
     const CARD: Card = Card {
         name: "subspace",
-        summary: "Elliptical slice sampling among the main directions of the path that descent takes.",
+        summary: "Elliptical slice sampling in the principal subspace of the SGD trajectory.",
         rule: "theta = mean + P z, P = s_i u_i / sqrt(K - 1) of the path; z by slices of exp(-N loss / T) Normal(0, coordinate_std^2)",
         citation: "Izmailov et al. 2019; Murray et al. 2010",
     };
@@ -135,7 +135,7 @@ impl<V: Vector> Slices<V> {
         }
         let (coordinates, log_likelihood) = (self.coordinates.clone(), self.likelihood);
         if !log_likelihood.is_finite() {
-            let what = "subspace: the loss is no number at the mean of the path";
+            let what = "subspace: the loss is not finite at the mean of the path";
             return Err(Error::Chain(what.to_string()));
         }
         Ok(Position { coordinates, log_likelihood })

@@ -20,8 +20,8 @@ pub struct Swa(pub Path);
 impl Settings for Swa {
     const CARD: Card = Card {
         name: "swa",
-        summary: "One network at the mean of the points that descent visits at a constant rate.",
-        rule: "sgd; then the mean of theta after each epoch; statistics of normalisation recomputed",
+        summary: "One network: the average of the weights that SGD visits at a constant learning rate.",
+        rule: "sgd; then the mean of theta after each epoch; normalisation statistics recomputed",
         citation: "Izmailov et al. 2018",
     };
 

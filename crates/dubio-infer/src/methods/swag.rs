@@ -47,7 +47,7 @@ impl Default for Swag {
 impl Settings for Swag {
     const CARD: Card = Card {
         name: "swag",
-        summary: "Samples from a Gaussian with the mean and covariance of the points that descent visits.",
+        summary: "Samples from a Gaussian fitted to the weights that SGD visits.",
         rule: "mean + diag^(1/2) z1 / sqrt(2) + D z2 / sqrt(2 (K - 1)); diagonal: mean + diag^(1/2) z1",
         citation: "Maddox et al. 2019; deviations are taken from the mean of all points",
     };

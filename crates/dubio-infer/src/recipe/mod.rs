@@ -79,7 +79,7 @@ const WEIGHT_DECAY: f64 = 5e-4;
 impl Setup {
     fn check(&self) -> Result<(), Wrong> {
         if self.prior_std.is_some() && self.weight_decay.is_some() {
-            let what = "`prior_std` and `weight_decay` are one thing in two words; give one";
+            let what = "`prior_std` and `weight_decay` set the same thing; give one";
             return Err(Wrong::value(&["prior_std", "weight_decay"], what));
         }
         if self.warm_up.is_some() && !self.start.is_empty() {

@@ -34,7 +34,7 @@ impl Split {
         let beta = |half: usize| {
             whole
                 .refit(examples, &rows[half])
-                .map_err(|why| Undefined(format!("on a random half of the examples, {}", why.0)))
+                .map_err(|why| Undefined(format!("in one fold, {}", why.0)))
         };
         let beta = [beta(1)?, beta(0)?];
         Ok(Self { rows, beta })

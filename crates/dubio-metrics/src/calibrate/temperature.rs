@@ -65,7 +65,7 @@ pub fn refine(examples: &Examples, start: f64, last_step: f64) -> Result<Fit, Un
         }
         if every_label_is_on_top(examples) {
             return Err(Undefined::because(
-                "every label has the largest probability, so the likelihood grows as T falls to 0",
+                "there are no errors, so no best temperature exists: the likelihood grows as T falls to 0",
             ));
         }
         if slope > 0.0 {
@@ -87,9 +87,10 @@ pub fn refine(examples: &Examples, start: f64, last_step: f64) -> Result<Fit, Un
         };
     }
     Err(Undefined::because(if beta < REACH.start {
-        "the labels are no likelier than under uniform guessing, so the likelihood grows with T"
+        "the labels are no likelier than under uniform guessing, so no best temperature exists: the \
+         likelihood grows with T"
     } else {
-        "the likelihood grows as T falls to 0"
+        "no best temperature exists: the likelihood grows as T falls to 0"
     }))
 }
 

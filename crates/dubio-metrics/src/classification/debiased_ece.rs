@@ -15,7 +15,7 @@ pub struct DebiasedEce;
 
 const CARD: Card = Card {
     name: "debiased_ece",
-    summary: "Root mean squared gap between confidence and accuracy over bins of equal mass, less what sampling alone gives.",
+    summary: "Root mean squared gap between confidence and accuracy over bins of equal mass, corrected for sampling noise.",
     formula: "sqrt(max(0, sum_m n_m/n ((acc_m - conf_m)^2 - acc_m (1 - acc_m)/(n_m - 1)))) over equal-mass bins of c_i; nothing is subtracted where n_m = 1",
     range: (0.0, 1.0),
     direction: Direction::Lower,

@@ -14,7 +14,7 @@ pub struct MmceWeighted;
 
 const CARD: Card = Card {
     name: "mmce_weighted",
-    summary: "Kernel distance between confidence and correctness, correct and wrong predictions each averaged over their own number.",
+    summary: "Kernel distance between confidence and correctness, correct and wrong predictions averaged separately.",
     formula: "sqrt(sum_ij v_i v_j exp(-|c_i - c_j|/0.4)), v_i = (1 - c_i)/m if correct, -c_i/(n - m) if wrong, m the number of correct",
     range: (0.0, 2.0),
     direction: Direction::Lower,

@@ -15,8 +15,8 @@ pub struct Sece;
 
 const CARD: Card = Card {
     name: "sece",
-    summary: "Accuracy minus confidence over bins of confidence; negative is overconfident.",
-    formula: "sum_m n_m/n (acc_m - conf_m), bins as in ece",
+    summary: "Accuracy minus mean confidence; negative is overconfident.",
+    formula: "sum_m n_m/n (acc_m - conf_m), bins as in ece; the bins cancel, which leaves accuracy - mean c_i",
     range: (-1.0, 1.0),
     direction: Direction::Zero,
     citation: "Seligmann et al. 2023, eq. 3",

@@ -10,7 +10,7 @@ pub struct Temperature;
 
 const CARD: Card = Card {
     name: "temperature",
-    summary: "Temperature that suits the predictions best; above 1 they are overconfident.",
+    summary: "Temperature that maximises the likelihood of the labels; above 1 means overconfident.",
     formula: "argmax_T mean log softmax(log p_i / T)[y_i]",
     range: (0.0, UNBOUNDED),
     direction: Direction::Neither,

@@ -17,7 +17,7 @@ pub enum Uncertainty {
 
 const TOTAL: Card = Card {
     name: "uncertainty.total",
-    summary: "Mean entropy of the predictive distribution, in nats.",
+    summary: "Total uncertainty: mean entropy of the predictive distribution, in nats.",
     formula: "mean_i H(mean_m p_im)",
     range: (0.0, UNBOUNDED),
     direction: Direction::Neither,
@@ -27,7 +27,7 @@ const TOTAL: Card = Card {
 
 const DATA: Card = Card {
     name: "uncertainty.data",
-    summary: "Mean entropy of the members' own predictions, in nats.",
+    summary: "Data (aleatoric) uncertainty: mean entropy of the members' own predictions, in nats.",
     formula: "mean_i mean_m H(p_im)",
     facts: Facts { calibrated: false, ..Facts::CLASSES },
     ..TOTAL
@@ -35,7 +35,7 @@ const DATA: Card = Card {
 
 const KNOWLEDGE: Card = Card {
     name: "uncertainty.knowledge",
-    summary: "Mean disagreement of the members: the mutual information of prediction and member, in nats.",
+    summary: "Knowledge (epistemic) uncertainty: mutual information between prediction and member, in nats.",
     formula: "mean_i (H(mean_m p_im) - mean_m H(p_im)), never below 0",
     facts: Facts { calibrated: false, ..Facts::CLASSES },
     ..TOTAL

@@ -9,7 +9,7 @@ pub struct IntervalScore;
 
 const CARD: Card = Card {
     name: "interval_score",
-    summary: "Width of the central interval plus a fine for every target outside it.",
+    summary: "Width of the central interval plus a penalty for each target outside it.",
     formula: "mean_i (upper_i - lower_i) + 2/(1 - level) distance of y_i from the interval; 40 times the distance at 95 %",
     range: (-UNBOUNDED, UNBOUNDED),
     direction: Direction::Lower,

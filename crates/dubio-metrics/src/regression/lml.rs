@@ -11,7 +11,7 @@ pub struct Lml;
 
 const CARD: Card = Card {
     name: "lml",
-    summary: "Log marginal likelihood of all targets together: each member explains all of them.",
+    summary: "Log of the members' mean likelihood of all targets jointly.",
     formula: "logsumexp_m(sum_i log N(y_i; mean_mi, std_mi)) - log M",
     range: (-UNBOUNDED, UNBOUNDED),
     direction: Direction::Higher,

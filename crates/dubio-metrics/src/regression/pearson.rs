@@ -29,7 +29,9 @@ impl Score<Outcomes> for Pearson {
         let mean = outcomes.mean.as_ref().map_err(Clone::clone)?;
         for (what, values) in [("prediction", mean), ("target", &outcomes.targets)] {
             if values.iter().all(|v| *v == values[0]) {
-                return Err(Undefined(format!("every {what} is the same, so nothing correlates")));
+                return Err(Undefined(format!(
+                    "every {what} is the same, so there is no correlation"
+                )));
             }
         }
         Ok(Box::new(Correlation { x: mean, y: &outcomes.targets }))

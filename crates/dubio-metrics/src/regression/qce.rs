@@ -12,7 +12,7 @@ pub struct Qce;
 
 const CARD: Card = Card {
     name: "qce",
-    summary: "Mean gap between the level of central intervals and the fraction of targets they hold.",
+    summary: "Mean gap between nominal and observed coverage of central intervals.",
     formula: "mean_j |observed(q_j) - q_j| over 10 levels q_j = j/9; observed(q) = fraction of targets with |2 F(y) - 1| <= q",
     range: (0.0, 1.0),
     direction: Direction::Lower,

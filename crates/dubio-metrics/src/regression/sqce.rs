@@ -10,7 +10,7 @@ pub struct Sqce;
 
 const CARD: Card = Card {
     name: "sqce",
-    summary: "Mean of fraction held minus level over central intervals; negative is overconfident.",
+    summary: "Mean of observed minus nominal coverage of central intervals; negative is overconfident.",
     formula: "mean_j (observed(q_j) - q_j), levels and fractions as in qce",
     range: (-1.0, 1.0),
     direction: Direction::Zero,

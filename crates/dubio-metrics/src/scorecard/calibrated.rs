@@ -83,7 +83,7 @@ fn cross_validated(
                 *sum = match (sum.clone(), half) {
                     (Ok(sum), Ok((value, _))) => Ok(sum + value),
                     (Err(why), _) => Err(why),
-                    (_, Err(Undefined(why))) => Err(Undefined(format!("on a random half, {why}"))),
+                    (_, Err(Undefined(why))) => Err(Undefined(format!("in one fold, {why}"))),
                 };
             }
             if let (Some(bootstrap), 0) = (&scoring.bootstrap, repeat) {

@@ -7,7 +7,7 @@ use crate::score::Undefined;
 /// The card of `composite.robustness`.
 pub static ROBUSTNESS: Card = Card {
     name: "composite.robustness",
-    summary: "How well uncertainty tells out-of-distribution sets from the test set, on average.",
+    summary: "How well uncertainty separates out-of-distribution sets from the test set, on average.",
     formula: "mean of ood.NAME.auroc.total and ood.NAME.auroc.model over all OOD sets",
     range: (0.0, 1.0),
     direction: Direction::Higher,
@@ -18,8 +18,8 @@ pub static ROBUSTNESS: Card = Card {
 /// The card of `composite.uncertainty`.
 pub static UNCERTAINTY: Card = Card {
     name: "composite.uncertainty",
-    summary: "How well uncertainty tells wrong predictions from right ones, on average. Each model's \
-              mistakes are its own, so this is no ranking of models (Ashukha et al. 2020, sec. 3.2).",
+    summary: "How well uncertainty separates wrong predictions from right ones, on average. Each model's \
+              mistakes are its own, so it cannot rank models (Ashukha et al. 2020, sec. 3.2).",
     formula: "mean of misclassification.auroc.{confidence,total,model}",
     range: (0.0, 1.0),
     direction: Direction::Higher,

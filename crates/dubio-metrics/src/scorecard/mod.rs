@@ -84,7 +84,7 @@ impl Examined for crate::regression::Outcomes {
         self.subset(rows)
     }
     fn infinite_because(&self) -> String {
-        "some target is infinitely unlikely".to_string()
+        "a target has predictive density 0".to_string()
     }
 }
 

@@ -9,7 +9,7 @@ use crate::shape::Shape;
 /// Every example is normalised by itself, so that the loss is a sum over examples.
 pub const CARD: Card = Card {
     name: "resnet20-frn",
-    summary: "ResNet-20 with filter response normalisation and Swish: no example depends on its batch.",
+    summary: "ResNet-20 with filter response normalisation and Swish: predictions do not depend on the batch.",
     citation: "Izmailov et al. 2021; Seligmann et al. 2023",
 };
 
