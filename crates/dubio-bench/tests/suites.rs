@@ -141,7 +141,7 @@ fn every_mistake_is_told_with_its_place_and_what_was_meant() {
         ),
         (
             "[[methods]]\nmethod = \"sgd\"\nprior_std = 1.0\nweight_decay = 0.1",
-            &["one thing in two words"],
+            &["set the same thing"],
         ),
         (
             "[[methods]]\nmethod = \"swag\"\ncollect = 30",

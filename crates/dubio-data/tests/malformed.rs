@@ -251,8 +251,8 @@ fn a_table_with_gaps_or_words_is_refused_at_the_place() {
     refused(read("1,2\n3\n"), "line 2 has 1 columns, not 2");
     refused(read("1,2\n3,\n"), "\"\" in line 2, column 2");
     refused(read("1 2\n3 x\n"), "\"x\" in line 2, column 2");
-    refused(read("1 2\n3 NaN\n"), "no finite number");
-    refused(read("1 2\n3 1e999\n"), "no finite number");
+    refused(read("1 2\n3 NaN\n"), "not a finite number");
+    refused(read("1 2\n3 1e999\n"), "not a finite number");
     refused(read("a,b,c\n1,2\n"), "3 names for 2 columns");
     refused(table::read(path(), &[b'1', b'\n', 0xff]), "line 2 is no text");
     let indices = |text: &str| table::read_indices(path(), text.as_bytes(), 10);

@@ -519,7 +519,7 @@ fn unknown_layers_are_refused_with_the_list_of_those_there_are() {
     for (layers, expected) in [
         (json!(["fc2", "fc9"]), "no layer is called `fc9`; there are fc1, fc2, fc3"),
         (json!("first"), "no layer is called `first`; there are fc1, fc2, fc3"),
-        (json!(["fc1", "fc3"]), "must be neighbours"),
+        (json!(["fc1", "fc3"]), "must be consecutive"),
     ] {
         let recipe = recipe("sgd", json!({"layers": layers, "batch": 40}));
         let fit = recipe.fit(

@@ -413,7 +413,7 @@ const SILENT: [&str; 8] = [
     "no prediction is wrong",
     "every prediction is wrong",
     "needs several members",
-    "so nothing correlates",
+    "so there is no correlation",
     "draws have no density",
     "a few quantiles do not determine it",
     "no group has a value",

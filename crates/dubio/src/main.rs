@@ -48,8 +48,8 @@ static ALLOCATOR: huge_pages::HugePages = huge_pages::HugePages;
 
 /// Does a model know what it does not know?
 ///
-/// dubio reads the predictions of any model, from any framework, and gives every score of
-/// predictive uncertainty that matters, with intervals.
+/// dubio reads the predictions of any model, from any framework, and computes every score of
+/// predictive uncertainty in common use, with confidence intervals.
 #[derive(Parser)]
 #[command(version, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = "Examples:

@@ -227,7 +227,7 @@ fn a_limit_of_time_is_told() {
     slurm("scontrol", &["update", &task, "TimeLimit=0"]);
     let (code, said) = cluster.ended(watcher);
     assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("ran into its limit of time") && said.contains("--time"), "{said}");
+    assert!(said.contains("reached its time limit") && said.contains("--time"), "{said}");
     assert!(cluster.0.runs().join(".checkpoints").exists());
 }
 
@@ -315,7 +315,7 @@ fn a_folder_that_nodes_do_not_see_is_told() {
     let output = command.current_dir(cluster.0.folder.path()).output().expect("unshare runs");
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("must be one that all nodes share"), "{said}");
+    assert!(said.contains("all nodes must share"), "{said}");
     assert!(said.contains("3 of 3 runs failed"), "{said}");
 }
 

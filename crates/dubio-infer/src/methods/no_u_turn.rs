@@ -112,7 +112,7 @@ struct Density {
 
 #[derive(Debug, thiserror::Error)]
 enum NoValue {
-    #[error("the potential is no number here")]
+    #[error("the potential is not finite here")]
     NoNumber,
     #[error("the chain was stopped")]
     Stopped,
