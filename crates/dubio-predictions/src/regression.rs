@@ -125,8 +125,8 @@ fn interval(taker: &mut Taker<'_>, level: f64) -> Result<RegressionKind, Error> 
         return Err(Error::array(&path, "lower", what, "exchange the two"));
     }
     taker.notes.push(Note::Remark(format!(
-        "`lower` and `upper` are read as the central {} % interval; `dubio evaluate --level` \
-         changes that",
+        "`lower` and `upper` are read as the central {} % interval; --level of `dubio evaluate` \
+         and `dubio report` changes that",
         (1e6 * level).round() / 1e4
     )));
     let quantiles = stacked(&path, &values).map_err(|f| f.at(&path, "lower"))?;

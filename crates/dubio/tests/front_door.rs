@@ -213,7 +213,7 @@ fn one_member_is_singular() {
     let file = file.to_str().expect("a path");
     let arguments = ["train", "sgd", "--data", "digits", "--set", "epochs=1", "-o", file];
     let said = printed(&arguments);
-    assert!(said.contains(": 1 member, 445 examples\n") && said.contains("1 sample in "), "{said}");
+    assert!(said.contains(": 1 member, ") && said.contains("1 sample in "), "{said}");
 }
 
 #[test]

@@ -252,8 +252,8 @@ fn the_ends_of_an_interval_are_read_at_the_level_that_is_given() {
         near(&found, "mpiw", 1.5);
         near(&found, "interval_score", 1.5 + 2.0 / alpha * 1.0 / 4.0);
         let note = format!(
-            "note: p.npz: `lower` and `upper` are read as the central {percent} % interval; \
-             `dubio evaluate --level` changes that\n"
+            "note: p.npz: `lower` and `upper` are read as the central {percent} % interval; --level \
+             of `dubio evaluate` and `dubio report` changes that\n"
         );
         assert_eq!(said, note);
     }

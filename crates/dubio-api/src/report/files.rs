@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use dubio_metrics::members::Members;
 use dubio_metrics::score::Options;
 use dubio_metrics::scorecard::Entry;
-use dubio_predictions::{Predictions, open};
+use dubio_predictions::{Predictions, open_with_level};
 use dubio_progress::{Progress, Silent};
 use dubio_report::study::{Finished, Outcome, Row, Run, Study};
 use dubio_report::view::View;
@@ -70,7 +70,7 @@ fn same_tests(
 ) -> Result<f64, Error> {
     let open = |model: &Model| {
         let path = &model.splits[0].1;
-        let file = open(path)?;
+        let file = open_with_level(path, settings.level.unwrap_or(Options::default().level))?;
         tell(path, file.notes(), progress);
         Ok(file)
     };

@@ -6,7 +6,7 @@ use dubio_metrics::detection::ood::Uncertainties;
 use dubio_metrics::examples::Examples;
 use dubio_metrics::members::Members;
 use dubio_metrics::regression::Outcomes;
-use dubio_predictions::{Classification, Predictions, Regression, open};
+use dubio_predictions::{Classification, Predictions, Regression, open, open_with_level};
 use dubio_progress::Silent;
 use dubio_report::view::View;
 
@@ -22,7 +22,7 @@ pub(super) enum Observed {
 
 /// Opens predictions that have labels or targets; intervals of a regression are of this level.
 pub(super) fn observe(path: &Path, level: f64) -> Result<Observed, Error> {
-    match open(path)? {
+    match open_with_level(path, level)? {
         Predictions::Classification(file) => {
             let labels = labels(&file)?;
             let pooled = pooled(&file, &Silent)?;
