@@ -332,6 +332,6 @@ fn what_does_not_go_together_is_found_before_anything_runs() {
     refused(&format!("{SOUND}[decision]\ncritical = [10]\n"), "names class 10; the last is 9");
     let table = SOUND.replace("digits", "yacht");
     refused(&format!("{table}[decision]\ncritical = [1]\n"), "is for data sets of classes");
-    refused(&format!("{table}[evaluate]\nood = [\"digits\"]\n"), "`digits` has not the");
+    refused(&format!("{table}[evaluate]\nood = [\"digits\"]\n"), "`digits` does not have the");
     refused(&format!("{table}[evaluate]\nshifts = [\"fog\"]\n"), "are for images");
 }
