@@ -19,7 +19,23 @@ pub(crate) fn read(path: &Path, _: &Bytes) -> Result<Arrays, Error> {
 /// Reads the columns that are predictions; the others may hold anything.
 #[cfg(feature = "parquet")]
 pub(crate) fn read(path: &Path, bytes: &Bytes) -> Result<Arrays, Error> {
-    reader::read(path, bytes)
+    quietly(|| reader::read(path, bytes)).unwrap_or_else(|_| {
+        Err(Error::file(path, "not a readable Parquet file: it is damaged", "write it again"))
+    })
+}
+
+/// Does work that may panic, without a message: the format's own crate does on some damaged files.
+#[cfg(feature = "parquet")]
+fn quietly<T>(work: impl FnOnce() -> T) -> std::thread::Result<T> {
+    use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+    static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let _hook = ONE_AT_A_TIME.lock();
+    let hook = take_hook();
+    set_hook(Box::new(|_| ()));
+    // Nothing that the work was changing is looked at after a panic.
+    let done = catch_unwind(AssertUnwindSafe(work));
+    set_hook(hook);
+    done
 }
 
 #[cfg(feature = "parquet")]
