@@ -43,6 +43,40 @@ pub trait Vector: Clone + Debug + Send + Sync + 'static {
     fn add_over_root(&mut self, a: f64, x: &Self, y: &Self, floor: f64);
     /// `self = self + a x sqrt(y)`, number by number; `y` below 0 counts as 0.
     fn add_times_root(&mut self, a: f64, x: &Self, y: &Self);
+    /// `self = self + a x / y`, number by number; every `y` is above 0.
+    fn add_quotient(&mut self, a: f64, x: &Self, y: &Self) {
+        let mut half = self.zeros(self.len());
+        half.add_over_root(1.0, x, y, 0.0);
+        self.add_over_root(a, &half, y, 0.0);
+    }
+    /// `self = self + a x exp(y)`, number by number. An engine that does not do it itself waits.
+    fn add_times_exp(&mut self, a: f64, x: &Self, y: &Self) {
+        let all = 0..self.len();
+        let (mut own, x, y) = (self.read(all.clone()), x.read(all.clone()), y.read(all));
+        for ((own, x), y) in own.iter_mut().zip(x).zip(y) {
+            *own += a * x * y.exp();
+        }
+        self.write(0, &own);
+    }
+    /// `self = self + sum_j weights_j vectors_j`, together where the engine can.
+    fn add_weighted(&mut self, weights: &[f64], vectors: &[&Self]) {
+        for (weight, vector) in weights.iter().zip(vectors) {
+            self.axpy(*weight, vector);
+        }
+    }
+    /// `sum_i x_i y_i` of every two of these vectors, `[vectors, vectors]`, in f64; together where the engine can.
+    /// Waits once.
+    fn gram(vectors: &[&Self]) -> Vec<f64> {
+        let n = vectors.len();
+        let mut products = vec![0.0; n * n];
+        for i in 0..n {
+            for j in 0..=i {
+                products[i * n + j] = vectors[i].dot(vectors[j]);
+                products[j * n + i] = products[i * n + j];
+            }
+        }
+        products
+    }
     /// Shortens the vector to this length, if it is longer.
     fn clip(&mut self, length: f64);
     /// `sum_i self_i other_i`, in f64. Waits.

@@ -77,6 +77,11 @@ pub enum Layer {
     Add,
     /// The channels of two or more inputs of one height and width, side by side: several heads, dense blocks.
     Concat,
+    /// The inputs and, behind them, learnt numbers that are the same for every example: a noise that all share.
+    Append {
+        /// How many.
+        numbers: usize,
+    },
     /// Every other row and column, with as many channels of zeros put before and behind as it takes:
     /// He et al. 2016, option A of their CIFAR networks.
     PaddedShortcut {
@@ -124,6 +129,7 @@ impl Layer {
             Self::AveragePool { size } => input.windows(size, size, 0),
             Self::GlobalAveragePool => Shape::vector(input.channels),
             Self::Flatten => Shape::vector(input.size()),
+            Self::Append { numbers } => Shape::vector(input.size() + numbers),
             Self::PaddedShortcut { channels } => Shape { channels, ..input.windows(1, 2, 0) },
             Self::Concat => Shape { channels: inputs.iter().map(|i| i.channels).sum(), ..input },
             Self::BatchNorm
@@ -166,6 +172,10 @@ impl Layer {
                 Parameter::per_channel("weight", input, 1.0),
                 Parameter::per_channel("bias", input, 0.0),
             ],
+            Self::Append { numbers } => {
+                let (initial, torch) = (Initial::Constant(0.0), Layout::Same);
+                vec![Parameter { name: "value", dims: vec![numbers], initial, torch }]
+            }
             _ => Vec::new(),
         }
     }
@@ -209,6 +219,7 @@ impl Layer {
             | Self::Flatten
             | Self::Add => true,
             Self::Linear { .. }
+            | Self::Append { .. }
             | Self::Conv2d { .. }
             | Self::MaxPool { .. }
             | Self::AveragePool { .. }

@@ -50,7 +50,8 @@ impl Node {
         one_after_another(self.layer.statistics(&self.inputs), self.statistics.start)
     }
 
-    /// Whether it has parameters and all of them lie outside those that move.
+    /// Whether it has parameters, and all of them lie outside those that move. Such a layer computes what it does in
+    /// evaluation, and its running statistics stay.
     pub fn stays(&self, moving: &Range<usize>) -> bool {
         let Range { start, end } = self.parameters;
         start < end && (end <= moving.start || moving.end <= start)
@@ -150,6 +151,12 @@ impl Network {
     /// Number of running statistics.
     pub fn statistics(&self) -> usize {
         self.nodes.last().map_or(0, |node| node.statistics.end)
+    }
+
+    /// Whether running statistics move while these parameters do: some layer that is not frozen normalises over
+    /// the batch, so that the loss of an example depends on the others.
+    pub fn moves_statistics(&self, moving: &Range<usize>) -> bool {
+        self.nodes.iter().any(|node| !node.statistics.is_empty() && !node.stays(moving))
     }
 
     /// Shape of an output.

@@ -209,6 +209,7 @@ fn every_layer(gpu: &Cuda) {
         Layer::MaxPool { size: 3, stride: 2, padding: 1 },
         Layer::AveragePool { size: 2 },
         Layer::GlobalAveragePool,
+        Layer::Append { numbers: 3 },
     ];
     for (kernel, stride, padding) in
         [(3, 1, 1), (3, 2, 1), (1, 1, 0), (1, 2, 0), (5, 1, 0), (5, 2, 2)]

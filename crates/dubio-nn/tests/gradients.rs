@@ -3,7 +3,7 @@
 use dubio_nn::cpu::{self, Flat};
 use dubio_nn::engine::{Model as _, Seed, Vector};
 use dubio_nn::layer::Layer::{
-    AveragePool, BatchNorm, Concat, Conv2d, Dropout, Elu, FilterResponseNorm, Flatten,
+    Append, AveragePool, BatchNorm, Concat, Conv2d, Dropout, Elu, FilterResponseNorm, Flatten,
     GaussianDropout, GlobalAveragePool, Linear, MaxPool, PaddedShortcut, Relu, Swish,
 };
 use dubio_nn::layer::{Bias, Layer};
@@ -89,6 +89,7 @@ fn every_layer_has_the_gradient_of_its_function() {
     check_layer(image, MaxPool { size: 3, stride: 2, padding: 1 });
     check_layer(image, AveragePool { size: 2 });
     check_layer(image, GlobalAveragePool);
+    check_layer(image, Append { numbers: 3 });
     for (kernel, stride, padding) in
         [(3, 1, 1), (3, 2, 1), (1, 1, 0), (1, 2, 0), (5, 1, 0), (5, 2, 2)]
     {

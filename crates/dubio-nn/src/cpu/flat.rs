@@ -50,6 +50,15 @@ impl<T: Real> Vector for Flat<T> {
         let terms = x.0.iter().zip(&y.0).map(|(x, y)| a * *x * y.max(T::zero()).sqrt());
         self.0.iter_mut().zip(terms).for_each(|(v, term)| *v = *v + term);
     }
+    fn add_quotient(&mut self, a: f64, x: &Self, y: &Self) {
+        let a = T::of(a);
+        self.0.iter_mut().zip(x.0.iter().zip(&y.0)).for_each(|(v, (x, y))| *v = *v + a * *x / *y);
+    }
+    fn add_times_exp(&mut self, a: f64, x: &Self, y: &Self) {
+        let a = T::of(a);
+        let terms = x.0.iter().zip(&y.0).map(|(x, y)| a * *x * y.exp());
+        self.0.iter_mut().zip(terms).for_each(|(v, term)| *v = *v + term);
+    }
     fn clip(&mut self, length: f64) {
         let own = self.dot(self).sqrt();
         if own > length {

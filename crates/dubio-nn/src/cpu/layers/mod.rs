@@ -10,6 +10,7 @@
 
 mod activation;
 mod add;
+mod append;
 mod average_pool;
 mod batch_norm;
 mod concat;
@@ -26,6 +27,7 @@ mod relu;
 mod swish;
 
 use add::Add;
+use append::Append;
 use average_pool::AveragePool;
 use batch_norm::BatchNorm;
 use concat::Concat;
@@ -155,6 +157,7 @@ pub(super) fn kernel<T: Real>(layer: &Layer, inputs: &[Shape]) -> Box<dyn Kernel
         Layer::Flatten => Box::new(Flatten),
         Layer::Add => Box::new(Add),
         Layer::Concat => Box::new(Concat { channels: inputs.iter().map(|i| i.channels).collect() }),
+        Layer::Append { .. } => Box::new(Append),
         Layer::PaddedShortcut { channels } => Box::new(PaddedShortcut { channels }),
     }
 }

@@ -11,7 +11,8 @@ pub(super) fn forward(pass: &Pass<'_>) {
             device.each("add_two", pass.size_out(), &arguments);
         }
         Layer::Concat => each_input(pass, |which, columns, at, width| {
-            copy_columns(pass, (pass.inputs[which], columns, 0), (pass.output, width, at), columns);
+            let (from, to) = ((pass.inputs[which], columns, 0), (pass.output, width, at));
+            copy_columns(pass, places(pass), from, to, columns);
         }),
         Layer::PaddedShortcut { channels } => {
             shortcut(pass, "padded_shortcut", x, pass.output, channels, pass.size_out());
@@ -24,7 +25,7 @@ pub(super) fn backward(pass: &Pass<'_>, g: Place, inputs: &[Option<Place>]) {
     match pass.node.layer {
         Layer::Concat => each_input(pass, |which, columns, at, width| {
             if let Some(to) = inputs[which] {
-                copy_columns(pass, (g, width, at), (to, columns, 0), columns);
+                copy_columns(pass, places(pass), (g, width, at), (to, columns, 0), columns);
             }
         }),
         Layer::PaddedShortcut { channels } => {
@@ -64,9 +65,15 @@ fn each_input(pass: &Pass<'_>, mut f: impl FnMut(usize, usize, usize, usize)) {
     }
 }
 
-/// Columns of one matrix, given with its width and the first column, to columns of another.
-fn copy_columns(
+/// Places of all examples, each of which has all channels.
+fn places(pass: &Pass<'_>) -> usize {
+    pass.batch * pass.shape().places()
+}
+
+/// Columns of one matrix, given with its width and the first column, to columns of another of as many rows.
+pub(super) fn copy_columns(
     pass: &Pass<'_>,
+    rows: usize,
     (from, width, first): (Place, usize, usize),
     (to, width_out, at): (Place, usize, usize),
     columns: usize,
@@ -74,6 +81,5 @@ fn copy_columns(
     let [width, first, width_out, at, count] =
         [width, first, width_out, at, columns].map(|side| Arg::from(side as i32));
     let arguments = [from.into(), width, first, to.into(), width_out, at, count];
-    let rows = pass.batch * pass.shape().places();
     pass.device.each("copy_columns", rows * columns, &arguments);
 }

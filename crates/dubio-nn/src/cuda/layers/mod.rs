@@ -1,6 +1,7 @@
 //! What each layer asks of the GPU, one layer one file.
 
 mod activation;
+mod append;
 mod batch_norm;
 mod conv2d;
 mod dropout;
@@ -85,6 +86,7 @@ pub(super) fn scratch(node: &Node, capacity: usize) -> usize {
             sums::room(capacity * input.places(), input.channels) + 2 * input.channels
         }
         Layer::FilterResponseNorm => 2 * input.channels * (capacity + 1),
+        Layer::Append { numbers } => append::room(capacity, numbers),
         _ => 0,
     }
 }
@@ -104,6 +106,7 @@ pub(super) fn forward(pass: &Pass<'_>, statistics: Place) {
         Layer::Flatten | Layer::Add | Layer::Concat | Layer::PaddedShortcut { .. } => {
             joints::forward(pass);
         }
+        Layer::Append { numbers } => append::forward(pass, numbers),
     }
 }
 
@@ -137,6 +140,9 @@ pub(super) fn backward(
         }
         Layer::Flatten | Layer::Add | Layer::Concat | Layer::PaddedShortcut { .. } => {
             joints::backward(pass, output_gradient, inputs);
+        }
+        Layer::Append { numbers } => {
+            append::backward(pass, numbers, output_gradient, first, gradient);
         }
     }
 }

@@ -1,0 +1,30 @@
+//! `Layer::Append`: learnt numbers behind the inputs.
+
+use super::{Backward, Forward, Kernel};
+use crate::real::Real;
+
+pub(super) struct Append;
+
+impl<T: Real> Kernel<T> for Append {
+    fn forward(&self, pass: Forward<'_, T>) {
+        let inputs = pass.shape.size();
+        let rows = pass.output.chunks_exact_mut(inputs + pass.theta.len());
+        for (out, x) in rows.zip(pass.input.chunks_exact(inputs)) {
+            out[..inputs].copy_from_slice(x);
+            out[inputs..].copy_from_slice(pass.theta);
+        }
+    }
+
+    fn backward(&self, pass: Backward<'_, T>) {
+        let (inputs, numbers) = (pass.shape.size(), pass.theta.len());
+        let rows = || pass.output_gradient.chunks_exact(inputs + numbers);
+        for (k, gradient) in pass.gradient.iter_mut().enumerate() {
+            let sum: f64 = rows().map(|row| row[inputs + k].wide()).sum();
+            *gradient = *gradient + T::of(sum);
+        }
+        // Empty where nobody asks for it.
+        for (out, row) in pass.input_gradient.chunks_exact_mut(inputs).zip(rows()) {
+            out.copy_from_slice(&row[..inputs]);
+        }
+    }
+}
