@@ -18,6 +18,7 @@ pub mod costs;
 pub mod curves;
 pub mod dee;
 pub mod detection;
+pub mod diagnostics;
 pub mod distributions;
 pub mod examples;
 pub mod given;
