@@ -146,7 +146,7 @@ pub fn enough(
     tested: usize,
 ) -> Result<(), String> {
     let Some(there) = available_bytes() else { return Ok(()) };
-    let network = network_for(network, train)?;
+    let network = network_for(network, train, recipe)?;
     let Samples { samples, points, vectors } = Samples::of(recipe);
     let vectors = (points + 3.0 + vectors) * network.parameters() as f64;
     let batch = recipe.setup.batch.max(TOGETHER.min(train.len())) as f64;

@@ -168,7 +168,7 @@ fn setting(method: &str, key: &str, default: &Value) -> Value {
 /// What settings refer to: each of some types alone, in a list, or searched.
 fn definitions() -> Value {
     let mut all = Map::new();
-    for types in [&["number"][..], &["integer"], &["string"]] {
+    for types in [&["number"][..], &["integer"], &["string"], &["number", "string"]] {
         let one = json!({ "type": types });
         let list = json!({ "type": "array", "items": one });
         let name = types.join("_or_");

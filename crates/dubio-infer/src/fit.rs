@@ -77,10 +77,10 @@ pub fn fit<T: Target>(
 ) -> Outcome<Posterior<T::Vector>, Posterior<T::Vector>> {
     let mut chain = Chain::new(rule, target, stream, member, options);
     let result = chain.run();
-    let report = chain.rule.report();
+    let (report, warnings) = (chain.rule.report(), chain.rule.warnings());
     let factors = if result.is_ok() { chain.rule.factors() } else { Vec::new() };
     let Position { seconds, losses, .. } = chain.position;
-    let record = Record { seconds, losses, report };
+    let record = Record { seconds, losses, report, warnings };
     let posterior =
         Posterior { points: chain.samples, factors: vec![factors], records: vec![record] };
     match result {

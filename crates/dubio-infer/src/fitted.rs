@@ -18,7 +18,7 @@ use crate::head::Head;
 use crate::posterior::{Posterior, Predictive};
 use crate::prior::Gaussian;
 use crate::problem::{Problem, Start};
-use crate::recipe::{Recipe, WarmUp};
+use crate::recipe::{Recipe, Setup, WarmUp};
 use crate::side_by_side::side_by_side;
 use crate::subnetwork::Subnetwork;
 use crate::target::Target;
@@ -87,9 +87,10 @@ impl Recipe {
     ) -> Outcome<Fitted<E>, Option<Fitted<E>>> {
         let nothing = |error: Error| Box::new(Unfinished { error, so_far: None });
         self.check().map_err(nothing)?;
-        training::check(data, &self.setup.augment).map_err(nothing)?;
+        let Setup { augment, noise, .. } = &self.setup;
+        training::check(data, augment, *noise).map_err(nothing)?;
         self.fits(data.len()).map_err(nothing)?;
-        let training = Training::new(engine, data, &self.setup.augment).map_err(nothing)?;
+        let training = Training::with_noise(engine, data, augment, *noise).map_err(nothing)?;
         let training = Arc::new(training);
         let members = self.members();
         options.progress.start("training", members * PIECES);
@@ -191,7 +192,7 @@ impl<E: Engine> Member<'_, E> {
         let engine = self.engine;
         let network = self.recipe.network(self.network, training).map_err(nothing)?;
         let start = start(&network).map_err(nothing)?;
-        let precision = setup.prior_precision(training.len());
+        let precision = self.recipe.prior_precision(training.len());
         let mut task = training.task(Arc::new(Gaussian { precision }));
         let rule = |target: &dyn Target<Vector = E::Vector>| method.rule(&target.start(0).theta);
         let Some(moving) = setup.layers.range(&network.slices()).map_err(nothing)? else {

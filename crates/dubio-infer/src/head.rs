@@ -57,6 +57,9 @@ impl<E: Engine> Head<E> {
         training: &Training<E>,
         stream: &Stream,
     ) -> Self {
+        // Numbers that are drawn are drawn for each point that moves, by the names of the layers.
+        let is_fresh = matches!(start, Start::Fresh);
+        let again = |point| if is_fresh { Start::Fresh } else { Start::Warm(point) };
         let start = match start {
             Start::Fresh => engine.model(&network, 1).start(&stream.child("start")),
             Start::Warm(point) => point,
@@ -66,7 +69,7 @@ impl<E: Engine> Head<E> {
             .seam(from)
             .filter(|&seam| network.shape(Source::Node(seam - 1)).size() <= network.input.size());
         let (Some(seam), Inputs::Ready(inputs)) = (seam, &training.examples.inputs) else {
-            let (start, backbone) = (Start::Warm(start), Backbone(None));
+            let (start, backbone) = (again(start), Backbone(None));
             return Self { network, start, features: None, backbone };
         };
         let (backbone_network, network) = network.split(seam);
@@ -81,7 +84,7 @@ impl<E: Engine> Head<E> {
         let answers = training.examples.answers.clone();
         Self {
             network,
-            start: Start::Warm(Point { theta: moving, statistics: own }),
+            start: again(Point { theta: moving, statistics: own }),
             features: Some(Examples { inputs, answers }),
             backbone: Backbone(Some(backbone)),
         }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::Error;
+use crate::likelihood::NOISE;
 
 /// Which layers move; the others stay where they start.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,7 +16,7 @@ pub enum Layers {
     /// All.
     #[default]
     All,
-    /// The last one that has parameters.
+    /// The last one that has parameters, with a noise that all examples share.
     Last,
     /// Those with these names, or inside blocks with these names.
     #[serde(untagged)]
@@ -48,7 +49,11 @@ impl Layers {
         let layer = |slice: &Slice| slice.name.rsplit_once('.').map_or("", |(l, _)| l).to_string();
         let names = match self {
             Self::All => return Ok(None),
-            Self::Last => slices.last().map(layer).into_iter().collect(),
+            Self::Last => {
+                let last = slices.iter().rev().map(layer).find(|layer| layer != NOISE);
+                let noise = slices.iter().map(layer).find(|layer| layer == NOISE);
+                last.into_iter().chain(noise).collect()
+            }
             Self::Named(names) => names.clone(),
         };
         let belongs = |slice: &Slice, name: &str| {

@@ -24,6 +24,7 @@ pub mod likelihood;
 pub mod lock;
 pub mod memory;
 pub mod methods;
+pub mod noise;
 pub mod optimisers;
 pub mod posterior;
 pub mod predict;

@@ -1,8 +1,10 @@
 //! What a rule carries from one step to the next, part by part, to be written and to be read back.
 
+use std::borrow::Cow;
+
 /// The parts of a rule's state by name.
 pub struct Memory<'a, V> {
-    pub(crate) slots: Vec<(&'static str, Slot<'a, V>)>,
+    pub(crate) slots: Vec<(Cow<'static, str>, Slot<'a, V>)>,
 }
 
 /// A part of a rule's state. Vectors are as long as the parameters.
@@ -22,7 +24,7 @@ impl<'a, V> Memory<'a, V> {
     }
 
     fn with(mut self, name: &'static str, slot: Slot<'a, V>) -> Self {
-        self.slots.push((name, slot));
+        self.slots.push((Cow::Borrowed(name), slot));
         self
     }
 
@@ -54,6 +56,14 @@ impl<'a, V> Memory<'a, V> {
     /// With a list of numbers.
     pub fn numbers(self, name: &'static str, list: &'a mut Vec<f64>) -> Self {
         self.with(name, Slot::Numbers(list))
+    }
+
+    /// That of the `index`-th of several things of one kind, whose parts have the same names.
+    pub fn of(mut self, index: usize) -> Self {
+        for (name, _) in &mut self.slots {
+            *name = Cow::Owned(format!("{index}.{name}"));
+        }
+        self
     }
 
     /// With all that another memory holds.

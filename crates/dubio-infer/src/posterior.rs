@@ -39,6 +39,8 @@ pub struct Record {
     pub losses: Vec<f64>,
     /// What the method tells of itself: acceptance rates, step sizes.
     pub report: Vec<(&'static str, f64)>,
+    /// What a user must know before trusting the samples, in words.
+    pub warnings: Vec<String>,
 }
 
 /// A sample of a predictive distribution.

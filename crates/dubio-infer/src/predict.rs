@@ -29,7 +29,7 @@ pub struct TestTime {
 /// What the samples say of a set.
 #[derive(Clone, Debug)]
 pub struct Predicted {
-    /// `[samples, examples, outputs]`: logits, or mean and standard deviation in the target's unit.
+    /// `[samples, examples, numbers]`: logits, or mean and standard deviation in the target's unit.
     pub values: Vec<f32>,
     /// The shape of the values.
     pub shape: [usize; 3],
@@ -107,7 +107,6 @@ impl<E: Engine> Fitted<E> {
         for part in each {
             values.extend(part?);
         }
-        let shape = [parts * passes, data.len(), outputs];
         let mut integers: Vec<(String, Vec<i64>)> = Vec::new();
         let targets = match &data.answers {
             Answers::Classes { labels, .. } => {
@@ -117,9 +116,11 @@ impl<E: Engine> Fitted<E> {
             Answers::Targets(targets) => Some(targets.iter().map(|&y| y as f32).collect()),
         };
         let likelihood = Arc::clone(&self.training.likelihood);
-        likelihood.unscale(&mut values, scaling);
+        let values = likelihood.predictions(values, scaling);
+        let numbers = values.len() / (parts * passes * data.len()).max(1);
+        let shape = [parts * passes, data.len(), numbers];
         if let Some(at) = values.iter().position(|value| !value.is_finite()) {
-            let (sample, example) = (at / (outputs * data.len()), at / outputs % data.len());
+            let (sample, example) = (at / (numbers * data.len()), at / numbers % data.len());
             return Err(Error::Predicted { sample, example, value: values[at] });
         }
         integers.extend(data.groups.iter().map(|(name, all)| {

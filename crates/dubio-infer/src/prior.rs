@@ -12,17 +12,6 @@ pub trait Prior<V: Vector>: Send + Sync {
     fn value(&self, theta: &V) -> f64;
     /// `to += a grad(-log p)(theta) / examples`.
     fn add_gradient(&self, a: f64, examples: f64, theta: &V, to: &mut V);
-    /// `theta -= rate grad(-log p)(theta) / examples`: weight decay.
-    fn shrink(&self, rate: f64, examples: f64, theta: &mut V) {
-        let mut gradient = theta.zeros(theta.len());
-        self.add_gradient(1.0, examples, theta, &mut gradient);
-        theta.axpy(-rate, &gradient);
-    }
-    /// `theta -= rate (gradient + grad(-log p)(theta) / examples)`.
-    fn descend(&self, rate: f64, examples: f64, gradient: &V, theta: &mut V) {
-        self.shrink(rate, examples, theta);
-        theta.axpy(-rate, gradient);
-    }
     /// Whether its gradient is 0 everywhere.
     fn is_flat(&self) -> bool {
         false
@@ -44,12 +33,6 @@ impl<V: Vector> Prior<V> for Gaussian {
     }
     fn add_gradient(&self, a: f64, examples: f64, theta: &V, to: &mut V) {
         to.axpy(a * (self.precision / examples), theta);
-    }
-    fn shrink(&self, rate: f64, examples: f64, theta: &mut V) {
-        theta.scale(1.0 - rate * (self.precision / examples));
-    }
-    fn descend(&self, rate: f64, examples: f64, gradient: &V, theta: &mut V) {
-        theta.combine(1.0 - rate * (self.precision / examples), -rate, gradient);
     }
     fn is_flat(&self) -> bool {
         self.precision == 0.0

@@ -46,6 +46,8 @@ pub struct Problem<E: Engine> {
     steep: bool,
     start: Start<E::Vector>,
     stream: Stream,
+    /// Whether some layer that moves normalises over the batch.
+    moves_statistics: bool,
     /// The epoch whose order the model has.
     epoch: Option<usize>,
     /// Losses of mini-batches that were asked for in between.
@@ -77,7 +79,9 @@ impl<E: Engine> Problem<E> {
         }
         let mut model = engine.model(network, batch.max(CHUNK.min(examples)));
         let loss: Arc<dyn Loss> = Arc::clone(&task.likelihood) as Arc<dyn Loss>;
-        model.learn(&task.data, &loss, moving.unwrap_or(0..network.parameters()));
+        let moving = moving.unwrap_or(0..network.parameters());
+        let moves_statistics = network.moves_statistics(&moving);
+        model.learn(&task.data, &loss, moving);
         let mut problem = Self {
             examples,
             batch,
@@ -87,6 +91,7 @@ impl<E: Engine> Problem<E> {
             model,
             start,
             stream: stream.clone(),
+            moves_statistics,
             epoch: None,
             losses: Vec::new(),
             sum: None,
@@ -215,12 +220,12 @@ impl<E: Engine> Target for Problem<E> {
     }
 
     fn has_statistics(&self) -> bool {
-        !self.here.statistics.is_empty()
+        self.moves_statistics
     }
 
     fn statistics(&mut self, theta: &E::Vector) -> E::Vector {
         let mut statistics = self.start(0).statistics;
-        if statistics.is_empty() {
+        if !self.moves_statistics {
             return statistics;
         }
         // The mean over all chunks, each by its size: momentum b / (n + b).

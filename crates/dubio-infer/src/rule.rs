@@ -71,6 +71,10 @@ pub trait Rule<V: Vector>: Send {
     fn report(&self) -> Vec<(&'static str, f64)> {
         Vec::new()
     }
+    /// What a user must know before trusting the samples, in words that say what to do.
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
     /// Vectors that its posterior has besides samples: factors of a covariance.
     fn factors(&mut self) -> Vec<V> {
         Vec::new()
@@ -181,17 +185,16 @@ impl<'a, V: Vector> MiniBatch<'a, V> {
 }
 
 /// The gradient of `U / N` in two parts: of the mean loss, and of the prior.
-#[derive(Clone, Copy)]
 pub struct Gradient<'a, V> {
     /// That of the mean loss.
-    pub likelihood: &'a V,
+    pub likelihood: &'a mut V,
     prior: &'a dyn Prior<V>,
     examples: f64,
 }
 
 impl<'a, V: Vector> Gradient<'a, V> {
     /// Of a mean loss over so many examples, and a prior.
-    pub fn new(likelihood: &'a V, prior: &'a dyn Prior<V>, examples: usize) -> Self {
+    pub fn new(likelihood: &'a mut V, prior: &'a dyn Prior<V>, examples: usize) -> Self {
         Self { likelihood, prior, examples: examples as f64 }
     }
 
@@ -205,13 +208,12 @@ impl<'a, V: Vector> Gradient<'a, V> {
         self.prior.add_gradient(a, self.examples, theta, to);
     }
 
-    /// `theta -= rate` times the prior's part.
-    pub fn shrink(&self, rate: f64, theta: &mut V) {
-        self.prior.shrink(rate, self.examples, theta);
-    }
-
-    /// `theta -= rate` times both parts.
-    pub fn descend(&self, rate: f64, theta: &mut V) {
-        self.prior.descend(rate, self.examples, self.likelihood, theta);
+    /// Both parts in one vector, in the place of the first. What moves `theta` must be summed before it is added
+    /// to it: by itself a prior of `N` examples changes a number of 32 bits by less than its last digit.
+    pub fn total(self, theta: &V) -> &'a mut V {
+        if !self.is_flat() {
+            self.prior.add_gradient(1.0, self.examples, theta, self.likelihood);
+        }
+        self.likelihood
     }
 }

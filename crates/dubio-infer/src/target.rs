@@ -60,7 +60,7 @@ pub trait Target {
     fn whole(&mut self, theta: &Self::Vector, gradient: &mut Self::Vector) -> f64;
     /// Mean loss of all examples as they are. Waits.
     fn whole_loss(&mut self, theta: &Self::Vector) -> f64;
-    /// Whether the loss of an example depends on others, through statistics of normalisation.
+    /// Whether the loss of an example depends on others, through statistics of layers that move.
     fn has_statistics(&self) -> bool {
         false
     }

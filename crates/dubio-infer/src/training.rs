@@ -5,12 +5,14 @@ use std::sync::Arc;
 use dubio_data::dataset::{Answers, Dataset, Images, Inputs};
 use dubio_nn::engine::Engine;
 use dubio_nn::examples::{self, Examples, Source};
+use dubio_nn::network::Network;
 use dubio_nn::real::Real;
 use dubio_random::stream::Stream;
 
 use crate::augment::Augmentation;
 use crate::error::Error;
-use crate::likelihood::{Categorical, Gaussian, Likelihood};
+use crate::likelihood::{self, Likelihood};
+use crate::noise::Noise;
 use crate::prior::Prior;
 use crate::problem::Task;
 use crate::scaling::Scaling;
@@ -45,19 +47,28 @@ impl<T: Real> Source<T> for Augmented {
 }
 
 impl<E: Engine> Training<E> {
-    /// From a set, with random changes of its images where asked for.
+    /// From a set, with random changes of its images where asked for. In a regression the noise is predicted for
+    /// every example.
     pub fn new(engine: &E, data: &Dataset, augment: &[Augmentation]) -> Result<Self, Error> {
-        check(data, augment)?;
+        Self::with_noise(engine, data, augment, Noise::PerExample)
+    }
+
+    /// The same with the noise of a regression.
+    pub fn with_noise(
+        engine: &E,
+        data: &Dataset,
+        augment: &[Augmentation],
+        noise: Noise,
+    ) -> Result<Self, Error> {
+        check(data, augment, noise)?;
         let scaling = Scaling::measured(data);
-        let (answers, likelihood): (_, Arc<dyn Likelihood>) = match &data.answers {
-            Answers::Classes { classes, labels } => {
-                let labels = Arc::new(labels.clone());
-                (examples::Answers::Labels(labels), Arc::new(Categorical { classes: *classes }))
-            }
+        let likelihood = likelihood::of(&data.answers, noise)?;
+        let answers = match &data.answers {
+            Answers::Classes { labels, .. } => examples::Answers::Labels(Arc::new(labels.clone())),
             Answers::Targets(targets) => {
                 let scale = scaling.targets().expect("measured on targets");
-                let targets = Arc::new(targets.iter().map(|y| scale.apply(*y)).collect());
-                (examples::Answers::Targets(targets), Arc::new(Gaussian))
+                let targets = targets.iter().map(|y| scale.apply(*y)).collect();
+                examples::Answers::Targets(Arc::new(targets))
             }
         };
         let inputs = match &data.inputs {
@@ -83,6 +94,11 @@ impl<E: Engine> Training<E> {
         self.likelihood.outputs()
     }
 
+    /// The named network for this data.
+    pub fn network(&self, name: &str) -> Result<Network, String> {
+        self.likelihood.network(name, self.scaling.shape())
+    }
+
     /// What there is to learn of it under a prior.
     pub fn task(&self, prior: Arc<dyn Prior<E::Vector>>) -> Task<E> {
         let (data, likelihood) = (self.data.clone(), Arc::clone(&self.likelihood));
@@ -101,13 +117,14 @@ impl<E: Engine> Training<E> {
 }
 
 /// That a set can be learnt from, without making ready for it.
-pub fn check(data: &Dataset, augment: &[Augmentation]) -> Result<(), Error> {
+pub fn check(data: &Dataset, augment: &[Augmentation], noise: Noise) -> Result<(), Error> {
     if data.is_empty() {
         return Err(Error::Unsuited("there are no training examples".to_string()));
     }
     if let Answers::Classes { classes, labels } = &data.answers {
         no_class_is_empty(*classes, labels)?;
     }
+    likelihood::of(&data.answers, noise)?;
     if matches!(data.inputs, Inputs::Features { .. }) && !augment.is_empty() {
         return Err(Error::Unsuited("only images can be augmented".to_string()));
     }

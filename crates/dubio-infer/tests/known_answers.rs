@@ -52,6 +52,15 @@ fn nuts_samples_the_posterior_of_linear_regression() {
 }
 
 #[test]
+fn nuts_at_half_the_temperature_has_half_the_covariance() {
+    let mut target = LinearRegression::new(20, 1.0);
+    let settings = json!({"burn_in": 500, "samples": 20_000, "temperature": 0.5});
+    let posterior = run(&method("nuts", settings), &mut target, 3);
+    let half = target.covariance().map(|row| row.map(|c| 0.5 * c));
+    assert_gaussian(&places(&posterior), target.mean(), half, "nuts at T = 1/2");
+}
+
+#[test]
 fn subspace_sampling_finds_the_posterior_in_the_plane_of_the_path() {
     // The path of descent spans the plane of two parameters, so mean + P z reaches everywhere. Under
     // a prior on z that is wide beside the likelihood, what it samples is the likelihood's Gaussian
@@ -156,20 +165,39 @@ fn sghmc_has_the_stationary_law_of_its_recursion_for_every_step_friction_and_tem
     }
 }
 
+/// What both sample is the posterior in the limit of small steps. `(theta - m)' H (theta - m)` has the mean 2 under it,
+/// the number of parameters, and a larger one where a step adds variance.
 #[test]
 fn the_error_of_both_shrinks_with_the_step() {
-    // What the recursions above converge to is the posterior itself, T H^-1.
-    let target = LinearRegression::new(20, 2.0);
-    let exact = target.covariance();
-    let error = |c: [[f64; 2]; 2]| (c[0][0] / exact[0][0] - 1.0).abs();
-    let sgld = [0.4, 0.04, 0.004].map(|lr| error(langevin(&target, lr, 1.0)));
-    let sghmc = [0.2, 0.02, 0.002].map(|lr| {
-        let law = |u: f64| hamiltonian(lr, 0.3, 1.0, 20.0, u / 20.0);
-        error(of_eigenvalues(target.hessian(), law))
-    });
-    for errors in [sgld, sghmc] {
-        assert!(errors[0] > 5.0 * errors[1] && errors[1] > 5.0 * errors[2], "{errors:?}");
-        assert!(errors[2] < 5e-3, "{errors:?}");
+    for (name, coarse, fine, settings) in
+        [("sgld", 0.4, 0.05, json!({})), ("sghmc", 0.5, 0.02, json!({"friction": 0.3}))]
+    {
+        let distance = |lr: f64| {
+            let mut target = LinearRegression::new(20, 2.0);
+            let mut settings = settings.clone();
+            let chain =
+                json!({"burn_in": 500, "samples": 400_000, "lr": lr, "schedule": "constant"});
+            settings
+                .as_object_mut()
+                .expect("a table")
+                .extend(chain.as_object().expect("a table").clone());
+            let places = places(&run(&method(name, settings), &mut target, 8));
+            let (m, h) = (target.mean(), target.hessian());
+            let squares = places.iter().map(|p| {
+                let d = [p[0] - m[0], p[1] - m[1]];
+                let hd = times(h, d);
+                d[0] * hd[0] + d[1] * hd[1]
+            });
+            mean_and_error(&squares.collect::<Vec<_>>())
+        };
+        let ((far, far_error), (near, near_error)) = (distance(coarse), distance(fine));
+        assert!(far - 5.0 * far_error > 2.2, "{name} at {coarse}: {far} (error {far_error})");
+        // Of the fine step itself there are left one to three parts in a hundred.
+        assert!(
+            (near - 2.0).abs() < 5.0 * near_error + 0.08,
+            "{name} at {fine}: {near} (error {near_error})"
+        );
+        assert!(near_error < 0.03, "{name}: the test can tell");
     }
 }
 
@@ -315,12 +343,13 @@ fn dropout_has_the_mean_and_variance_of_its_noise() {
     }
 }
 
-/// Talts et al. 2018: with parameters from the prior and data from the model, the rank of the true
-/// parameter among posterior samples is uniform.
+/// Talts et al. 2018: with parameters from the prior and data from the model, the rank of the true parameter among
+/// posterior samples is uniform. Ten thousand simulations, so that a standard deviation that is off by a twentieth
+/// shows; the sum of both parameters is the direction in which the posterior is narrowest.
 #[test]
 fn hmc_is_calibrated_on_simulated_data() {
-    let (simulations, kept) = (400, 19);
-    let mut ranks = [[0_usize; 20]; 2];
+    let (simulations, kept, thin) = (10_000, 19, 6);
+    let mut ranks = [[0_usize; 20]; 3];
     for simulation in 0..simulations {
         let stream = Stream::root(23).nth(simulation);
         let mut truth = Flat(vec![0.0; 2]);
@@ -330,17 +359,121 @@ fn hmc_is_calibrated_on_simulated_data() {
         noise.add_noise(1.0, &stream.child("noise"));
         let rows = target.x.iter().zip(&noise.0);
         target.y = rows.map(|(x, e)| x[0] * truth.0[0] + x[1] * truth.0[1] + e).collect();
-        let settings = json!({"burn_in": 30, "samples": kept * 3, "leapfrog": 6, "step": 0.25,
+        let settings = json!({"burn_in": 20, "samples": kept * thin, "leapfrog": 6, "step": 0.3,
             "target_acceptance": 0.0});
         let samples = places(&run(&method("hmc", settings), &mut target, simulation as u64));
-        for i in 0..2 {
-            let below = samples.iter().step_by(3).filter(|s| s[i] < truth.0[i]).count();
-            ranks[i][below] += 1;
+        let quantities = [|p: [f64; 2]| p[0], |p: [f64; 2]| p[1], |p: [f64; 2]| p[0] + p[1]];
+        for (ranks, quantity) in ranks.iter_mut().zip(quantities) {
+            let true_value = quantity([truth.0[0], truth.0[1]]);
+            let below = samples.iter().step_by(thin).filter(|s| quantity(**s) < true_value).count();
+            ranks[below] += 1;
         }
     }
     for counts in ranks {
         let expected = simulations as f64 / 20.0;
         let chi: f64 = counts.iter().map(|&c| (c as f64 - expected).powi(2) / expected).sum();
         assert!(chi < 43.8, "19 degrees of freedom, p = 0.001: {chi} {counts:?}");
+    }
+}
+
+/// Samples of a cycle come after its last epochs; of `fge` in the middle of a cycle, where the rate is lowest.
+#[test]
+fn fge_takes_its_samples_where_the_rate_is_lowest() {
+    let mut target = LinearRegression::new(20, 2.0);
+    target.batch = 6;
+    let settings = json!({"epochs": 3, "samples": 3, "cycle_epochs": 4, "lr": 0.1, "lr_high": 0.1, "lr_low": 0.001,
+        "momentum": 0.5});
+    let samples = places(&run(&method("fge", settings), &mut target, 1));
+    // A sample is where the next epoch, of four batches, begins: after 5 epochs, 9 and 13, the last of which is the end.
+    assert_eq!(target.visited.len(), 13 * 4);
+    assert_eq!(samples[..2], [target.visited[5 * 4], target.visited[9 * 4]]);
+    assert_eq!(samples.len(), 3);
+}
+
+/// Mean, and variances over those of the posterior, of particles.
+fn particles(count: usize) -> ([f64; 2], [f64; 2]) {
+    let mut target = LinearRegression::new(20, 2.0);
+    let settings = json!({"particles": count, "epochs": 3000, "lr": 0.05, "schedule": "cosine"});
+    let all = places(&run(&method("svgd", settings), &mut target, 1));
+    assert_eq!(all.len(), count);
+    let (mean, covariance) = (target.mean(), target.covariance());
+    let each = [0, 1].map(|i| {
+        let ours = all.iter().map(|place| place[i]).sum::<f64>() / count as f64;
+        let spread = all.iter().map(|place| (place[i] - ours).powi(2)).sum::<f64>() / count as f64;
+        ((ours - mean[i]) / covariance[i][i].sqrt(), spread / covariance[i][i])
+    });
+    (each.map(|(mean, _)| mean), each.map(|(_, spread)| spread))
+}
+
+/// Particles under a Gaussian posterior come to rest around its mean, and their variances approach its own as there
+/// are more of them. An independent loop in numpy has 0.59 and 0.61 of them with 4 particles, 0.80 with 16, 0.91 with
+/// 64, 0.96 with 200, from other starts:
+///
+/// d2 = ((x[:, None] - x[None]) ** 2).sum(-1)
+/// h = np.median(d2[np.triu_indices(k, 1)]) / np.log(k + 1)
+/// K = np.exp(-d2 / h)
+/// phi = (K @ ((x - m) @ P / n) - 2 / (h * n) * (K.sum(1)[:, None] * x - K @ x)) / k  # then Adam on phi
+#[test]
+fn svgd_finds_the_posterior_of_linear_regression_as_particles_grow() {
+    for (count, least, most) in [(4, 0.5, 0.7), (16, 0.77, 0.84), (64, 0.89, 0.94)] {
+        let (means, variances) = particles(count);
+        assert!(means.iter().all(|mean| mean.abs() < 0.02), "{count}: {means:?}");
+        let there = variances.iter().all(|variance| (least..most).contains(variance));
+        assert!(there, "{count}: {variances:?}");
+    }
+}
+
+/// The factorised Gaussian that is closest to a Gaussian posterior has its mean, and as variances one over the
+/// diagonal of its precision: smaller ones than the posterior's (Bishop 2006, section 10.1.2).
+#[test]
+fn variational_methods_find_the_closest_factorised_gaussian() {
+    for (name, settings) in [
+        (
+            "vi",
+            json!({"epochs": 20_000, "lr": 0.02, "log_std_lr": 0.02, "draws": 2, "samples": 50_000}),
+        ),
+        (
+            "ivon",
+            json!({"epochs": 60_000, "lr": 0.05, "curvature": 0.1, "curvature_momentum": 0.9998, "samples": 50_000}),
+        ),
+    ] {
+        let mut target = LinearRegression::new(20, 2.0);
+        let posterior = run(&method(name, settings), &mut target, 5);
+        let [[a, _], [_, b]] = target.hessian();
+        let found = posterior.factors[0][0].0.clone();
+        // `vi` leaves log standard deviations, `ivon` precisions.
+        let variances = match name {
+            "vi" => found.iter().map(|r| (2.0 * r).exp()).collect(),
+            _ => found.iter().map(|p| 1.0 / p).collect::<Vec<f64>>(),
+        };
+        for (variance, precision) in variances.iter().zip([a, b]) {
+            let ratio = variance * precision;
+            assert!((0.93..1.07).contains(&ratio), "{name}: {ratio} times the closest variance");
+        }
+        let mean = target.mean();
+        for i in 0..2 {
+            let values: Vec<f64> = posterior.points.iter().map(|p| p.theta.0[i]).collect();
+            let (value, error) = mean_and_error(&values);
+            let near = 5.0 * error + 0.05 * variances[i].sqrt();
+            assert!((value - mean[i]).abs() < near, "{name}: mean {i} is {value}, not {}", mean[i]);
+            let squares: Vec<f64> = values.iter().map(|v| (v - value).powi(2)).collect();
+            let (spread, error) = mean_and_error(&squares);
+            assert!(
+                (spread - variances[i]).abs() < 5.0 * error,
+                "{name}: {spread} {}",
+                variances[i]
+            );
+        }
+    }
+}
+
+#[test]
+fn ivon_at_half_the_temperature_has_half_the_variance() {
+    let mut target = LinearRegression::new(20, 2.0);
+    let settings = json!({"epochs": 60_000, "lr": 0.05, "curvature": 0.1, "curvature_momentum": 0.9998, "samples": 10, "temperature": 0.5});
+    let posterior = run(&method("ivon", settings), &mut target, 5);
+    let [[a, _], [_, b]] = target.hessian();
+    for (found, precision) in posterior.factors[0][0].0.iter().zip([a, b]) {
+        assert!((0.93..1.07).contains(&(found / (2.0 * precision))), "{found} {precision}");
     }
 }

@@ -79,8 +79,16 @@ fn the_promised_number_of_samples_comes_out() {
 #[test]
 fn the_same_stream_gives_the_same_bytes_and_another_gives_others_where_anything_is_drawn() {
     // Full batches and a fixed start: these draw nothing on such a target.
-    let drawless =
-        ["sgd", "deep-ensemble", "snapshot", "fge", "swa", "mc-dropout", "gaussian-dropout"];
+    let drawless = [
+        "sgd",
+        "deep-ensemble",
+        "snapshot",
+        "fge",
+        "swa",
+        "mc-dropout",
+        "gaussian-dropout",
+        "svgd",
+    ];
     for (method, _) in quick_methods() {
         let name = method.card().name;
         let of = |seed| contents(&run(&method, &mut small(), seed));
@@ -291,6 +299,7 @@ const IMPOSSIBLE: &[(&str, &[&str])] = &[
     ("samples", &["0"]),
     ("thin", &["0"]),
     ("leapfrog", &["0"]),
+    ("jitter", &["1", "-0.1"]),
     ("max_depth", &["0"]),
     ("rank", &["0"]),
     ("cycle_epochs", &["0", "1"]),
@@ -301,6 +310,14 @@ const IMPOSSIBLE: &[(&str, &[&str])] = &[
     ("epochs", &[]),
     ("burn_in", &[]),
     ("noise_from", &[]),
+    ("particles", &["0", "2000"]),
+    ("initial_std", &["0"]),
+    ("log_std_lr", &["0"]),
+    ("kl_weight", &["-1"]),
+    ("kl_warm_up", &[]),
+    ("draws", &["0"]),
+    ("curvature", &["0"]),
+    ("curvature_momentum", &["1", "-0.1"]),
 ];
 
 #[test]
@@ -341,6 +358,7 @@ fn an_impossible_setup_is_refused_by_name_with_every_method() {
             ("layers", &["3", "[]", "[1]"]),
             ("augment", &["\"crp\"", "[\"flip\", 1]"]),
             ("start", &["3"]),
+            ("noise", &["0", "-1", "\"loud\"", "[]"]),
         ] {
             for text in values {
                 let value: Value = serde_json::from_str(text).expect("JSON");
@@ -374,7 +392,7 @@ fn alone(recipe: &Recipe, network: &str, examples: u32, stream: &Stream) -> Vec<
     let training = Training::new(&engine, &digits(examples), &[]).expect("digits");
     let network = recipe.network(network, &training).expect("a network");
     let batch = recipe.setup.batch;
-    let task = task(&training, recipe.setup.prior_precision(training.len()));
+    let task = task(&training, recipe.prior_precision(training.len()));
     let problem = Problem::new(&engine, &network, &task, batch, None, Start::Fresh, stream);
     let mut problem = problem.expect("a problem");
     let rule = recipe.method.rule(&problem.start(0).theta);
@@ -447,7 +465,7 @@ fn layers_that_stay_are_as_good_as_never_looked_at_again() {
             let engine = Double::default();
             let training = Training::new(&engine, &data, &[]).expect("digits");
             let network = recipe.network(network, &training).expect("a network");
-            let task = task(&training, recipe.setup.prior_precision(training.len()));
+            let task = task(&training, recipe.prior_precision(training.len()));
             let stream = root.child("member").nth(0);
             let moving = recipe.setup.layers.range(&network.slices()).expect("layers");
             let moving = moving.expect("not all");
@@ -479,16 +497,41 @@ fn layers_that_stay_keep_their_running_statistics() {
     let weights = folder.path().join("start.safetensors");
     std::fs::write(&weights, &trained.weights().expect("weights")[0]).expect("written");
     let begin = &trained.posterior.points[0];
-    for (layers, moving) in [(json!("last"), 0), (json!(["layer3", "bn", "fc"]), 1)] {
-        let settings = json!({"members": 1, "start": weights, "layers": layers});
+    let part = json!(["layer3", "bn", "fc"]);
+    // Augmented images are run through the layers that stay at every step, others only once.
+    for (layers, augment, moving) in
+        [(json!("last"), json!([]), 0), (json!("last"), json!(["flip"]), 0), (part, json!([]), 1)]
+    {
+        let settings =
+            json!({"members": 1, "start": weights, "layers": layers, "augment": augment});
         let settings = quick_recipes(&settings).into_iter();
-        for recipe in settings.filter(|recipe| recipe.method.bears_batch_norm()) {
+        for recipe in settings.filter(|recipe| moving == 0 || recipe.method.bears_batch_norm()) {
             for point in fitted(&recipe, "preresnet20/8", 80, 6).posterior.points {
                 let name = recipe.method.card().name;
                 let pairs = point.statistics.0.iter().zip(&begin.statistics.0);
                 let moved = pairs.filter(|(a, b)| a != b).count();
                 assert_eq!(moved > 0, moving > 0, "{name} {layers}: {moved} statistics moved");
                 assert!(moved < begin.statistics.0.len() / 2 + begin.statistics.0.len() / 4);
+            }
+        }
+    }
+}
+
+/// A plan accepts what can be run: all methods on the last layer, and those that need a potential on no layers that
+/// normalise over the batch.
+#[test]
+fn methods_that_need_a_potential_move_no_batch_normalisation() {
+    let engine = Single::default();
+    let training = Training::new(&engine, &digits(80), &[]).expect("digits");
+    for (layers, moves) in
+        [(json!("last"), false), (json!(["bn", "fc"]), true), (json!("all"), true)]
+    {
+        for recipe in quick_recipes(&json!({"layers": layers})) {
+            let network = recipe.network("preresnet20/8", &training).expect("a network");
+            let suits = recipe.suits(&network);
+            assert_eq!(suits.is_ok(), !moves || recipe.method.bears_batch_norm(), "{suits:?}");
+            if let Err(error) = suits {
+                assert!(error.to_string().contains("layers = \"last\""), "{error}");
             }
         }
     }

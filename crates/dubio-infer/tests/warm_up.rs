@@ -7,9 +7,12 @@ use std::time::Duration;
 
 use dubio_data::dataset::Dataset;
 use dubio_infer::Error;
-use dubio_infer::fit::{Checkpoints, Options};
+use dubio_infer::fit::{self, Checkpoints, Options};
 use dubio_infer::fitted::Fitted;
+use dubio_infer::problem::{Problem, Start};
 use dubio_infer::recipe::Recipe;
+use dubio_infer::target::Target as _;
+use dubio_infer::training::Training;
 use dubio_nn::Single;
 use dubio_progress::Progress;
 use dubio_random::stream::Stream;
@@ -37,6 +40,32 @@ fn a_chain_that_does_not_move_keeps_the_last_sample_of_its_warm_up() {
     assert_eq!(long.posterior.records[0].losses.len(), 21);
     assert!(last(&long) < 0.2 && last(&short) > 0.5, "{} {}", last(&long), last(&short));
     assert!(last(&long) <= long.posterior.records[0].losses[19] * 1.05);
+}
+
+/// A chain of samples is followed by one that does not move: its sample is the last of the chain, which runs on the
+/// warm-up's own stream.
+#[test]
+fn the_start_is_the_last_sample_of_the_warm_up_and_not_another() {
+    let data = digits(80);
+    let first = json!({"burn_in": 1, "samples": 3, "lr": 0.05, "batch": 40});
+    let mut named = first.clone();
+    named["method"] = json!("sgld");
+    let settings =
+        json!({"epochs": 1, "lr": 1e-30, "weight_decay": 0.0, "batch": 40, "warm_up": named});
+    let whole = fitted(&recipe("sgd", settings), &data, &Options::default()).expect("fits");
+
+    let (engine, first) = (Single::default(), recipe("sgld", first));
+    let training = Training::new(&engine, &data, &[]).expect("digits");
+    let network = first.network("mlp-10", &training).expect("a network");
+    let stream = Stream::root(3).child("member").nth(0).child("warm-up");
+    let task = task(&training, first.prior_precision(training.len()));
+    let problem = Problem::new(&engine, &network, &task, 40, None, Start::Fresh, &stream);
+    let mut problem = problem.expect("a problem");
+    let rule = first.method.rule(&problem.start(0).theta);
+    let chain = fit::fit(rule, &mut problem, &stream, 0, &Options::default()).expect("fits").points;
+    assert_eq!(chain.len(), 3);
+    assert_eq!(whole.posterior.points[0].theta, chain[2].theta);
+    assert!(chain[0].theta != chain[2].theta && chain[1].theta != chain[2].theta);
 }
 
 /// Asks for a stop after so many steps, and counts what is done.

@@ -131,7 +131,8 @@ fn explain_method(args: &Args, card: &methods::Card) -> Result<()> {
             let value = match value {
                 serde_json::Value::Null => match &name[..] {
                     "members" => json!(recipe.members()),
-                    "weight_decay" => json!(recipe.setup.prior_precision(1)),
+                    "weight_decay" if recipe.setup.prior_std.is_some() => json!("see prior_std"),
+                    "weight_decay" => json!(recipe.prior_precision(1)),
                     "prior_std" => json!("see weight_decay"),
                     _ => json!("none"),
                 },

@@ -1,10 +1,9 @@
 //! What a run is estimated to cost.
 
-use dubio_data::dataset::{Answers, Dataset, Inputs};
+use dubio_data::dataset::{Dataset, Inputs};
 use dubio_infer::recipe::Recipe;
-use dubio_infer::training;
+use dubio_infer::{likelihood, training};
 use dubio_nn::network::Network;
-use dubio_nn::networks;
 use dubio_nn::shape::Shape;
 use serde::{Deserialize, Serialize};
 
@@ -27,25 +26,26 @@ pub struct Cost {
     pub seconds: f64,
 }
 
-/// The network for such data.
-pub(crate) fn network_for(network: &str, train: &Dataset) -> Result<Network, String> {
+/// The network that a recipe moves on such data.
+pub(crate) fn network_for(
+    network: &str,
+    train: &Dataset,
+    recipe: &Recipe,
+) -> Result<Network, String> {
     let shape = match &train.inputs {
         Inputs::Images(p) => Shape::image(p.channels, p.height, p.width),
         Inputs::Features { width, .. } => Shape::vector(*width),
     };
-    let outputs = match &train.answers {
-        Answers::Classes { classes, .. } => *classes,
-        Answers::Targets(_) => 2,
-    };
-    networks::build(network, shape, outputs)
+    let likelihood = likelihood::of(&train.answers, recipe.setup.noise);
+    likelihood.map_err(|e| e.to_string())?.network(network, shape)
 }
 
 pub(super) fn cost(network: &str, train: &Dataset, recipe: &Recipe) -> Result<Cost, Error> {
-    let network = network_for(network, train).map_err(Error::Unfit)?;
+    let network = network_for(network, train, recipe).map_err(Error::Unfit)?;
     let unfit = |e: dubio_infer::Error| Error::Unfit(e.to_string());
     recipe.suits(&network).map_err(unfit)?;
     // What cannot be learnt from is found now, not after hours.
-    training::check(train, &recipe.setup.augment).map_err(unfit)?;
+    training::check(train, &recipe.setup.augment, recipe.setup.noise).map_err(unfit)?;
     let examples = train.len();
     recipe.fits(examples).map_err(unfit)?;
     let epochs = recipe.passes();

@@ -122,7 +122,11 @@ impl<'a, T: Target> Chain<'a, T> {
                 Keep::Only(index) => vec![self.points[index].clone()],
                 Keep::Nothing => Vec::new(),
             };
-            for point in kept {
+            for mut point in kept {
+                // Those of the last batches belong to networks that the chain has left.
+                if self.target.has_statistics() {
+                    point.statistics = self.target.statistics(&point.theta);
+                }
                 self.keep(point, || format!("epoch {}", epoch + 1))?;
             }
             self.position.epoch += 1;

@@ -35,6 +35,8 @@ impl Settings for Csgld {
         rule: "sgld at lr/2 (cos(pi mod(t - 1, c) / c) + 1), noise only in the last epochs of a cycle",
         citation: "Zhang et al. 2020; Ashukha et al. 2020, eq. 16",
     };
+    const PRIOR_STD: Option<f64> = Some(1.0);
+    const IS_CHAIN: bool = true;
 
     fn check(&self) -> Result<(), Wrong> {
         positive(&[("lr", self.lr)])?;

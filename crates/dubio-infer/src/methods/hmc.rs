@@ -5,12 +5,16 @@ use dubio_random::stream::Stream;
 use dubio_random::uniform::uniform;
 use serde::{Deserialize, Serialize};
 
+use super::energies::{DIVERGENT, Energies};
 use super::{Card, Settings, at_least_one, no_potential, positive};
 use crate::error::Error;
 use crate::memory::Memory;
 use crate::rule::{Draws, Rule};
 use crate::target::{Potential, Target};
 use crate::wrong::Wrong;
+
+/// Fraction of accepted moves below which a chain hardly moves.
+const LOW_ACCEPTANCE: f64 = 0.2;
 
 /// Settings of `hmc`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,8 +24,12 @@ pub struct Hmc {
     pub burn_in: usize,
     /// Samples, each the end of a trajectory.
     pub samples: usize,
-    /// Leapfrog steps of a trajectory.
+    /// Leapfrog steps of a trajectory, on average.
     pub leapfrog: usize,
+    /// How far the number of leapfrog steps is drawn from its average, as a fraction of it: with 0.5 a trajectory
+    /// has from half to one and a half times as many. Without it a trajectory that ends where it began, as that
+    /// of a Gaussian does after a whole period, leaves the chain where it is.
+    pub jitter: f64,
     /// Size of a leapfrog step; the first one where it is adapted.
     pub step: f64,
     /// Acceptance rate that the step size is brought to during burn-in; 0 to leave it as it is.
@@ -36,6 +44,7 @@ impl Default for Hmc {
             burn_in: 100,
             samples: 100,
             leapfrog: 50,
+            jitter: 0.5,
             step: 1e-3,
             target_acceptance: 0.8,
             temperature: 1.0,
@@ -48,12 +57,15 @@ impl Settings for Hmc {
         name: "hmc",
         summary: "Full-batch Hamiltonian Monte Carlo with Metropolis correction: asymptotically exact.",
         rule: "p ~ Normal(0, I); leapfrog on U; accept with probability min(1, exp(-change of U + |p|^2/2))",
-        citation: "Duane et al. 1987; step size by dual averaging, Hoffman and Gelman 2014",
+        citation: "Duane et al. 1987; trajectories of random length, Mackenzie 1989; step size by dual averaging, Hoffman and Gelman 2014",
     };
+    const PRIOR_STD: Option<f64> = Some(1.0);
+    const IS_CHAIN: bool = true;
 
     fn check(&self) -> Result<(), Wrong> {
         at_least_one(&[("samples", self.samples), ("leapfrog", self.leapfrog)])?;
         positive(&[("step", self.step), ("temperature", self.temperature)])?;
+        super::fraction("jitter", self.jitter)?;
         super::fraction("target_acceptance", self.target_acceptance)
     }
 
@@ -66,7 +78,7 @@ impl Settings for Hmc {
             room: [(); 3].map(|()| like.zeros(like.len())),
             averages,
             accepted: 0,
-            proposed: 0,
+            energies: Energies::default(),
         })
     }
 
@@ -115,20 +127,44 @@ struct Chain<V> {
     /// A trajectory's position, momentum and gradient.
     room: [V; 3],
     averages: DualAverages,
-    /// Moves accepted and proposed since burn-in.
+    /// Moves accepted since burn-in.
     accepted: u64,
-    proposed: u64,
+    energies: Energies,
+}
+
+/// The end of a trajectory.
+struct Proposal {
+    accepted: bool,
+    /// The probability of that.
+    probability: f64,
+    /// The energy where the trajectory began.
+    energy: f64,
+    divergent: bool,
+}
+
+impl Hmc {
+    /// Leapfrog steps of a trajectory, drawn without a look at where it begins.
+    fn steps(&self, stream: &Stream) -> usize {
+        let spread = 2.0 * uniform(&mut stream.child("length").generator()) - 1.0;
+        ((self.leapfrog as f64 * (1.0 + self.jitter * spread)).round() as usize).max(1)
+    }
 }
 
 impl<V: Vector> Chain<V> {
-    /// A trajectory from `theta`; whether its end was accepted, and with what probability.
+    /// Of the moves since burn-in; none before the first sample.
+    fn acceptance_rate(&self) -> Option<f64> {
+        let moves = self.energies.draws();
+        (moves > 0).then(|| self.accepted as f64 / moves as f64)
+    }
+
+    /// A trajectory from `theta`, whose end may be accepted.
     fn propose(
         &mut self,
         theta: &mut V,
         target: &mut dyn Target<Vector = V>,
         step: f64,
         stream: &Stream,
-    ) -> Result<(bool, f64), Error> {
+    ) -> Result<Proposal, Error> {
         let here = match self.gradient.take() {
             Some(gradient) => self.gradient.insert(gradient),
             None => {
@@ -148,10 +184,11 @@ impl<V: Vector> Chain<V> {
         let force = step / self.settings.temperature;
         let mut after = before;
         momentum.axpy(-0.5 * force, gradient);
-        for leap in 0..self.settings.leapfrog {
+        let steps = self.settings.steps(stream);
+        for leap in 1..=steps {
             position.axpy(step, momentum);
             after = Potential::at(target, position, gradient);
-            let last = leap + 1 == self.settings.leapfrog;
+            let last = leap == steps;
             momentum.axpy(if last { -0.5 * force } else { -force }, gradient);
         }
         let lower = after.below(before) / self.settings.temperature;
@@ -164,7 +201,9 @@ impl<V: Vector> Chain<V> {
             here.copy_from(gradient);
             self.potential = after;
         }
-        Ok((accepted, probability))
+        let energy = (before.likelihood + before.prior) / self.settings.temperature + kinetic;
+        let divergent = change.is_nan() || change < -DIVERGENT;
+        Ok(Proposal { accepted, probability, energy, divergent })
     }
 }
 
@@ -179,13 +218,29 @@ impl<V: Vector> Rule<V> for Chain<V> {
             .number("potential.prior", &mut self.potential.prior)
             .and(self.averages.memory())
             .count("accepted", &mut self.accepted)
-            .count("proposed", &mut self.proposed)
+            .and(self.energies.memory())
     }
     fn report(&self) -> Vec<(&'static str, f64)> {
-        // Before the first sample there is no rate.
-        let rate = self.accepted as f64 / self.proposed as f64;
-        let rate = (self.proposed > 0).then_some(("acceptance_rate", rate));
-        rate.into_iter().chain([("step", self.averages.step(false))]).collect()
+        let step = ("step", self.averages.step(false));
+        match self.acceptance_rate() {
+            None => vec![step],
+            Some(rate) => {
+                let mut all = vec![("acceptance_rate", rate), step];
+                all.extend(self.energies.report());
+                all
+            }
+        }
+    }
+    fn warnings(&self) -> Vec<String> {
+        let mut all = self.energies.warnings("hmc");
+        if let Some(rate) = self.acceptance_rate().filter(|rate| *rate < LOW_ACCEPTANCE) {
+            all.push(format!(
+                "hmc: {:.1} % of the moves were accepted, so the samples are few places over and over; take a \
+                 smaller `step` or a longer `burn_in`, in which it is adapted",
+                100.0 * rate
+            ));
+        }
+        all
     }
 }
 
@@ -203,13 +258,13 @@ impl<V: Vector> Draws<V> for Chain<V> {
         let theta = &mut points[0].theta;
         let burning_in = index < self.settings.burn_in;
         let step = self.averages.step(burning_in);
-        let (accepted, probability) = self.propose(theta, target, step, stream)?;
+        let proposal = self.propose(theta, target, step, stream)?;
         if burning_in {
-            self.averages.learn(probability);
+            self.averages.learn(proposal.probability);
             return Ok(Vec::new());
         }
-        self.accepted += u64::from(accepted);
-        self.proposed += 1;
+        self.accepted += u64::from(proposal.accepted);
+        self.energies.add(proposal.energy, proposal.divergent);
         // A refused move counts the point where the chain stays once more.
         Ok(vec![theta.clone()])
     }

@@ -4,9 +4,11 @@ pub mod csghmc;
 pub mod csgld;
 pub mod deep_ensemble;
 mod elliptical_slice;
+mod energies;
 pub mod fge;
 pub mod gaussian_dropout;
 pub mod hmc;
+pub mod ivon;
 pub mod mc_dropout;
 mod no_u_turn;
 pub mod nuts;
@@ -16,9 +18,11 @@ pub mod sghmc;
 pub mod sgld;
 pub mod snapshot;
 pub mod subspace;
+pub mod svgd;
 pub mod swa;
 pub mod swag;
 pub mod trajectory;
+pub mod vi;
 
 use dubio_nn::engine::{Engine, Vector};
 use dubio_nn::network::Network;
@@ -54,6 +58,11 @@ pub trait Settings: Clone + Default + Serialize + DeserializeOwned {
     const CARD: Card;
     /// Independent runs unless asked otherwise.
     const MEMBERS: usize = 1;
+    /// Standard deviation of the prior on every parameter unless asked otherwise; `None` for weight decay, whose
+    /// prior depends on the number of examples.
+    const PRIOR_STD: Option<f64> = None;
+    /// Whether its samples are successive states of a Markov chain, whose convergence can be looked at.
+    const IS_CHAIN: bool = false;
     /// What cannot be, in words that say what to do.
     fn check(&self) -> Result<(), Wrong>;
     /// The method at work on vectors like this one.
@@ -161,6 +170,16 @@ macro_rules! methods {
                 match self { $(Self::$variant(_) => $module::$variant::MEMBERS),+ }
             }
 
+            /// Standard deviation of its prior unless asked otherwise; `None` for weight decay.
+            pub fn default_prior_std(&self) -> Option<f64> {
+                match self { $(Self::$variant(_) => $module::$variant::PRIOR_STD),+ }
+            }
+
+            /// Whether its samples are successive states of a Markov chain.
+            pub fn is_chain(&self) -> bool {
+                match self { $(Self::$variant(_) => $module::$variant::IS_CHAIN),+ }
+            }
+
             /// Names of its settings.
             pub(crate) fn settings(&self) -> Vec<String> {
                 match self { $(Self::$variant(settings) => names(settings)),+ }
@@ -209,12 +228,15 @@ methods! {
     Hmc in hmc,
     Nuts in nuts,
     Subspace in subspace,
+    Svgd in svgd,
+    Vi in vi,
+    Ivon in ivon,
 }
 
 /// A network whose loss depends on other examples than the one it is of.
 pub(crate) fn no_potential(method: &str) -> Error {
     Error::Unsuited(format!(
-        "{method} needs a potential that is a function of the parameters alone, which it is not with batch normalisation; use a network without it, such as resnet20-frn"
+        "{method} needs a potential that is a function of the parameters alone, which it is not with batch normalisation; use a network without it, such as resnet20-frn, or sample the last layer only, with layers = \"last\""
     ))
 }
 

@@ -27,6 +27,12 @@ pub(super) struct Turn {
     pub(super) diverging: bool,
     pub(super) leaps: u64,
     pub(super) step: f64,
+    /// `U / T + |p|^2 / 2`.
+    pub(super) energy: f64,
+    /// Mean probability of accepting the points of the trajectory.
+    pub(super) acceptance: f64,
+    /// Whether it was still going on when it had as many steps as it may have.
+    pub(super) cut_short: bool,
 }
 
 /// What the library's thread says.
@@ -80,12 +86,16 @@ impl Library {
                 .map_err(|e| failed(&e))?;
             chain.set_position(&begin).map_err(|e| failed(&e))?;
             for _ in 0..burn_in + samples {
-                let (position, progress) = chain.draw().map_err(|e| failed(&e))?;
+                let (position, _, stats, progress) =
+                    chain.expanded_draw().map_err(|e| failed(&e))?;
                 let turn = Turn {
                     position: position.to_vec(),
                     diverging: progress.diverging,
                     leaps: progress.num_steps,
                     step: progress.step_size,
+                    energy: stats.point.energy,
+                    acceptance: stats.adapt.step_size.mean_tree_accept,
+                    cut_short: stats.maxdepth_reached,
                 };
                 tells.send(Said::Drawn(turn)).map_err(|e| failed(&e))?;
             }

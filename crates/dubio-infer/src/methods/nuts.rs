@@ -5,6 +5,7 @@ use dubio_random::stream::Stream;
 use rand::Rng as _;
 use serde::{Deserialize, Serialize};
 
+use super::energies::Energies;
 use super::hmc::first_potential;
 use super::no_u_turn::{Answer, Library, Tuning};
 use super::{Card, Settings, at_least_one, fraction, positive};
@@ -36,6 +37,8 @@ impl Default for Nuts {
     }
 }
 
+/// Fraction of trajectories that may be cut short without a warning.
+const OFTEN: f64 = 0.1;
 /// Of a trajectory; a thousand million steps.
 const DEEPEST: usize = 30;
 
@@ -46,6 +49,8 @@ impl Settings for Nuts {
         rule: "trajectories doubled until they turn back; one of their points drawn with weight exp(-U - |p|^2/2)",
         citation: "Hoffman and Gelman 2014; nuts-rs, Seyboldt et al.",
     };
+    const PRIOR_STD: Option<f64> = Some(1.0);
+    const IS_CHAIN: bool = true;
 
     fn check(&self) -> Result<(), Wrong> {
         at_least_one(&[("samples", self.samples), ("max_depth", self.max_depth)])?;
@@ -94,9 +99,12 @@ impl Settings for Nuts {
 /// Of the samples so far.
 #[derive(Default)]
 struct Tally {
-    samples: u64,
-    divergent: u64,
+    energies: Energies,
     leaps: u64,
+    /// Trajectories that were cut short at the greatest depth.
+    cut_short: u64,
+    /// Sum of the acceptance rates.
+    acceptance: f64,
     /// The last step size.
     step: f64,
 }
@@ -155,25 +163,42 @@ impl<V: Vector> Rule<V> for Turns<V> {
         Some(self)
     }
     fn memory(&mut self) -> Memory<'_, V> {
-        let Tally { samples, divergent, leaps, step } = &mut self.tally;
+        let Tally { energies, leaps, cut_short, acceptance, step } = &mut self.tally;
         Memory::none()
             .optional("begin", &mut self.begin)
             .count("seed", &mut self.seed)
-            .count("samples", samples)
-            .count("divergent", divergent)
+            .and(energies.memory())
             .count("leaps", leaps)
+            .count("cut_short", cut_short)
+            .number("acceptance", acceptance)
             .number("step", step)
     }
     fn report(&self) -> Vec<(&'static str, f64)> {
-        let Tally { samples, divergent, leaps, step } = self.tally;
-        if samples == 0 {
+        let Tally { energies, leaps, cut_short, acceptance, step } = &self.tally;
+        if energies.draws() == 0 {
             return Vec::new(); // there is nothing to tell
         }
-        vec![
-            ("divergent_draws", divergent as f64),
-            ("leapfrog_steps", leaps as f64 / samples as f64),
-            ("step", step),
-        ]
+        let each = 1.0 / energies.draws() as f64;
+        let mut all = vec![
+            ("acceptance_rate", acceptance * each),
+            ("leapfrog_steps", *leaps as f64 * each),
+            ("draws_at_max_depth", *cut_short as f64),
+            ("step", *step),
+        ];
+        all.extend(energies.report());
+        all
+    }
+    fn warnings(&self) -> Vec<String> {
+        let mut all = self.tally.energies.warnings("nuts");
+        let (draws, cut_short) = (self.tally.energies.draws(), self.tally.cut_short);
+        if cut_short as f64 > OFTEN * draws as f64 {
+            all.push(format!(
+                "nuts: {cut_short} of {draws} trajectories were cut short at `max_depth` = {}, so the chain moves \
+                 less far than it could; raise it, or run the chain longer (`samples`)",
+                self.settings.max_depth
+            ));
+        }
+        all
     }
 }
 
@@ -197,9 +222,10 @@ impl<V: Vector> Draws<V> for Turns<V> {
             let turn = library.next(|position| self.answer(target, position))?;
             theta.write(0, &turn.position);
             if draw >= self.settings.burn_in {
-                self.tally.samples += 1;
-                self.tally.divergent += u64::from(turn.diverging);
+                self.tally.energies.add(turn.energy, turn.diverging);
                 self.tally.leaps += turn.leaps;
+                self.tally.cut_short += u64::from(turn.cut_short);
+                self.tally.acceptance += turn.acceptance;
                 self.tally.step = turn.step;
             }
         }

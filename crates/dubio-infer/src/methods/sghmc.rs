@@ -36,6 +36,8 @@ impl Settings for Sghmc {
         rule: "v = (1 - a) v - lr grad U / N + Normal(0, 2 a lr T / N); theta += v",
         citation: "Chen et al. 2014",
     };
+    const PRIOR_STD: Option<f64> = Some(1.0);
+    const IS_CHAIN: bool = true;
 
     fn check(&self) -> Result<(), Wrong> {
         self.chain.check()?;
@@ -102,10 +104,7 @@ impl<V: Vector, P: Pace> Steps<V> for Flow<P, V> {
         let (rate, temperature) = (pace.rate(at), pace.temperature(at.epoch));
         let gradient = batch.at(&mut points[0]);
         let theta = &mut points[0].theta;
-        velocity.combine(1.0 - *friction, -rate, gradient.likelihood);
-        if !gradient.is_flat() {
-            gradient.add_prior(-rate, theta, velocity);
-        }
+        velocity.combine(1.0 - *friction, -rate, gradient.total(theta));
         if temperature > 0.0 {
             let variance = 2.0 * *friction * rate * temperature / at.examples as f64;
             velocity.add_noise(variance.sqrt(), &at.noise());

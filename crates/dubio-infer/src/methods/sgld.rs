@@ -85,6 +85,8 @@ impl Settings for Sgld {
         rule: "theta -= lr grad U / N; theta += Normal(0, 2 lr T / N)",
         citation: "Welling and Teh 2011",
     };
+    const PRIOR_STD: Option<f64> = Some(1.0);
+    const IS_CHAIN: bool = true;
 
     fn check(&self) -> Result<(), Wrong> {
         self.chain.check()?;
@@ -162,11 +164,13 @@ impl<V: Vector, P: Pace> Steps<V> for Langevin<P> {
         let (rate, temperature) = (self.0.rate(at), self.0.temperature(at.epoch));
         let gradient = batch.at(&mut points[0]);
         let theta = &mut points[0].theta;
-        gradient.descend(rate, theta);
+        let slope = gradient.total(theta);
         if temperature > 0.0 {
-            let variance = 2.0 * rate * temperature / at.examples as f64;
-            theta.add_noise(variance.sqrt(), &at.noise());
+            // The noise of the step over its rate: what is summed first is not rounded to the last digit of theta.
+            let variance = 2.0 * temperature / (rate * at.examples as f64);
+            slope.add_noise(variance.sqrt(), &at.noise());
         }
+        theta.axpy(-rate, slope);
     }
     fn after_epoch(&mut self, epoch: usize, _: &[Point<V>]) -> Keep {
         self.0.keep(epoch)

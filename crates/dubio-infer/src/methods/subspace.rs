@@ -57,6 +57,7 @@ impl Settings for Subspace {
         rule: "theta = mean + P z, P = s_i u_i / sqrt(K - 1) of the path; z by slices of exp(-N loss / T) Normal(0, coordinate_std^2)",
         citation: "Izmailov et al. 2019; Murray et al. 2010",
     };
+    const IS_CHAIN: bool = true;
 
     fn check(&self) -> Result<(), Wrong> {
         self.path.check()?;

@@ -40,9 +40,8 @@ impl<V: Vector> Adam<V> {
 
     pub(crate) fn step(&mut self, theta: &mut V, gradient: Gradient<'_, V>, rate: f64) {
         self.room.copy_from(gradient.likelihood);
-        match self.decay {
-            Decay::InGradient => gradient.add_prior(1.0, theta, &mut self.room),
-            Decay::Apart => gradient.shrink(rate, theta),
+        if self.decay == Decay::InGradient {
+            gradient.add_prior(1.0, theta, &mut self.room);
         }
         self.mean.combine(self.first, 1.0 - self.first, &self.room);
         self.square.scale(SECOND);
@@ -51,8 +50,13 @@ impl<V: Vector> Adam<V> {
         let free = |b: f64| 1.0 - b.powf(self.count as f64);
         // m' / (sqrt(v') + f) = sqrt(c) / b m / (sqrt(v) + f sqrt(c)), with c = 1 - b2^t, b = 1 - b1^t.
         let root = free(SECOND).sqrt();
-        let scale = -rate * root / free(self.first);
-        theta.add_over_root(scale, &self.mean, &self.square, FLOOR * root);
+        let scale = root / free(self.first);
+        self.room.fill(0.0);
+        if self.decay == Decay::Apart {
+            gradient.add_prior(1.0, theta, &mut self.room);
+        }
+        self.room.add_over_root(scale, &self.mean, &self.square, FLOOR * root);
+        theta.axpy(-rate, &self.room);
     }
 
     pub(crate) fn memory(&mut self) -> Memory<'_, V> {

@@ -74,8 +74,8 @@ mod tests {
         let prior = Gaussian { precision: 1.0 };
         for _ in 0..10 {
             let now = theta.read(0..2);
-            let gradient = engine.vector(&[3.0 * now[0], 0.5 * now[1]]);
-            optimiser.step(&mut theta, Gradient::new(&gradient, &prior, 10), rate);
+            let mut gradient = engine.vector(&[3.0 * now[0], 0.5 * now[1]]);
+            optimiser.step(&mut theta, Gradient::new(&mut gradient, &prior, 10), rate);
         }
         theta.read(0..2)
     }

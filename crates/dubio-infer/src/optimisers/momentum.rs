@@ -28,15 +28,13 @@ impl<V: Vector> Momentum<V> {
     }
 
     pub(crate) fn step(&mut self, theta: &mut V, gradient: Gradient<'_, V>, rate: f64) {
-        self.velocity.combine(self.momentum, 1.0, gradient.likelihood);
-        if !gradient.is_flat() {
-            gradient.add_prior(1.0, theta, &mut self.velocity);
-        }
+        let gradient = gradient.total(theta);
+        self.velocity.combine(self.momentum, 1.0, gradient);
         match self.look {
             Look::Here => theta.axpy(-rate, &self.velocity),
             Look::Ahead => {
-                gradient.descend(rate, theta);
-                theta.axpy(-rate * self.momentum, &self.velocity);
+                gradient.axpy(self.momentum, &self.velocity);
+                theta.axpy(-rate, gradient);
             }
         }
     }

@@ -8,7 +8,6 @@ use std::path::PathBuf;
 
 use dubio_nn::engine::Engine;
 use dubio_nn::network::Network;
-use dubio_nn::networks;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -17,6 +16,7 @@ use crate::augment::Augmentation;
 use crate::error::Error;
 use crate::layers::Layers;
 use crate::methods::{self, Method, no_potential};
+use crate::noise::Noise;
 use crate::training::Training;
 use crate::wrong::Wrong;
 
@@ -26,7 +26,8 @@ use crate::wrong::Wrong;
 pub struct Setup {
     /// Examples in a mini-batch.
     pub batch: usize,
-    /// Standard deviation `s` of the prior `Normal(0, s^2)` on every parameter.
+    /// Standard deviation `s` of the prior `Normal(0, s^2)` on every parameter. Samplers and variational methods
+    /// have 1 where neither this nor weight decay is given.
     pub prior_std: Option<f64>,
     /// The same prior as a weight in the gradient of the mean loss: `1 / (N s^2)`.
     pub weight_decay: Option<f64>,
@@ -34,6 +35,9 @@ pub struct Setup {
     pub members: Option<usize>,
     /// Which layers move.
     pub layers: Layers,
+    /// Standard deviation of the targets of a regression around their mean: predicted for every example, shared
+    /// by all and learnt, or a number in the unit of the targets.
+    pub noise: Noise,
     /// Random changes of training images.
     #[serde(deserialize_with = "one_or_many")]
     pub augment: Vec<Augmentation>,
@@ -52,6 +56,7 @@ impl Default for Setup {
             weight_decay: None,
             members: None,
             layers: Layers::All,
+            noise: Noise::PerExample,
             augment: Vec::new(),
             start: Vec::new(),
             warm_up: None,
@@ -73,7 +78,7 @@ fn one_or_many<'a, D: Deserializer<'a>, T: DeserializeOwned>(from: D) -> Result<
 const MEMBERS: usize = 10_000;
 /// The widest prior, and one over the narrowest: their squares are numbers in any precision.
 const PRIOR: f64 = 1e9;
-/// Weight decay where neither it nor the prior is given.
+/// Weight decay of descent where neither it nor the prior is given.
 const WEIGHT_DECAY: f64 = 5e-4;
 
 impl Setup {
@@ -106,14 +111,6 @@ impl Setup {
         }
         let counts = [("batch", self.batch), ("members", self.members.unwrap_or(1))];
         methods::at_least_one(&counts)
-    }
-
-    /// `1 / s^2` for `n` examples.
-    pub fn prior_precision(&self, n: usize) -> f64 {
-        match (self.prior_std, self.weight_decay) {
-            (Some(std), _) => 1.0 / (std * std),
-            (None, decay) => decay.unwrap_or(WEIGHT_DECAY) * n as f64,
-        }
     }
 }
 
@@ -155,7 +152,10 @@ impl Recipe {
         if let Some(key) = settings.keys().find(|key| !known.contains(key)) {
             return Err(of(Wrong::unknown(key, &known)));
         }
-        let setup: Setup = methods::read(common).map_err(of)?;
+        let mut setup: Setup = methods::read(common).map_err(of)?;
+        if setup.prior_std.is_none() && setup.weight_decay.is_none() {
+            setup.prior_std = method.default_prior_std();
+        }
         Ok(Self { setup, method: Method::read(name, settings)? })
     }
 
@@ -182,6 +182,16 @@ impl Recipe {
         self.setup.members.unwrap_or_else(|| self.method.default_members())
     }
 
+    /// `1 / s^2` of the prior `Normal(0, s^2)` for `n` examples. Weight decay is `1 / (n s^2)`.
+    pub fn prior_precision(&self, n: usize) -> f64 {
+        let Setup { prior_std, weight_decay, .. } = self.setup;
+        match (prior_std.or(self.method.default_prior_std()), weight_decay) {
+            (_, Some(decay)) => decay * n as f64,
+            (Some(std), None) => 1.0 / (std * std),
+            (None, None) => WEIGHT_DECAY * n as f64,
+        }
+    }
+
     /// Passes over the data for training all members, forward and backward counted as one.
     pub fn passes(&self) -> f64 {
         let warm_up = self.setup.warm_up.as_ref().map_or(0.0, |first| first.0.passes());
@@ -190,8 +200,7 @@ impl Recipe {
 
     /// The network that the method needs: the named one, rewritten where it wants that.
     pub fn network<E: Engine>(&self, name: &str, training: &Training<E>) -> Result<Network, Error> {
-        let network = networks::build(name, training.scaling().shape(), training.outputs());
-        Ok(self.method.network(network.map_err(Error::Unsuited)?))
+        Ok(self.method.network(training.network(name).map_err(Error::Unsuited)?))
     }
 
     /// That there are examples enough for a batch.
@@ -202,10 +211,12 @@ impl Recipe {
         }
     }
 
-    /// That it can move this network: its layers are there, and it bears batch normalisation.
+    /// That it can move this network: its layers are there, and none of those that move normalises over the batch
+    /// where the method needs a potential.
     pub fn suits(&self, network: &Network) -> Result<(), Error> {
-        self.setup.layers.range(&network.slices())?;
-        if network.statistics() > 0 && !self.method.bears_batch_norm() {
+        let moving = self.setup.layers.range(&network.slices())?;
+        let moving = moving.unwrap_or(0..network.parameters());
+        if network.moves_statistics(&moving) && !self.method.bears_batch_norm() {
             return Err(no_potential(self.method.card().name));
         }
         Ok(())
@@ -220,12 +231,32 @@ mod tests {
     fn a_prior_is_said_as_its_deviation_or_as_weight_decay() {
         let of = |name: &str, value: f64| {
             let settings = Map::from_iter([(name.to_string(), Value::from(value))]);
-            Recipe::parse("sgd", settings).unwrap().setup.prior_precision(60_000)
+            Recipe::parse("sgd", settings).unwrap().prior_precision(60_000)
         };
         assert!((of("prior_std", 0.1) - 100.0).abs() < 1e-9);
         assert!((of("weight_decay", 1.0 / (60_000.0 * 0.01)) - 100.0).abs() < 1e-9);
         assert!(Recipe::named("sgd").is_ok());
         let both = Map::from_iter(["prior_std", "weight_decay"].map(|n| (n.into(), 0.1.into())));
         assert!(Recipe::parse("sgd", both).is_err());
+    }
+
+    #[test]
+    fn samplers_have_a_standard_normal_prior_by_default_and_descent_has_weight_decay() {
+        let samplers = ["sgld", "sghmc", "csgld", "csghmc", "hmc", "nuts", "svgd", "vi", "ivon"];
+        for card in methods::CARDS {
+            let recipe = Recipe::named(card.name).unwrap();
+            let [few, many] = [100, 60_000].map(|n| recipe.prior_precision(n));
+            let bare = Recipe::from(recipe.method.clone());
+            assert_eq!(bare.prior_precision(100), few, "{}: read or made", card.name);
+            if samplers.contains(&card.name) {
+                assert_eq!((few, many), (1.0, 1.0), "{}", card.name);
+                assert_eq!(recipe.setup.prior_std, Some(1.0), "{}: written out", card.name);
+            } else {
+                assert_eq!((few, many), (0.05, 30.0), "{}", card.name);
+            }
+            let decay = Map::from_iter([("weight_decay".to_string(), Value::from(0.01))]);
+            let decay = Recipe::parse(card.name, decay).unwrap();
+            assert_eq!(decay.prior_precision(100), 1.0, "{}: what is asked for", card.name);
+        }
     }
 }

@@ -169,6 +169,7 @@ impl Network64 {
             let own = &theta.0[node.parameters.clone()];
             let output = match node.layer {
                 Layer::Flatten => input.to_vec(),
+                Layer::Append { .. } => [input, own].concat(),
                 Layer::Relu => input.iter().map(|v| v.max(0.0)).collect(),
                 Layer::Dropout { .. } | Layer::GaussianDropout { .. } => {
                     input.iter().zip(&factors).map(|(x, f)| x * f).collect()
@@ -211,7 +212,7 @@ impl Network64 {
             let own = node.parameters.clone();
             for (i, to) in to.iter_mut().enumerate() {
                 *to += match node.layer {
-                    Layer::Flatten => g[i],
+                    Layer::Flatten | Layer::Append { .. } => g[i],
                     Layer::Relu => f64::from(u8::from(input[i] > 0.0)) * g[i],
                     Layer::Linear { outputs } => {
                         let weight = |k: usize| theta.0[own.start + k * input.len() + i];
@@ -219,6 +220,9 @@ impl Network64 {
                     }
                     _ => g[i] * pass.factors[index][i],
                 };
+            }
+            if let Layer::Append { numbers } = node.layer {
+                (0..numbers).for_each(|k| gradient[own.start + k] += g[input.len() + k]);
             }
             if let Layer::Linear { outputs } = node.layer {
                 for k in 0..outputs {

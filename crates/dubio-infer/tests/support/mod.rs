@@ -147,8 +147,11 @@ impl<T: Analytic> Target for Seen<'_, T> {
         self.0.batches()
     }
     fn start(&self, index: usize) -> Point<Flat<f64>> {
-        let theta = self.0.start().0.into_iter().map(|v| v + index as f64).collect();
-        Point { theta: Flat(theta), statistics: Flat(Vec::new()) }
+        let mut theta = self.0.start();
+        if index > 0 {
+            theta.add_noise(1.0, &Stream::root(31).nth(index));
+        }
+        Point { theta, statistics: Flat(Vec::new()) }
     }
     fn slices(&self) -> Vec<Slice> {
         self.0.slices()
@@ -331,6 +334,9 @@ pub fn quick_methods() -> Vec<(Method, usize)> {
         ("hmc", json!({"burn_in": 5, "samples": 6, "leapfrog": 4, "step": 0.02}), 6),
         ("nuts", json!({"burn_in": 20, "samples": 6}), 6),
         ("subspace", with(json!({"samples": 4, "burn_in": 2, "rank": 2})), 4),
+        ("svgd", json!({"particles": 3, "epochs": 5, "lr": 0.05}), 3),
+        ("vi", json!({"epochs": 5, "samples": 4, "lr": 0.05, "draws": 2, "kl_warm_up": 2}), 4),
+        ("ivon", json!({"epochs": 5, "samples": 4, "draws": 2}), 4),
     ];
     let names: Vec<&str> = each.iter().map(|(name, ..)| *name).collect();
     let cards: Vec<&str> = dubio_infer::methods::CARDS.iter().map(|card| card.name).collect();

@@ -1,0 +1,219 @@
+//! `ivon`: improved variational online Newton, a factorised Gaussian at the price of Adam.
+
+use dubio_nn::engine::{Point, Vector};
+use dubio_random::stream::Stream;
+use serde::{Deserialize, Serialize};
+
+use super::sgld::at_least_cold;
+use super::{Card, Settings, at_least_one, fraction, positive};
+use crate::error::Error;
+use crate::memory::Memory;
+use crate::rule::{Draws, Keep, MiniBatch, Rule, Step, Steps};
+use crate::schedule::Schedule;
+use crate::target::Target;
+use crate::wrong::Wrong;
+
+/// Settings of `ivon`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Ivon {
+    /// Passes over the training data.
+    pub epochs: usize,
+    /// First learning rate.
+    pub lr: f64,
+    /// How it falls.
+    pub schedule: Schedule,
+    /// Fraction of the averaged gradient that a step keeps.
+    pub momentum: f64,
+    /// Fraction of the averaged curvature that a step keeps.
+    pub curvature_momentum: f64,
+    /// First curvature of the mean loss, for every parameter.
+    pub curvature: f64,
+    /// Networks drawn for the gradient of a step.
+    pub draws: usize,
+    /// Samples drawn from the Gaussian after training.
+    pub samples: usize,
+    /// 1 for the posterior; below 1 for one that is colder: the variance is `T` times as large.
+    pub temperature: f64,
+}
+
+impl Default for Ivon {
+    fn default() -> Self {
+        Self {
+            epochs: 50,
+            lr: 0.5,
+            schedule: Schedule::Cosine { end: 0.0 },
+            momentum: 0.9,
+            curvature_momentum: 0.999,
+            curvature: 1.0,
+            draws: 1,
+            samples: 30,
+            temperature: 1.0,
+        }
+    }
+}
+
+impl Settings for Ivon {
+    const CARD: Card = Card {
+        name: "ivon",
+        summary: "A Gaussian with a mean and a variance for each parameter, learnt by a variational form of Newton's method.",
+        rule: "theta ~ Normal(m, T / (N (h + d))); h by averages of grad (theta - m) N (h + d) / T, kept positive; m -= lr (averaged grad + d m) / (h + d), d = 1 / (N s^2)",
+        citation: "Shen et al. 2024; positive curvature, Lin et al. 2020",
+    };
+    const PRIOR_STD: Option<f64> = Some(1.0);
+
+    fn check(&self) -> Result<(), Wrong> {
+        at_least_one(&[("epochs", self.epochs), ("draws", self.draws), ("samples", self.samples)])?;
+        positive(&[("lr", self.lr), ("curvature", self.curvature)])?;
+        fraction("momentum", self.momentum)?;
+        fraction("curvature_momentum", self.curvature_momentum)?;
+        at_least_cold(self.temperature)?;
+        positive(&[("temperature", self.temperature)])
+    }
+
+    fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>> {
+        let zeros = || like.zeros(like.len());
+        Box::new(Newton {
+            settings: self.clone(),
+            precision: None,
+            examples: 0,
+            momentum: zeros(),
+            count: 0,
+            room: [(); 4].map(|()| zeros()),
+        })
+    }
+
+    fn passes(&self) -> f64 {
+        (self.epochs * self.draws) as f64
+    }
+
+    fn samples(&self) -> usize {
+        self.samples
+    }
+
+    fn vectors(&self) -> usize {
+        6
+    }
+}
+
+struct Newton<V> {
+    settings: Ivon,
+    /// `h + d`, that of the posterior over `N`; none before the first step.
+    precision: Option<V>,
+    /// `N`.
+    examples: u64,
+    /// The average of the gradient.
+    momentum: V,
+    /// Steps taken.
+    count: u64,
+    room: [V; 4],
+}
+
+impl<V: Vector> Newton<V> {
+    /// `m + z sqrt(T / (N (h + d)))`, and `z`.
+    fn drawn(&self, mean: &V, stream: &Stream) -> (V, V) {
+        let precision = self.precision.as_ref().expect("after the first step");
+        let (mut theta, mut z) = (mean.clone(), mean.zeros(mean.len()));
+        z.add_noise(1.0, stream);
+        let scale = (self.settings.temperature / self.examples as f64).sqrt();
+        theta.add_over_root(scale, &z, precision, 0.0);
+        (theta, z)
+    }
+}
+
+impl<V: Vector> Rule<V> for Newton<V> {
+    fn steps(&mut self) -> Option<&mut dyn Steps<V>> {
+        Some(self)
+    }
+    fn draws(&mut self) -> Option<&mut dyn Draws<V>> {
+        Some(self)
+    }
+    fn memory(&mut self) -> Memory<'_, V> {
+        Memory::none()
+            .optional("precision", &mut self.precision)
+            .count("examples", &mut self.examples)
+            .vector("momentum", &mut self.momentum)
+            .count("count", &mut self.count)
+    }
+    /// The precision of each parameter.
+    fn factors(&mut self) -> Vec<V> {
+        let scaled = self.precision.clone().map(|mut precision| {
+            precision.scale(self.examples as f64 / self.settings.temperature);
+            precision
+        });
+        scaled.into_iter().collect()
+    }
+}
+
+impl<V: Vector> Steps<V> for Newton<V> {
+    fn epochs(&self) -> usize {
+        self.settings.epochs
+    }
+    fn rate(&self, at: &Step<'_>) -> f64 {
+        self.settings.lr * self.settings.schedule.fraction(at, self.settings.epochs)
+    }
+    fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>) {
+        let (n, rate) = (at.examples as f64, self.rate(at));
+        let Ivon { momentum, curvature_momentum, curvature, draws, temperature, .. } =
+            self.settings;
+        let mean = &mut points[0];
+        // The gradient of a Gaussian prior where every parameter is 1 is its precision.
+        let mut decay = mean.theta.zeros(mean.theta.len());
+        let mut ones = decay.clone();
+        ones.fill(1.0);
+        batch.prior().add_gradient(1.0, n, &ones, &mut decay);
+        if self.precision.is_none() {
+            ones.combine(curvature, 1.0, &decay);
+            self.precision = Some(ones);
+            self.examples = at.examples as u64;
+        }
+        for room in &mut self.room {
+            room.fill(0.0);
+        }
+        for draw in 0..draws {
+            let (theta, z) = self.drawn(&mean.theta, &at.noise().nth(draw));
+            let mut there = Point { theta, statistics: mean.statistics.clone() };
+            let gradient = batch.at(&mut there);
+            let [slope, products, ..] = &mut self.room;
+            slope.axpy(1.0 / draws as f64, gradient.likelihood);
+            // The mean of the products, which is not the product of the means.
+            products.add_product(1.0 / draws as f64, gradient.likelihood, &z);
+            mean.statistics = there.statistics;
+        }
+        let [slope, products, change, scaled] = &mut self.room;
+        let precision = self.precision.as_mut().expect("set above");
+        // What the curvature's estimate, grad z / std, is above the average: with `d` on both sides.
+        change.add_times_root((n / temperature).sqrt(), products, precision);
+        change.axpy(1.0, &decay);
+        change.axpy(-1.0, precision);
+        scaled.add_over_root(1.0, change, precision, 0.0);
+        let new = 1.0 - curvature_momentum;
+        // w + r c + r^2 c^2 / (2 w) = (w + r c)^2 / (2 w) + w / 2 is positive, whatever c.
+        precision.axpy(new, change);
+        precision.add_product(0.5 * new * new, scaled, scaled);
+        self.momentum.combine(momentum, 1.0 - momentum, slope);
+        self.count += 1;
+        slope.copy_from(&self.momentum);
+        slope.scale(1.0 / (1.0 - momentum.powf(self.count as f64)));
+        batch.prior().add_gradient(1.0, n, &mean.theta, slope);
+        mean.theta.add_quotient(-rate, slope, precision);
+    }
+    fn after_epoch(&mut self, _: usize, _: &[Point<V>]) -> Keep {
+        Keep::Nothing
+    }
+}
+
+impl<V: Vector> Draws<V> for Newton<V> {
+    fn count(&self) -> usize {
+        self.settings.samples
+    }
+    fn draw(
+        &mut self,
+        points: &mut [Point<V>],
+        _: &mut dyn Target<Vector = V>,
+        _: usize,
+        stream: &Stream,
+    ) -> Result<Vec<V>, Error> {
+        Ok(vec![self.drawn(&points[0].theta, stream).0])
+    }
+}

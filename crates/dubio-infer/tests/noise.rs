@@ -1,0 +1,227 @@
+//! The noise of a regression: predicted for every example, shared by all, or known.
+
+mod support;
+
+use dubio_data::dataset::{Answers, Dataset, Inputs};
+use dubio_infer::fit::Options;
+use dubio_infer::fitted::Fitted;
+use dubio_infer::predict::{Predicted, TestTime};
+use dubio_infer::training::Training;
+use dubio_nn::Double;
+use dubio_nn::engine::{Engine, Model};
+use dubio_random::stream::Stream;
+use faer::prelude::Solve;
+use faer::{Mat, Side};
+use serde_json::{Value, json};
+use support::*;
+
+/// Forty rows of two numbers, and targets around 300.
+fn table() -> Dataset {
+    let values: Vec<f64> = (0..80).map(|i| 2.0 * (f64::from(i * i) * 0.37).sin()).collect();
+    let targets = values
+        .chunks(2)
+        .enumerate()
+        .map(|(row, x)| 300.0 + 20.0 * x[0] - 7.0 * x[1] * x[1] + 5.0 * (row as f64 * 1.7).cos());
+    Dataset {
+        answers: Answers::Targets(targets.collect()),
+        inputs: Inputs::Features { width: 2, values },
+        groups: Default::default(),
+    }
+}
+
+fn fitted(name: &str, settings: Value) -> Fitted<Double> {
+    let recipe = recipe(name, settings);
+    let fit =
+        recipe.fit(&Double::default(), "mlp-3", &table(), &Stream::root(4), &Options::default());
+    fit.unwrap_or_else(|e| panic!("{}", e.error))
+}
+
+fn predicted(fitted: &Fitted<Double>) -> Predicted {
+    fitted.predict(&table(), &TestTime::default(), &Stream::root(1)).expect("numbers")
+}
+
+/// What the layers that stay make of the inputs, with a 1 for the bias, and the standardised targets.
+fn features(first: &[f64]) -> (Mat<f64>, Mat<f64>, f64) {
+    let data = table();
+    let training = Training::new(&Double::default(), &data, &[]).expect("a table");
+    let x: Vec<f64> = training.scaling().inputs(&data).expect("a table");
+    let phi = Mat::from_fn(40, 4, |row, unit| {
+        if unit == 3 {
+            return 1.0;
+        }
+        let sum = first[2 * unit] * x[2 * row] + first[2 * unit + 1] * x[2 * row + 1];
+        (sum + first[6 + unit]).max(0.0)
+    });
+    let Answers::Targets(targets) = &data.answers else { unreachable!("numbers") };
+    let mean = targets.iter().sum::<f64>() / 40.0;
+    let std = (targets.iter().map(|y| (y - mean).powi(2)).sum::<f64>() / 40.0).sqrt();
+    (phi, Mat::from_fn(40, 1, |row, _| (targets[row] - mean) / std), std)
+}
+
+/// `C = (Phi' Phi / s^2 + I / p^2)^-1`, `m = C Phi' y / s^2`: with a known noise `s` and the prior `Normal(0, p^2)` the
+/// posterior of the last layer is a Gaussian in closed form.
+#[test]
+fn with_a_known_noise_the_last_layer_has_the_posterior_of_linear_regression() {
+    let (noise, prior_std) = (9.0, 0.7_f64);
+    let shared = json!({"layers": "last", "noise": noise, "prior_std": prior_std, "batch": 40});
+    let with = |extra: Value| {
+        let mut all = shared.clone();
+        all.as_object_mut().expect("a table").extend(extra.as_object().expect("a table").clone());
+        all
+    };
+    let chain = with(json!({"burn_in": 300, "samples": 8000, "leapfrog": 12, "step": 0.1}));
+    let nuts = with(json!({"burn_in": 300, "samples": 8000}));
+    for (name, settings) in [("hmc", chain), ("nuts", nuts)] {
+        let points = fitted(name, settings).posterior.points;
+        assert_eq!(points[0].theta.0.len(), 6 + 3 + 3 + 1);
+        let (phi, y, unit) = features(&points[0].theta.0);
+        let s = noise / unit;
+        let mut precision = phi.transpose() * &phi;
+        for i in 0..4 {
+            for j in 0..4 {
+                let prior = if i == j { prior_std.powi(-2) } else { 0.0 };
+                precision[(i, j)] = precision[(i, j)] / (s * s) + prior;
+            }
+        }
+        let factor = precision.llt(Side::Lower).expect("positive");
+        let mean = factor.solve(&(phi.transpose() * &y)) * faer::Scale(1.0 / (s * s));
+        let covariance = factor.solve(Mat::<f64>::identity(4, 4));
+        for i in 0..4 {
+            for j in 0..=i {
+                let of = |k: usize| {
+                    move |p: &dubio_nn::engine::Point<dubio_nn::cpu::Flat<f64>>| p.theta.0[9 + k]
+                };
+                let (a, b) = (of(i), of(j));
+                let products: Vec<f64> =
+                    points.iter().map(|p| (a(p) - mean[(i, 0)]) * (b(p) - mean[(j, 0)])).collect();
+                let (value, error) = mean_and_error(&products);
+                let expected = covariance[(i, j)];
+                let what =
+                    format!("{name}, covariance {i}{j}: {value}, not {expected} (error {error})");
+                assert!((value - expected).abs() < 5.0 * error, "{what}");
+                let scale = (covariance[(i, i)] * covariance[(j, j)]).sqrt();
+                assert!(error < 0.1 * scale, "{what}: the test can tell");
+            }
+            let values: Vec<f64> = points.iter().map(|p| p.theta.0[9 + i]).collect();
+            let (value, error) = mean_and_error(&values);
+            assert!(
+                (value - mean[(i, 0)]).abs() < 5.0 * error,
+                "{name}, mean {i}: {value} {error}"
+            );
+        }
+    }
+}
+
+/// Without a prior the most probable shared noise is the root of the mean square of what the best line misses.
+#[test]
+fn a_shared_noise_is_learnt_and_is_the_same_for_every_example() {
+    let settings = json!({"layers": "last", "noise": "shared", "weight_decay": 0.0, "epochs": 6000, "lr": 0.05,
+        "batch": 40});
+    let fitted = fitted("sgd", settings);
+    let theta = &fitted.posterior.points[0].theta.0;
+    assert_eq!(theta.len(), 6 + 3 + 3 + 1 + 1);
+    let (phi, y, unit) = features(theta);
+    let best = (phi.transpose() * &phi).llt(Side::Lower).expect("positive");
+    let best = best.solve(&(phi.transpose() * &y));
+    let missed = &phi * &best - &y;
+    let std = (missed.squared_norm_l2() / 40.0).sqrt();
+    let values = predicted(&fitted).values;
+    assert!(values.chunks(2).all(|pair| pair[1] == values[1]), "one noise for all");
+    assert!(
+        (f64::from(values[1]) / (std * unit) - 1.0).abs() < 1e-3,
+        "{} {}",
+        values[1],
+        std * unit
+    );
+}
+
+#[test]
+fn a_known_noise_is_predicted_as_it_was_given_in_the_unit_of_the_targets() {
+    let predicted = predicted(&fitted("sgd", json!({"noise": 2.5, "epochs": 3, "batch": 40})));
+    assert_eq!(predicted.shape, [1, 40, 2]);
+    assert!(
+        predicted.values.chunks(2).all(|pair| pair[1] == 2.5 && (100.0..500.0).contains(&pair[0]))
+    );
+    let folder = scratch();
+    predicted.write(&folder.path().join("p.npz")).expect("written");
+}
+
+/// The gradient of the loss of a known noise, by differences; the loss is the negative log density.
+#[test]
+fn the_loss_of_a_known_noise_is_the_density_of_a_gaussian() {
+    use dubio_infer::likelihood::FixedNoise;
+    use dubio_nn::loss::{Loss, Truth};
+    let (loss, targets) = (FixedNoise { std: 0.5 }, [1.0, -2.0]);
+    let at = |outputs: [f64; 2]| {
+        let mut gradient = [0.0; 2];
+        (loss.mean(&outputs, Truth::Targets(&targets), &[0, 1], &mut gradient), gradient)
+    };
+    let (value, gradient) = at([0.7, -1.0]);
+    // -log N(1; 0.7, 0.5) = 0.4057914; -log N(-2; -1, 0.5) = 2.2257914: scipy.stats.norm.logpdf.
+    assert!(
+        (value - 0.5 * (0.405_791_352_644_727_4 + 2.225_791_352_644_727)).abs() < 1e-12,
+        "{value}"
+    );
+    for k in 0..2 {
+        let moved = |h: f64| {
+            let mut outputs = [0.7, -1.0];
+            outputs[k] += h;
+            at(outputs).0
+        };
+        assert!(((moved(1e-6) - moved(-1e-6)) / 2e-6 - gradient[k]).abs() < 1e-8);
+    }
+}
+
+#[test]
+fn a_noise_is_refused_where_there_are_classes() {
+    for noise in [json!("shared"), json!(0.1)] {
+        let recipe = recipe("sgd", json!({"noise": noise, "batch": 40}));
+        let fit = recipe.fit(
+            &Double::default(),
+            "mlp-3",
+            &digits(60),
+            &Stream::root(1),
+            &Options::default(),
+        );
+        let message = fit.err().expect("refused").error.to_string();
+        assert!(message.contains("`noise`") && message.contains("leave it out"), "{message}");
+    }
+}
+
+/// Members, checkpoints and predictions know nothing of the noise; every method runs with each kind.
+#[test]
+fn every_method_runs_with_every_noise() {
+    for noise in [json!("shared"), json!(3.0)] {
+        for recipe in quick_recipes(&json!({"members": 1, "noise": noise, "batch": 40})) {
+            let name = recipe.method.card().name;
+            let fit = recipe.fit(
+                &Double::default(),
+                "mlp-3",
+                &table(),
+                &Stream::root(4),
+                &Options::default(),
+            );
+            let fitted = fit.unwrap_or_else(|e| panic!("{name}: {}", e.error));
+            assert_eq!(predicted(&fitted).shape[2], 2, "{name}");
+        }
+    }
+}
+
+/// A shared noise is a layer of its own: its gradient reaches it, and what comes before it too.
+#[test]
+fn the_network_of_a_shared_noise_ends_with_it() {
+    let engine = Double::default();
+    let noise = dubio_infer::noise::Noise::Shared;
+    let training = Training::with_noise(&engine, &table(), &[], noise).expect("a table");
+    let network = recipe("sgd", json!({})).network("mlp-3", &training).expect("a network");
+    let names: Vec<String> = network.slices().into_iter().map(|slice| slice.name).collect();
+    assert_eq!(names.last().map(String::as_str), Some("noise.value"));
+    let last = recipe("sgd", json!({"layers": "last"})).setup.layers.range(&network.slices());
+    assert_eq!(last.expect("layers"), Some(9..14), "the last layer and the noise");
+    let mut model = engine.model(&network, 4);
+    let mut point = model.start(&Stream::root(1));
+    point.theta.0[13] = 0.25;
+    let mut out = Vec::new();
+    model.predict(&point, &[0.0; 8], None, &mut out);
+    assert!(out.chunks(2).all(|pair| pair[1] == 0.25), "{out:?}");
+}
