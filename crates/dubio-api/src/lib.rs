@@ -9,6 +9,7 @@ pub mod compare;
 mod costs;
 pub mod dee;
 pub mod destination;
+pub mod diagnose;
 mod error;
 pub mod evaluate;
 mod kept;

@@ -6,6 +6,7 @@
 
 mod checked;
 pub mod decision;
+pub mod diagnosis;
 mod distinct;
 mod entries;
 pub mod entry;

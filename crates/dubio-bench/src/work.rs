@@ -10,10 +10,12 @@ use dubio_infer::clock::{Clock, Seconds};
 use dubio_infer::fit::{Checkpoints, Options};
 use dubio_infer::fitted::Fitted;
 use dubio_infer::predict::TestTime;
+use dubio_metrics::diagnostics::Diagnosis;
 use dubio_nn::Single;
 use dubio_progress::Progress;
 use dubio_random::stream::Stream;
 
+use crate::diagnosis::diagnosis;
 use crate::evaluation::Evaluation;
 use crate::memory::{self, peak_bytes};
 use crate::plan::{PlannedRun, Settings};
@@ -107,7 +109,13 @@ pub fn work(
         };
         predicted.write(&folder.join(format!("{}.npz", settings.file(evaluation))))?;
     }
-    let record = record(run, &fitted, clock.lap(), examples);
+    let predicting = clock.lap();
+    let test = folder.join(format!("{}.npz", Evaluation::Test.name()));
+    let convergence = match settings.recipe.method.is_chain() && test.is_file() {
+        true => Some(diagnosis(&test, settings.recipe.members())?),
+        false => None,
+    };
+    let record = record(run, &fitted, predicting, examples, convergence);
     store.finish(&folder, &record)?;
     Ok(())
 }
@@ -118,12 +126,15 @@ fn record(
     fitted: &Fitted<Single>,
     predicting: Seconds,
     examples: usize,
+    convergence: Option<Diagnosis>,
 ) -> Record {
     let each = 1.0 / examples as f64;
     let posterior = &fitted.posterior;
     let mut training = Seconds::default();
     posterior.records.iter().for_each(|record| training += record.seconds);
     let sample = 1.0 / fitted.samples() as f64;
+    let of_chains = posterior.records.iter().flat_map(|record| record.warnings.clone());
+    let warnings = convergence.iter().flat_map(Diagnosis::warnings).chain(of_chains).collect();
     Record {
         id: run.id.clone(),
         label: run.label.clone(),
@@ -147,6 +158,8 @@ fn record(
             .iter()
             .map(|r| r.report.iter().map(|(name, v)| (name.to_string(), (*v).into())).collect())
             .collect(),
+        convergence,
+        warnings,
         losses: posterior.records.iter().map(|r| r.losses.clone()).collect(),
     }
 }

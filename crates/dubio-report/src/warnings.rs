@@ -1,6 +1,7 @@
 //! What a reader must know before believing a number.
 
 use dubio_metrics::compare::{Stability, incomparable, unequal_passes};
+use serde_json::Value;
 
 use crate::chapter::{Chapter, Method};
 use crate::ranking::Ranking;
@@ -11,6 +12,7 @@ use crate::words::{capital, in_words, listed};
 /// The warnings of a chapter, the gravest first.
 pub fn warnings(chapter: &Chapter<'_>, ranking: Option<&Ranking<'_>>) -> Vec<Warning> {
     let mut all = unfinished(chapter);
+    all.extend(unconverged(chapter));
     all.extend(infinite(chapter));
     all.extend(crossings(chapter));
     // One method alone is not ranked.
@@ -53,6 +55,33 @@ fn unfinished(chapter: &Chapter<'_>) -> Vec<Warning> {
         Warning { what: format!("{}: {what}{each}", listed(&names)), why }
     };
     all.into_iter().map(told).collect()
+}
+
+/// Chains that say themselves that they should not be trusted: not converged, or divergent.
+fn unconverged(chapter: &Chapter<'_>) -> Vec<Warning> {
+    let mut all = Vec::new();
+    for method in &chapter.methods {
+        let told = |record: &Value| {
+            let all = record["warnings"].as_array().into_iter().flatten();
+            let all: Vec<String> = all.filter_map(|w| w.as_str().map(capital)).collect();
+            (!all.is_empty()).then(|| format!("{}.", all.join(". ")))
+        };
+        let runs: Vec<Option<String>> = method
+            .finished()
+            .map(|(_, finished)| finished.record.as_ref().and_then(told))
+            .collect();
+        let (count, total) = (runs.iter().flatten().count(), runs.len());
+        let Some(first) = runs.into_iter().flatten().next() else { continue };
+        let which = match total {
+            1 => String::new(),
+            _ => format!(" in {count} of {total} runs"),
+        };
+        all.push(Warning {
+            what: format!("{}: the chains should not be trusted{which}", method.name),
+            why: first,
+        });
+    }
+    all
 }
 
 /// Likelihoods that are infinite, and for how many rows.

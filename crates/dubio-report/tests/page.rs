@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use dubio_report::render::html;
 use dubio_report::report::Report;
-use dubio_report::study::Study;
+use dubio_report::study::{Outcome, Study};
 use support::{Size, regression, study};
 
 const VEGA: &str = include_str!("../vendor/vega.min.js");
@@ -90,6 +90,23 @@ fn what_failed_is_said_on_the_first_screen() {
     let first = own.split("class=\"question\"").next().expect("a first screen");
     assert!(first.contains("method-2: 1 of 2 runs finished"));
     assert!(first.contains("the loss became NaN in epoch 3; lower lr"));
+}
+
+#[test]
+fn chains_that_warn_of_themselves_are_warned_of() {
+    let mut study = small();
+    let warning = "the chains have not converged: R-hat of the loss is 7.31; run them longer";
+    let method = study.runs[study.runs.len() - 1].method.clone();
+    for run in &mut study.runs {
+        if let Outcome::Finished(finished) = &mut run.outcome
+            && run.method == method
+        {
+            finished.record = Some(serde_json::json!({ "warnings": [warning] }));
+        }
+    }
+    let page = own(&html(&Report::of(&study)));
+    assert!(page.contains(&format!("{method}: the chains should not be trusted")), "{method}");
+    assert!(page.contains("The chains have not converged: R-hat of the loss is 7.31"));
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod compare;
 mod completions;
 mod data;
 mod dee;
+mod diagnose;
 mod evaluate;
 mod explain;
 mod first_look;
@@ -86,6 +87,7 @@ enum Command {
     Check(check::Args),
     Compare(compare::Args),
     Dee(dee::Args),
+    Diagnose(diagnose::Args),
     List(list::Args),
     Explain(explain::Args),
     Data(data::Args),
@@ -139,6 +141,7 @@ fn carry_out(command: &Command) -> Result<Outcome> {
         Command::Check(args) => check::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Dee(args) => dee::run(args),
+        Command::Diagnose(args) => diagnose::run(args).map(|()| Outcome::Done),
         Command::List(args) => list::run(args).map(|()| Outcome::Done),
         Command::Explain(args) => explain::run(args).map(|()| Outcome::Done),
         Command::Data(args) => data::run(args),

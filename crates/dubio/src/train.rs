@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use dubio_api::destination;
+use dubio_bench::diagnosis::diagnosis;
 use dubio_bench::memory;
 use dubio_data::dataset::Dataset;
 use dubio_data::folder::data_folder;
@@ -19,6 +20,7 @@ use dubio_infer::fitted::Fitted;
 use dubio_infer::predict::TestTime;
 use dubio_infer::recipe::Recipe;
 use dubio_infer::scaling::Scaling;
+use dubio_metrics::diagnostics::Diagnosis;
 use dubio_nn::Single;
 use dubio_random::stream::Stream;
 use dubio_words::counted;
@@ -27,7 +29,7 @@ use serde_json::{Map, Value, json};
 use self::identity::identity;
 use crate::interrupt::{Stopped, no_more_stops, same_command, stopper};
 use crate::progress::Bar;
-use crate::terminal;
+use crate::terminal::{self, say};
 
 /// Train a network by approximate Bayesian inference and predict with it.
 ///
@@ -136,7 +138,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         Some(_) => unfinished_name(path),
     };
     let stream = stream.child("predict");
-    for (data, output) in &sets {
+    let mut convergence = None;
+    for (index, (data, output)) in sets.iter().enumerate() {
         let predicted = fitted.predict(data, &test_time, &stream)?;
         let output = destination(output);
         predicted.write(&output)?;
@@ -144,15 +147,20 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         let mut out = terminal::stdout();
         let (samples, examples) = (counted(samples, "member"), counted(examples, "example"));
         writeln!(out, "wrote {}: {samples}, {examples}", output.display())?;
+        // A chain that was stopped is shorter than others, and its members are no chains of one length.
+        if index == 0 && error.is_none() && recipe.method.is_chain() {
+            convergence = Some(diagnosis(&output, recipe.members())?);
+        }
     }
     if let Some(folder) = &args.weights {
         write_weights(&fitted, folder)?;
     }
     if let Some(path) = &args.record {
-        let text = serde_json::to_string_pretty(&record(args, &recipe, &fitted))?;
+        let text =
+            serde_json::to_string_pretty(&record(args, &recipe, &fitted, convergence.as_ref()))?;
         std::fs::write(path, text + "\n").with_context(|| format!("{}", path.display()))?;
     }
-    tell(&fitted)?;
+    tell(&fitted, convergence.as_ref())?;
     match error {
         None => Ok(()),
         Some(error) => {
@@ -247,7 +255,12 @@ fn write_weights(fitted: &Fitted<Single>, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-fn record(args: &Args, recipe: &Recipe, fitted: &Fitted<Single>) -> Value {
+fn record(
+    args: &Args,
+    recipe: &Recipe,
+    fitted: &Fitted<Single>,
+    convergence: Option<&Diagnosis>,
+) -> Value {
     let members: Vec<Value> = fitted
         .posterior
         .records
@@ -255,7 +268,7 @@ fn record(args: &Args, recipe: &Recipe, fitted: &Fitted<Single>) -> Value {
         .map(|record| {
             let report: Map<String, Value> =
                 record.report.iter().map(|(name, v)| (name.to_string(), json!(v))).collect();
-            json!({"wall_secs": record.seconds.wall, "cpu_secs": record.seconds.cpu(), "losses": record.losses, "report": report})
+            json!({"wall_secs": record.seconds.wall, "cpu_secs": record.seconds.cpu(), "losses": record.losses, "report": report, "warnings": record.warnings})
         })
         .collect();
     json!({
@@ -265,10 +278,11 @@ fn record(args: &Args, recipe: &Recipe, fitted: &Fitted<Single>) -> Value {
         "recipe": recipe,
         "samples": fitted.samples(),
         "members": members,
+        "convergence": convergence,
     })
 }
 
-fn tell(fitted: &Fitted<Single>) -> Result<()> {
+fn tell(fitted: &Fitted<Single>, convergence: Option<&Diagnosis>) -> Result<()> {
     let mut out = terminal::stdout();
     let records = &fitted.posterior.records;
     let seconds: f64 = records.iter().map(|r| r.seconds.wall).sum();
@@ -278,6 +292,13 @@ fn tell(fitted: &Fitted<Single>) -> Result<()> {
     writeln!(out, "{samples} in {seconds:.1} s, {each:.3} s each")?;
     for (name, value) in records.iter().flat_map(|r| &r.report) {
         writeln!(out, "{name}: {value:.4}")?;
+    }
+    if let Some(loss) = convergence.and_then(|found| found.loss) {
+        writeln!(out, "rhat of the loss: {:.4}", loss.rhat)?;
+    }
+    let of_predictions = convergence.map(Diagnosis::warnings).unwrap_or_default();
+    for warning in of_predictions.iter().chain(records.iter().flat_map(|r| &r.warnings)) {
+        say!("warning: {warning}");
     }
     Ok(())
 }

@@ -6,7 +6,9 @@ mod small_study;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use dubio_api::{Error, calibrate, check, compare, dee, evaluate, plan, report, run, score};
+use dubio_api::{
+    Error, calibrate, check, compare, dee, diagnose, evaluate, plan, report, run, score,
+};
 use dubio_progress::Silent;
 use serde_json::{Value, json};
 use small_study::{SUITE, Study};
@@ -50,6 +52,10 @@ fn defaults_are_those_of_the_binary() {
     let found = calibrate::calibrate(&settings).expect("a temperature");
     let told = printed(&["calibrate", "ensemble.npz", "--json"]);
     assert_eq!(json!(found.temperatures[0]), told["temperature"]);
+
+    let settings = diagnose::Settings { path: fixture("ensemble.npz"), ..Default::default() };
+    let found = plain(diagnose::diagnose(&settings).expect("a diagnosis"));
+    assert_eq!(found, printed(&["diagnose", "ensemble.npz", "--json"]));
 
     let settings = check::Settings { file: fixture("ensemble.npz"), ..Default::default() };
     let found = plain(check::check(&settings, &Silent).expect("checks"));

@@ -1,5 +1,6 @@
 //! What is written of a run that finished, and of one that did not.
 
+use dubio_metrics::diagnostics::Diagnosis;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{PlannedRun, Settings};
@@ -22,6 +23,12 @@ pub struct Record {
     pub spent: Spent,
     /// What the method tells of itself, for each member: acceptance rates, step sizes.
     pub report: Vec<serde_json::Map<String, serde_json::Value>>,
+    /// Convergence of what the chains predict for the test set; only for methods that are chains.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub convergence: Option<Diagnosis>,
+    /// What must be known before the samples are trusted, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// Mean loss of each epoch, for each member.
     pub losses: Vec<Vec<f64>>,
 }
