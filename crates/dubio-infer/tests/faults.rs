@@ -14,6 +14,7 @@ use dubio_infer::predict::TestTime;
 use dubio_infer::recipe::Recipe;
 use dubio_nn::Single;
 use dubio_nn::cpu::Flat;
+use dubio_nn::engine::Vector;
 use dubio_progress::{Progress, Silent};
 use dubio_random::stream::Stream;
 use serde_json::{Value, json};
@@ -41,7 +42,7 @@ fn a_prediction_that_is_no_number_is_an_error_that_names_its_place() {
     let mut fitted = go(&recipe("sgd", json!({"epochs": 1})), "mlp-5", &data).expect("fits");
     let sound = fitted.predict(&data, &TestTime::default(), &Stream::root(0)).expect("predicts");
     assert!(sound.values.iter().all(|value| value.is_finite()));
-    fitted.posterior.points[0].theta.0.iter_mut().for_each(|x| *x = f32::INFINITY);
+    fitted.posterior.points[0].theta.fill(f64::INFINITY);
     let error = fitted.predict(&data, &TestTime::default(), &Stream::root(0)).expect_err("none");
     assert!(matches!(error, Error::Predicted { sample: 0, example: 0, .. }), "{error}");
 }

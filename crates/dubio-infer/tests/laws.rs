@@ -18,13 +18,16 @@ use dubio_infer::subnetwork::Subnetwork;
 use dubio_infer::target::{BatchName, Target as _};
 use dubio_infer::training::Training;
 use dubio_infer::wrong::{Kind, Wrong};
+use dubio_nn::Double;
 use dubio_nn::cpu::Flat;
 use dubio_nn::engine::{Engine, Model};
 use dubio_nn::network::Network;
-use dubio_nn::{Double, Single};
 use dubio_random::stream::Stream;
 use serde_json::{Map, Value, json};
 use support::*;
+
+/// The processor itself: these tests look into its vectors.
+type Single = dubio_nn::cpu::Cpu<f32>;
 
 /// Three batches, the last one smaller.
 fn small() -> LinearRegression {

@@ -11,6 +11,7 @@ use dubio_infer::problem::{Problem, Start};
 use dubio_infer::recipe::Recipe;
 use dubio_infer::target::{Potential, Target as _};
 use dubio_infer::training::Training;
+use dubio_nn::Double;
 use dubio_nn::cpu::{self, Flat};
 use dubio_nn::engine::{Batch, Engine, Model, Point, Rows};
 use dubio_nn::layer::Layer::{BatchNorm, Flatten, Linear};
@@ -18,10 +19,12 @@ use dubio_nn::loss::{Loss, Truth};
 use dubio_nn::network::Network;
 use dubio_nn::parameter::Slice;
 use dubio_nn::shape::Shape;
-use dubio_nn::{Double, Single};
 use dubio_random::stream::Stream;
 use serde_json::{Value, json};
 use support::*;
+
+/// The processor itself: these tests look into its vectors.
+type Single = dubio_nn::cpu::Cpu<f32>;
 
 /// A loss with the same slope everywhere: what moves is the method alone.
 struct Plane {

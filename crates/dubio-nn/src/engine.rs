@@ -107,6 +107,19 @@ pub struct Point<V> {
     pub statistics: V,
 }
 
+impl<V> Point<V> {
+    pub(crate) fn at(&self) -> At<'_, V> {
+        At { theta: &self.theta, statistics: &self.statistics }
+    }
+}
+
+/// A point that stays as it is, its parts wherever they are.
+#[derive(Debug)]
+pub(crate) struct At<'a, V> {
+    pub(crate) theta: &'a V,
+    pub(crate) statistics: &'a V,
+}
+
 /// Which of the training examples.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rows {

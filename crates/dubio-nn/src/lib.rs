@@ -2,13 +2,13 @@
 //!
 //! A [`network::Network`] is plain data: a graph of [`layer::Layer`]s, made by hand or by name
 //! ([`networks::build`]). [`engine::Engine`] is the contract with inference. [`cpu::Cpu`] is the engine
-//! for CPUs: it has a kernel for each layer and buffers that are allocated once. [`weights`] reads and
-//! writes parameters.
+//! for CPUs, [`cuda::Cuda`] the one for GPUs: each has a kernel for each layer and buffers that are allocated
+//! once. [`Single`] is whichever a program chooses when it starts. [`weights`] reads and writes parameters.
 
-/// The engine that programs use: the processor, in single precision.
-pub type Single = cpu::Cpu<f32>;
 /// The processor in double precision, for checks.
 pub type Double = cpu::Cpu<f64>;
+
+pub use single::Single;
 
 pub mod cpu;
 pub mod cuda;
@@ -23,4 +23,5 @@ pub mod networks;
 pub mod parameter;
 pub mod real;
 pub mod shape;
+pub mod single;
 pub mod weights;

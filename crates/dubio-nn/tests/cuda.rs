@@ -128,6 +128,14 @@ fn all<E: Engine>(
         found.push(("gradient", read(&gradient)));
         found.push(("statistics", read(&point.statistics)));
     }
+    // Often enough to be recorded and replayed, on other examples every time.
+    for start in 0..6 {
+        let rows = Rows::Ordered(start * 3..start * 3 + BATCH.len());
+        let noise = noise.nth(start);
+        let batch = Batch { rows, augment: None, noise: Some(&noise) };
+        model.gradient(&mut point, &batch, &mut gradient);
+        found.push(("gradient of steps", read(&gradient)));
+    }
     found.push(("losses", model.losses()));
     let plain = Batch { rows: Rows::Ordered(BATCH), augment: None, noise: None };
     found.push(("loss", vec![model.loss(&point, &plain)]));
@@ -255,8 +263,9 @@ fn every_network(gpu: &Cuda) {
         ("wideresnet10x2/8", Shape::image(3, 16, 16)),
     ] {
         let network = networks::build(name, input, 5).expect(name);
-        // Deep networks with batch normalisation carry rounding from layer to layer.
-        agree(gpu, &network, Kernel::CrossEntropy, name, 5e-3);
+        // Deep networks with batch normalisation carry rounding from layer to layer: of a ResNet-20, PyTorch's
+        // gradients in single precision are 1.4e-3 from those in double precision, in length.
+        agree(gpu, &network, Kernel::CrossEntropy, name, 2e-2);
     }
 }
 
@@ -274,7 +283,7 @@ fn frozen(gpu: &Cuda) {
     let network =
         networks::build("resnet20-cifar/8", Shape::image(3, 16, 16), 5).expect("a network");
     let last = network.nodes().last().expect("layers").parameters.clone();
-    agree_on(gpu, &network, Some(Kernel::CrossEntropy), last, "frozen", 5e-3);
+    agree_on(gpu, &network, Some(Kernel::CrossEntropy), last, "frozen", 2e-2);
 }
 
 /// In another process too, on the same kind of GPU; here twice in one.
@@ -298,6 +307,9 @@ fn vectors(gpu: &Cuda) {
         v.combine(1.5, -2.0, &x);
         v.add_over_root(0.1, &x, &square, 1e-3);
         v.add_times_root(0.2, &x, &square);
+        square.axpy(1.0, &engine.vector(&vec![0.1; 10_000]));
+        v.add_quotient(0.3, &x, &square);
+        v.add_times_exp(0.1, &x, &x);
         v.put(10, &x.part(20..40));
         v.write(50, &[1.0, 2.0]);
         let mut found = v.read(0..v.len());

@@ -6,6 +6,7 @@ mod compare;
 mod completions;
 mod data;
 mod dee;
+mod device;
 mod diagnose;
 mod evaluate;
 mod explain;

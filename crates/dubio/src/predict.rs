@@ -15,12 +15,13 @@ use dubio_infer::scaling::Scaling;
 use dubio_nn::engine::{Engine, Model, Point};
 use dubio_nn::network::Network;
 use dubio_nn::shape::Shape;
-use dubio_nn::{Single, networks, weights};
+use dubio_nn::{networks, weights};
 use dubio_predictions::{Floats, Output, input, write};
 use dubio_progress::Progress;
 use dubio_random::stream::Stream;
 use dubio_words::counted;
 
+use crate::device::Device;
 use crate::progress::Bar;
 use crate::terminal;
 
@@ -69,6 +70,9 @@ pub(crate) struct Args {
     /// Seed of the augmentations.
     #[arg(long, default_value_t = 0)]
     seed: u64,
+    /// Where to predict: the processor, an NVIDIA GPU, or a GPU if there is one.
+    #[arg(long, value_enum, default_value_t)]
+    device: Device,
 }
 
 #[derive(Clone)]
@@ -119,7 +123,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let progress = Bar::new();
     progress.start("predicting", args.weights.len() * passes * images.len());
     let stream = Stream::root(args.seed).child("augment");
-    let engine = Single::default();
+    let engine = args.device.engine()?;
     let mut logits = Vec::new();
     for path in &args.weights {
         let point = read_weights(&engine, &network, path)?;

@@ -100,6 +100,21 @@ fn a_split_of_a_table_is_trained_and_scored_in_the_unit_of_its_targets() {
     refused(&go("digits:test"), &["what is to be learnt from"]);
 }
 
+/// On a machine with a GPU both train there.
+#[test]
+fn without_a_gpu_cuda_says_what_is_missing_and_auto_takes_the_processor() {
+    let (folder, quick) = (folder(), ["epochs=1"]);
+    let path = |name: &str| folder.path().join(name);
+    let asked = train("sgd", &path("asked.npz"), &quick, &["--device", "cuda"]);
+    trained("sgd", &path("auto.npz"), &quick, &["--device", "auto"]);
+    if !asked.status.success() {
+        refused(&asked, &["NVIDIA", "--device cpu"]);
+        trained("sgd", &path("cpu.npz"), &quick, &[]);
+        let bytes = |name: &str| std::fs::read(path(name)).expect("predictions");
+        assert_eq!(bytes("auto.npz"), bytes("cpu.npz"));
+    }
+}
+
 #[test]
 fn a_wrong_setting_is_refused_with_what_would_be_right() {
     let folder = folder();

@@ -380,7 +380,7 @@ pub fn scratch() -> TempDir {
 }
 
 /// Everything that a posterior holds but the time it took, so that any difference shows.
-pub fn contents<T: Real>(posterior: &Posterior<Flat<T>>) -> Vec<Vec<u64>> {
+pub fn contents<V: Vector>(posterior: &Posterior<V>) -> Vec<Vec<u64>> {
     let bits = |values: &[f64]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
     let points = posterior
         .points

@@ -11,7 +11,7 @@ use super::seed::factors;
 use super::step::{loss_of, step};
 use super::tape::{Gradients, Tape};
 use super::{Cpu, Flat};
-use crate::engine::{self, Batch, Point, Seed, Visited};
+use crate::engine::{self, At, Batch, Point, Seed, Visited};
 use crate::examples::Examples;
 use crate::initial;
 use crate::loss::{Loss, Truth, mean_loss};
@@ -65,9 +65,138 @@ impl<T: Real> Model<T> {
         gradient: &mut Flat<T>,
     ) -> f64 {
         let Self { tape, seed, .. } = self;
-        step(tape, seed, point, inputs, &Mode::training(noise), gradient, |outputs, seed| {
+        let Point { theta, statistics } = point;
+        let mode = Mode::training(noise);
+        step(tape, seed, (theta, statistics), inputs, &mode, gradient, |outputs, seed| {
             mean_loss(outputs, truth, seed)
         })
+    }
+
+    pub(crate) fn gradient_at(
+        &mut self,
+        theta: &Flat<T>,
+        statistics: &mut Flat<T>,
+        batch: &Batch<'_>,
+        gradient: &mut Flat<T>,
+    ) {
+        let Self { tape, task, order, gathered, seed, .. } = self;
+        let (examples, loss) = task.as_ref().expect(NOTHING);
+        let data = gathered.rows(examples, order, &batch.rows, batch.augment);
+        let mode = Mode::training(batch.noise);
+        let mean =
+            step(tape, seed, (theta, statistics), data.inputs, &mode, gradient, |outputs, seed| {
+                loss_of(&**loss, outputs, data, seed)
+            });
+        self.losses.push(mean);
+    }
+
+    pub(crate) fn loss_at(&mut self, point: &At<'_, Flat<T>>, batch: &Batch<'_>) -> f64 {
+        let Self { tape, task, order, gathered, seed, statistics, .. } = self;
+        let (examples, loss) = task.as_ref().expect(NOTHING);
+        let data = gathered.rows(examples, order, &batch.rows, batch.augment);
+        statistics.clone_from(&point.statistics.0);
+        let mode = Mode::predicting(None);
+        let outputs = tape.forward(&point.theta.0, statistics, data.inputs, &mode);
+        loss_of(&**loss, outputs, data, &mut seed[..outputs.len()])
+    }
+
+    pub(crate) fn outputs_at(
+        &mut self,
+        point: &At<'_, Flat<T>>,
+        batch: &Batch<'_>,
+        out: &mut Vec<T>,
+    ) {
+        let Self { tape, task, order, gathered, statistics, .. } = self;
+        let (examples, _) = task.as_ref().expect(NOTHING);
+        let data = gathered.rows(examples, order, &batch.rows, batch.augment);
+        statistics.clone_from(&point.statistics.0);
+        let mode = Mode::predicting(batch.noise);
+        out.extend_from_slice(tape.forward(&point.theta.0, statistics, data.inputs, &mode));
+    }
+
+    pub(crate) fn seeded_gradient_at(
+        &mut self,
+        theta: &Flat<T>,
+        statistics: &mut Flat<T>,
+        batch: &Batch<'_>,
+        seed: Seed<'_>,
+        gradient: &mut Flat<T>,
+    ) {
+        let Self { tape, task, order, gathered, seed: room, .. } = self;
+        let (examples, _) = task.as_ref().expect(NOTHING);
+        let data = gathered.rows(examples, order, &batch.rows, batch.augment);
+        let mode = Mode::training(batch.noise);
+        step(tape, room, (theta, statistics), data.inputs, &mode, gradient, |outputs, room| {
+            factors(seed, outputs, room);
+            0.0
+        });
+    }
+
+    pub(crate) fn visit_at(
+        &mut self,
+        point: &At<'_, Flat<T>>,
+        batch: &Batch<'_>,
+        seed: Seed<'_>,
+        visitor: &mut dyn FnMut(Visited<'_, Flat<T>>),
+    ) {
+        let Self { tape, task, order, gathered, seed: room, statistics, unused, .. } = self;
+        let (examples, _) = task.as_ref().expect(NOTHING);
+        let inputs = gathered.rows(examples, order, &batch.rows, batch.augment).inputs;
+        statistics.clone_from(&point.statistics.0);
+        let mode = Mode::predicting(batch.noise);
+        let theta = &point.theta.0;
+        let outputs = tape.forward(theta, statistics, inputs, &mode);
+        let room = &mut room[..outputs.len()];
+        factors(seed, outputs, room);
+        unused.resize(theta.len(), T::zero());
+        tape.backward(
+            theta,
+            inputs,
+            room,
+            &mode,
+            Gradients { parameters: unused, inputs: &mut [] },
+        );
+        let nodes = tape.network.nodes().iter().enumerate();
+        for (node, _) in nodes.filter(|(_, node)| !node.parameters.is_empty()) {
+            let inputs = &Flat(tape.read_by(node, inputs).to_vec());
+            let output_gradients = &Flat(tape.output_gradients(node).to_vec());
+            visitor(Visited { node, inputs, output_gradients });
+        }
+    }
+
+    pub(crate) fn predict_at(
+        &mut self,
+        point: &At<'_, Flat<T>>,
+        inputs: &[T],
+        noise: Option<&Stream>,
+        out: &mut Vec<T>,
+    ) {
+        let Self { tape, statistics, .. } = self;
+        statistics.clone_from(&point.statistics.0);
+        let size = tape.capacity() * tape.network.input.size();
+        let mode = Mode::predicting(noise);
+        for part in inputs.chunks(size) {
+            out.extend_from_slice(tape.forward(&point.theta.0, statistics, part, &mode));
+        }
+    }
+
+    pub(crate) fn input_gradient_at(
+        &mut self,
+        point: &At<'_, Flat<T>>,
+        inputs: &[T],
+        noise: Option<&Stream>,
+        seed: Seed<'_>,
+        out: &mut [T],
+    ) {
+        let mode = Mode::predicting(noise);
+        let Self { tape, seed: room, statistics, unused, .. } = self;
+        statistics.clone_from(&point.statistics.0);
+        let theta = &point.theta.0;
+        let outputs = tape.forward(theta, statistics, inputs, &mode);
+        let room = &mut room[..outputs.len()];
+        factors(seed, outputs, room);
+        unused.resize(theta.len(), T::zero());
+        tape.backward(theta, inputs, room, &mode, Gradients { parameters: unused, inputs: out });
     }
 }
 
@@ -99,14 +228,7 @@ impl<T: Real> engine::Model<Cpu<T>> for Model<T> {
     }
 
     fn gradient(&mut self, point: &mut Point<Flat<T>>, batch: &Batch<'_>, gradient: &mut Flat<T>) {
-        let Self { tape, task, order, gathered, seed, .. } = self;
-        let (examples, loss) = task.as_ref().expect(NOTHING);
-        let data = gathered.rows(examples, order, &batch.rows, batch.augment);
-        let mode = Mode::training(batch.noise);
-        let mean = step(tape, seed, point, data.inputs, &mode, gradient, |outputs, seed| {
-            loss_of(&**loss, outputs, data, seed)
-        });
-        self.losses.push(mean);
+        self.gradient_at(&point.theta, &mut point.statistics, batch, gradient);
     }
 
     fn losses(&mut self) -> Vec<f64> {
@@ -114,13 +236,7 @@ impl<T: Real> engine::Model<Cpu<T>> for Model<T> {
     }
 
     fn loss(&mut self, point: &Point<Flat<T>>, batch: &Batch<'_>) -> f64 {
-        let Self { tape, task, order, gathered, seed, statistics, .. } = self;
-        let (examples, loss) = task.as_ref().expect(NOTHING);
-        let data = gathered.rows(examples, order, &batch.rows, batch.augment);
-        statistics.clone_from(&point.statistics.0);
-        let mode = Mode::predicting(None);
-        let outputs = tape.forward(&point.theta.0, statistics, data.inputs, &mode);
-        loss_of(&**loss, outputs, data, &mut seed[..outputs.len()])
+        self.loss_at(&point.at(), batch)
     }
 
     fn observe(
@@ -138,12 +254,7 @@ impl<T: Real> engine::Model<Cpu<T>> for Model<T> {
     }
 
     fn outputs(&mut self, point: &Point<Flat<T>>, batch: &Batch<'_>, out: &mut Vec<T>) {
-        let Self { tape, task, order, gathered, statistics, .. } = self;
-        let (examples, _) = task.as_ref().expect(NOTHING);
-        let data = gathered.rows(examples, order, &batch.rows, batch.augment);
-        statistics.clone_from(&point.statistics.0);
-        let mode = Mode::predicting(batch.noise);
-        out.extend_from_slice(tape.forward(&point.theta.0, statistics, data.inputs, &mode));
+        self.outputs_at(&point.at(), batch, out);
     }
 
     fn seeded_gradient(
@@ -153,14 +264,8 @@ impl<T: Real> engine::Model<Cpu<T>> for Model<T> {
         seed: Seed<'_>,
         gradient: &mut Flat<T>,
     ) {
-        let Self { tape, task, order, gathered, seed: room, .. } = self;
-        let (examples, _) = task.as_ref().expect(NOTHING);
-        let data = gathered.rows(examples, order, &batch.rows, batch.augment);
-        let mode = Mode::training(batch.noise);
-        step(tape, room, point, data.inputs, &mode, gradient, |outputs, room| {
-            factors(seed, outputs, room);
-            0.0
-        });
+        let Point { theta, statistics } = point;
+        self.seeded_gradient_at(theta, statistics, batch, seed, gradient);
     }
 
     fn visit(
@@ -170,29 +275,7 @@ impl<T: Real> engine::Model<Cpu<T>> for Model<T> {
         seed: Seed<'_>,
         visitor: &mut dyn FnMut(Visited<'_, Flat<T>>),
     ) {
-        let Self { tape, task, order, gathered, seed: room, statistics, unused, .. } = self;
-        let (examples, _) = task.as_ref().expect(NOTHING);
-        let inputs = gathered.rows(examples, order, &batch.rows, batch.augment).inputs;
-        statistics.clone_from(&point.statistics.0);
-        let mode = Mode::predicting(batch.noise);
-        let theta = &point.theta.0;
-        let outputs = tape.forward(theta, statistics, inputs, &mode);
-        let room = &mut room[..outputs.len()];
-        factors(seed, outputs, room);
-        unused.resize(theta.len(), T::zero());
-        tape.backward(
-            theta,
-            inputs,
-            room,
-            &mode,
-            Gradients { parameters: unused, inputs: &mut [] },
-        );
-        let nodes = tape.network.nodes().iter().enumerate();
-        for (node, _) in nodes.filter(|(_, node)| !node.parameters.is_empty()) {
-            let inputs = &Flat(tape.read_by(node, inputs).to_vec());
-            let output_gradients = &Flat(tape.output_gradients(node).to_vec());
-            visitor(Visited { node, inputs, output_gradients });
-        }
+        self.visit_at(&point.at(), batch, seed, visitor);
     }
 
     fn predict(
@@ -202,13 +285,7 @@ impl<T: Real> engine::Model<Cpu<T>> for Model<T> {
         noise: Option<&Stream>,
         out: &mut Vec<T>,
     ) {
-        let Self { tape, statistics, .. } = self;
-        statistics.clone_from(&point.statistics.0);
-        let size = tape.capacity() * tape.network.input.size();
-        let mode = Mode::predicting(noise);
-        for part in inputs.chunks(size) {
-            out.extend_from_slice(tape.forward(&point.theta.0, statistics, part, &mode));
-        }
+        self.predict_at(&point.at(), inputs, noise, out);
     }
 
     fn input_gradient(
@@ -219,14 +296,6 @@ impl<T: Real> engine::Model<Cpu<T>> for Model<T> {
         seed: Seed<'_>,
         out: &mut [T],
     ) {
-        let mode = Mode::predicting(noise);
-        let Self { tape, seed: room, statistics, unused, .. } = self;
-        statistics.clone_from(&point.statistics.0);
-        let theta = &point.theta.0;
-        let outputs = tape.forward(theta, statistics, inputs, &mode);
-        let room = &mut room[..outputs.len()];
-        factors(seed, outputs, room);
-        unused.resize(theta.len(), T::zero());
-        tape.backward(theta, inputs, room, &mode, Gradients { parameters: unused, inputs: out });
+        self.input_gradient_at(&point.at(), inputs, noise, seed, out);
     }
 }

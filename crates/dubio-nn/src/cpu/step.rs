@@ -4,7 +4,6 @@ use super::Flat;
 use super::gather::InMemory;
 use super::layers::Mode;
 use super::tape::{Gradients, Tape};
-use crate::engine::Point;
 use crate::loss::{Kernel, Loss, Truth, mean_loss};
 use crate::real::Real;
 
@@ -12,13 +11,12 @@ use crate::real::Real;
 pub(super) fn step<T: Real>(
     tape: &mut Tape<T>,
     seed: &mut [T],
-    point: &mut Point<Flat<T>>,
+    (theta, statistics): (&Flat<T>, &mut Flat<T>),
     inputs: &[T],
     mode: &Mode,
     gradient: &mut Flat<T>,
     loss: impl FnOnce(&[T], &mut [T]) -> f64,
 ) -> f64 {
-    let Point { theta, statistics } = point;
     let outputs = tape.forward(&theta.0, &mut statistics.0, inputs, mode);
     let seed = &mut seed[..outputs.len()];
     let loss = loss(outputs, seed);

@@ -64,12 +64,18 @@ impl<'a> Chosen<'a> {
         Self { rows, order }
     }
 
-    /// The epoch's order if it is asked for, and the first place in it or among the examples.
-    pub(super) fn on_device(&self) -> (Place, usize) {
+    /// The epoch's order, if it is asked for.
+    pub(super) fn order(&self) -> Place {
         match self.rows {
-            Rows::Ordered(range) => (self.order.device.place(), range.start),
-            Rows::Stored(range) => (Place::NOWHERE, range.start),
+            Rows::Ordered(_) => self.order.device.place(),
+            Rows::Stored(_) => Place::NOWHERE,
         }
+    }
+
+    /// The first place in it, or among the examples.
+    pub(super) fn start(&self) -> usize {
+        let (Rows::Ordered(range) | Rows::Stored(range)) = self.rows;
+        range.start
     }
 
     /// Their numbers.
@@ -80,17 +86,22 @@ impl<'a> Chosen<'a> {
         }
     }
 
-    /// Brings the inputs of a batch together; `room` has space for them.
-    pub(super) fn inputs(&self, data: &CudaData, augment: Option<&Stream>, room: &Buffer<f32>) {
+    /// Brings the inputs of a batch together; `room` has space for them, and `step` says where it starts.
+    pub(super) fn inputs(
+        &self,
+        data: &CudaData,
+        augment: Option<&Stream>,
+        step: Place,
+        room: &Buffer<f32>,
+    ) {
         let (device, size) = (room.device(), data.examples().size());
         let count = self.rows.len() * size;
         match (&data.0.inputs, &data.examples().inputs) {
             (Some(all), _) => {
-                let (order, start) = self.on_device();
                 let arguments = [
                     all.place().into(),
-                    order.into(),
-                    start.into(),
+                    self.order().into(),
+                    step.into(),
                     room.place().into(),
                     (size as i32).into(),
                 ];

@@ -5,11 +5,12 @@
 
 #![allow(unsafe_code)]
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::ffi::{CString, c_void};
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, RwLock, RwLockReadGuard};
 
 use cudarc::cublas::sys as blas;
 use cudarc::driver::{CudaContext, result as driver, sys};
@@ -27,6 +28,14 @@ const SOURCE: &str = concat!(
 
 /// Bytes of cuBLAS's workspace. Its own one would be another for every stream.
 const WORKSPACE: usize = 32 << 20;
+
+/// More than any kernel takes.
+const MOST_ARGUMENTS: usize = 16;
+
+thread_local! {
+    /// Whether this thread records.
+    static RECORDING: Cell<bool> = const { Cell::new(false) };
+}
 
 /// An address on the GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +79,8 @@ pub(super) struct Device {
     stream: sys::CUstream,
     functions: Mutex<HashMap<&'static str, sys::CUfunction>>,
     module: sys::CUmodule,
+    /// Written while a thread records.
+    recording: RwLock<()>,
     /// One call at a time: a handle is not to be shared by threads.
     blas: Mutex<blas::cublasHandle_t>,
     /// What the GPU is called.
@@ -114,14 +125,38 @@ impl Device {
             blas::cublasSetMathMode(handle, blas::cublasMath_t::CUBLAS_DEFAULT_MATH)
                 .result()
                 .map_err(Error::blas)?;
-            let functions = Mutex::default();
+            let (functions, recording) = (Mutex::default(), RwLock::default());
             let blas = Mutex::new(handle);
-            Ok(Arc::new(Self { context, stream, functions, module, blas, name }))
+            Ok(Arc::new(Self { context, stream, functions, module, recording, blas, name }))
         }
     }
 
-    fn bind(&self) {
+    /// Makes the GPU this thread's. While another thread records, this one waits: the stream is one.
+    fn bind(&self) -> Option<RwLockReadGuard<'_, ()>> {
         self.check(self.context.bind_to_thread());
+        let recording = RECORDING.get();
+        (!recording).then(|| self.recording.read().expect("no thread died recording"))
+    }
+
+    /// Records what a function asks of the device, without doing it.
+    pub(super) fn record(self: &Arc<Self>, work: impl FnOnce()) -> Graph {
+        let recording = self.recording.write().expect("no thread died recording");
+        self.check(self.context.bind_to_thread());
+        let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+        let flags = sys::CUgraphInstantiate_flags(0);
+        // SAFETY: nobody else uses the stream meanwhile; a graph is what its recipe was, and the recipe may go.
+        let graph = unsafe {
+            self.check(driver::stream::begin_capture(self.stream, mode));
+            RECORDING.set(true);
+            work();
+            RECORDING.set(false);
+            let recipe = self.check(driver::stream::end_capture(self.stream));
+            let graph = self.check(driver::graph::instantiate(recipe, flags));
+            self.check(driver::graph::destroy(recipe));
+            graph
+        };
+        drop(recording);
+        Graph { graph, device: Arc::clone(self) }
     }
 
     /// What a call gave. There is no going on without the GPU, from deep inside a step: it ends the work.
@@ -149,8 +184,8 @@ impl Device {
         if blocks.0 == 0 || blocks.1 == 0 {
             return;
         }
-        self.bind();
-        let mut pointers: [*mut c_void; 16] = [std::ptr::null_mut(); 16];
+        let _own = self.bind();
+        let mut pointers: [*mut c_void; MOST_ARGUMENTS] = [std::ptr::null_mut(); MOST_ARGUMENTS];
         for (pointer, argument) in pointers.iter_mut().zip(arguments) {
             *pointer = std::ptr::from_ref(&argument.0).cast_mut().cast();
         }
@@ -166,9 +201,11 @@ impl Device {
 
     /// Runs a kernel whose last argument is how many numbers there are, a thread for each.
     pub(super) fn each(&self, name: &'static str, count: usize, arguments: &[Arg]) {
-        let mut all = arguments.to_vec();
-        all.push(count.into());
-        self.launch(name, (count.div_ceil(256).min(1 << 20), 1), (256, 1), &all);
+        assert!(count <= i32::MAX as usize, "{name} of {count} numbers: at most 2^31 at a time");
+        let mut all = [Arg(0); MOST_ARGUMENTS];
+        all[..arguments.len()].copy_from_slice(arguments);
+        all[arguments.len()] = count.into();
+        self.launch(name, (count.div_ceil(256), 1), (256, 1), &all[..=arguments.len()]);
     }
 
     /// `c = op(a) op(b) + beta c` of matrices whose rows lie one after the other: `[m, k]`, `[k, n]`, `[m, n]`.
@@ -176,7 +213,7 @@ impl Device {
         if m == 0 || n == 0 || k == 0 {
             return;
         }
-        self.bind();
+        let _own = self.bind();
         // cuBLAS has columns one after the other: to it these are transposed, and so is the product.
         let operation = |factor: Factor, rows: usize, columns: usize| match factor {
             Factor::Plain(place) => (blas::cublasOperation_t::CUBLAS_OP_N, place, columns),
@@ -212,7 +249,7 @@ impl Device {
         if numbers == 0 {
             return;
         }
-        self.bind();
+        let _own = self.bind();
         // SAFETY: both hold as many; the stream keeps the order.
         self.check(unsafe { driver::memcpy_dtod_async(to.0, from.0, 4 * numbers, self.stream) });
     }
@@ -222,7 +259,7 @@ impl Device {
         if numbers == 0 {
             return;
         }
-        self.bind();
+        let _own = self.bind();
         // SAFETY: as many numbers are there.
         self.check(unsafe { driver::memset_d8_async(place.0, 0, 4 * numbers, self.stream) });
     }
@@ -232,7 +269,7 @@ impl Device {
         if values.is_empty() {
             return;
         }
-        self.bind();
+        let _own = self.bind();
         // SAFETY: the place holds as many. Memory of the host that is not pinned is copied before this returns.
         self.check(unsafe { driver::memcpy_htod_async(to.0, values, self.stream) });
     }
@@ -241,12 +278,39 @@ impl Device {
     pub(super) fn download<T: Copy + Default>(&self, from: Place, count: usize) -> Vec<T> {
         let mut values = vec![T::default(); count];
         if count > 0 {
-            self.bind();
+            let _own = self.bind();
             // SAFETY: the place holds as many, and the host waits before it looks.
             self.check(unsafe { driver::memcpy_dtoh_async(&mut values, from.0, self.stream) });
             self.check(unsafe { driver::stream::synchronize(self.stream) });
         }
         values
+    }
+}
+
+/// Work that was recorded, to be done again as a whole.
+pub(super) struct Graph {
+    graph: sys::CUgraphExec,
+    device: Arc<Device>,
+}
+
+// SAFETY: as the device.
+unsafe impl Send for Graph {}
+unsafe impl Sync for Graph {}
+
+impl Graph {
+    /// Does it.
+    pub(super) fn launch(&self) {
+        let _own = self.device.bind();
+        // SAFETY: what it touches is there as long as what was recorded: see `Replays`.
+        self.device.check(unsafe { driver::graph::launch(self.graph, self.device.stream) });
+    }
+}
+
+impl Drop for Graph {
+    fn drop(&mut self) {
+        let _ = self.device.context.bind_to_thread();
+        // SAFETY: nobody else has it.
+        let _ = unsafe { driver::graph::exec_destroy(self.graph) };
     }
 }
 
@@ -270,7 +334,7 @@ pub(super) struct Buffer<T> {
 impl<T: Copy> Buffer<T> {
     /// Zeros.
     pub(super) fn zeros(device: &Arc<Device>, len: usize) -> Self {
-        device.bind();
+        let _own = device.bind();
         let bytes = (len * size_of::<T>()).max(16);
         // SAFETY: memory is used on this stream alone, and is set before it is read.
         let place = device.check(unsafe { driver::malloc_async(device.stream, bytes) });

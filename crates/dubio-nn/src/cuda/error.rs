@@ -16,6 +16,9 @@ pub enum Error {
         /// What to do.
         advice: &'static str,
     },
+    /// A driver, but nothing that it drives.
+    #[error("the NVIDIA driver sees no GPU; use --device cpu")]
+    NoDevice,
     /// A number that no GPU has.
     #[error("there is no GPU {ordinal}: this machine has {count}")]
     NoSuchDevice {
@@ -34,11 +37,13 @@ pub enum Error {
 
 impl Error {
     pub(super) fn driver(error: DriverError) -> Self {
+        if error.0 == CUresult::CUDA_ERROR_NO_DEVICE {
+            return Self::NoDevice;
+        }
         Self::Failed(match error.0 {
             CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
                 "out of GPU memory; use a smaller batch or network, or wait for other programs to end".into()
             }
-            CUresult::CUDA_ERROR_NO_DEVICE => "the driver sees no GPU".into(),
             CUresult::CUDA_ERROR_SYSTEM_DRIVER_MISMATCH
             | CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION => {
                 "the NVIDIA driver is too old for the CUDA libraries; update the driver, or install older \

@@ -10,6 +10,7 @@ mod error;
 mod layers;
 mod libraries;
 mod model;
+mod replays;
 mod tape;
 mod vector;
 

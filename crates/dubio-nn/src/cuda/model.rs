@@ -8,9 +8,10 @@ use dubio_random::stream::Stream;
 use super::Cuda;
 use super::data::{Chosen, CudaData, Order};
 use super::device::{Arg, Buffer, Device, Place};
+use super::replays::{Key, Next, Replays};
 use super::tape::Tape;
 use super::vector::CudaVector;
-use crate::engine::{Batch, Model, Point, Seed, Visited};
+use crate::engine::{At, Batch, Model, Point, Seed, Visited};
 use crate::examples::Answers;
 use crate::initial;
 use crate::loss::{Kernel, LARGEST_LOG_STD, Loss, Truth};
@@ -31,6 +32,9 @@ pub struct CudaModel {
     losses: Vec<f64>,
     ring: Buffer<f64>,
     in_ring: usize,
+    /// Where the step begins in the order, and where its loss goes.
+    step: Buffer<u64>,
+    replays: Replays,
     /// Running statistics of a pass that may not move those of its point.
     statistics: Buffer<f32>,
     /// A gradient of the parameters that nobody asked for.
@@ -38,7 +42,7 @@ pub struct CudaModel {
     input_gradient: Buffer<f32>,
 }
 
-/// Losses that are kept on the device before they are fetched.
+/// Losses that are kept on the device before they are fetched; behind them is room for one that is asked for alone.
 const RING: usize = 4096;
 const NOTHING: &str = "a network learns after it was told what from";
 
@@ -53,8 +57,10 @@ impl CudaModel {
             seed: zeros(capacity * network.output().size()),
             of_examples: Buffer::zeros(device, capacity),
             losses: Vec::new(),
-            ring: Buffer::zeros(device, RING),
+            ring: Buffer::zeros(device, RING + 1),
             in_ring: 0,
+            step: Buffer::zeros(device, 2),
+            replays: Replays::default(),
             statistics: zeros(network.statistics()),
             unused: zeros(network.parameters()),
             input_gradient: zeros(capacity * network.input.size()),
@@ -70,54 +76,67 @@ impl CudaModel {
         self.tape.batch * self.tape.network.output().size()
     }
 
-    /// Brings a batch's inputs together and runs them forward; the place of the outputs.
-    fn run(&mut self, theta: Place, statistics: Place, batch: &Batch<'_>, mode: &Mode) -> Place {
+    /// Brings a batch's inputs together, and hands over what differs from step to step.
+    fn prepare(&mut self, batch: &Batch<'_>, mode: &Mode, slot: usize) {
         let (data, _) = self.task.as_ref().expect(NOTHING);
         let chosen = Chosen::new(&batch.rows, &self.order);
-        chosen.inputs(data, batch.augment, &self.inputs);
+        let step = [chosen.start() as u64, slot as u64];
+        self.device().upload(&step, self.step.place());
+        self.tape.draw(mode);
+        chosen.inputs(data, batch.augment, self.step.place(), &self.inputs);
+    }
+
+    /// Prepares a batch and runs it forward; the place of the outputs.
+    fn run(&mut self, theta: Place, statistics: Place, batch: &Batch<'_>, mode: &Mode) -> Place {
+        self.prepare(batch, mode, RING);
         self.tape.forward(theta, statistics, self.inputs.place(), batch.rows.len(), mode)
     }
 
     /// As [`Self::run`], with running statistics that do not move.
-    fn run_fixed(&mut self, point: &Point<CudaVector>, batch: &Batch<'_>, mode: &Mode) -> Place {
+    fn run_fixed(&mut self, point: &At<'_, CudaVector>, batch: &Batch<'_>, mode: &Mode) -> Place {
         self.keep_statistics(point);
         let statistics = self.statistics.place();
         self.run(point.theta.place(), statistics, batch, mode)
     }
 
-    fn keep_statistics(&self, point: &Point<CudaVector>) {
+    fn keep_statistics(&self, point: &At<'_, CudaVector>) {
         let (from, to) = (point.statistics.place(), self.statistics.place());
         self.device().copy(from, to, self.statistics.len());
     }
 
-    /// The mean loss of the last batch's outputs to a place; its gradient becomes the seed.
-    fn mean_loss(&self, outputs: Place, batch: &Batch<'_>, mean: Place) {
+    /// The mean loss of the last batch's outputs to the ring; its gradient becomes the seed.
+    fn mean_loss(&self, outputs: Place, batch: &Batch<'_>, slot: usize) {
         let (data, loss) = self.task.as_ref().expect(NOTHING);
         let chosen = Chosen::new(&batch.rows, &self.order);
         let count = batch.rows.len();
-        let (order, start) = chosen.on_device();
-        let [out, order, seed, losses] =
-            [outputs, order, self.seed.place(), self.of_examples.place()].map(Arg::from);
-        let (start, examples) = (Arg::from(start), Arg::from(count as i32));
+        let [out, order, step, seed, losses] = [
+            outputs,
+            chosen.order(),
+            self.step.place(),
+            self.seed.place(),
+            self.of_examples.place(),
+        ]
+        .map(Arg::from);
+        let examples = Arg::from(count as i32);
         let (name, arguments) = match (loss.kernel(), data.labels(), data.targets()) {
             (Some(Kernel::CrossEntropy), Some(labels), _) => {
                 let classes = Arg::from((self.outputs_len() / count) as i32);
                 let labels = labels.into();
-                ("cross_entropy", [out, labels, order, start, seed, losses, classes, examples])
+                ("cross_entropy", [out, labels, order, step, seed, losses, classes, examples])
             }
             (Some(Kernel::Gaussian), _, Some(targets)) => {
                 let (targets, bound) = (targets.into(), LARGEST_LOG_STD.into());
-                ("gaussian", [out, targets, order, start, seed, losses, bound, examples])
+                ("gaussian", [out, targets, order, step, seed, losses, bound, examples])
             }
-            _ => return self.mean_loss_on_host(outputs, &chosen.on_host(), mean),
+            _ => return self.mean_loss_on_host(outputs, &chosen.on_host(), slot),
         };
         self.device().launch(name, (count.div_ceil(64), 1), (64, 1), &arguments);
-        let arguments = [losses, mean.into(), examples];
+        let arguments = [losses, self.ring.place().into(), step, examples];
         self.device().launch("mean_loss", (1, 1), (256, 1), &arguments);
     }
 
     /// The same for a loss without a kernel: the outputs go to the host and the gradient comes back.
-    fn mean_loss_on_host(&self, outputs: Place, rows: &[u32], mean: Place) {
+    fn mean_loss_on_host(&self, outputs: Place, rows: &[u32], slot: usize) {
         let (data, loss) = self.task.as_ref().expect(NOTHING);
         let outputs: Vec<f32> = self.device().download(outputs, self.outputs_len());
         let outputs: Vec<f64> = outputs.into_iter().map(f64::from).collect();
@@ -134,7 +153,8 @@ impl CudaModel {
         };
         let gradient: Vec<f32> = gradient.into_iter().map(|g| g as f32).collect();
         self.device().upload(&gradient, self.seed.place());
-        self.device().upload(&[value], mean);
+        // Places count in f32, of which a loss takes two.
+        self.device().upload(&[value], self.ring.place().plus(2 * slot));
     }
 
     /// The factors that a seed gives to the last batch's outputs.
@@ -158,6 +178,25 @@ impl CudaModel {
         }
     }
 
+    /// A prepared batch forward, its loss, and back.
+    fn step(
+        &mut self,
+        [theta, statistics, gradient]: [Place; 3],
+        batch: &Batch<'_>,
+        mode: &Mode,
+        slot: usize,
+    ) {
+        let (inputs, count) = (self.inputs.place(), batch.rows.len());
+        let outputs = self.tape.forward(theta, statistics, inputs, count, mode);
+        self.mean_loss(outputs, batch, slot);
+        self.back(theta, mode, gradient, None);
+    }
+
+    /// Whether a step needs nothing of the host once it is prepared.
+    fn on_device_alone(&self) -> bool {
+        self.task.as_ref().is_some_and(|(_, loss)| loss.kernel().is_some())
+    }
+
     fn back(&mut self, theta: Place, mode: &Mode, gradient: Place, inputs: Option<Place>) {
         let seed = self.seed.place();
         self.tape.backward(theta, self.inputs.place(), seed, mode, gradient, inputs);
@@ -178,6 +217,7 @@ impl Model<Cuda> for CudaModel {
     fn learn(&mut self, data: &CudaData, loss: &Arc<dyn Loss>, moving: Range<usize>) {
         let stays = |node: &Node| node.stays(&moving);
         self.tape.frozen = self.tape.network.nodes().iter().map(stays).collect();
+        self.replays = Replays::default();
         self.task = Some((data.clone(), Arc::clone(loss)));
     }
 
@@ -196,16 +236,7 @@ impl Model<Cuda> for CudaModel {
         batch: &Batch<'_>,
         gradient: &mut CudaVector,
     ) {
-        if self.in_ring == RING {
-            self.fetch_losses();
-        }
-        let mode = Mode::training(batch.noise);
-        let (theta, statistics) = (point.theta.place(), point.statistics.place());
-        let outputs = self.run(theta, statistics, batch, &mode);
-        // Places count in f32, of which a loss takes two.
-        self.mean_loss(outputs, batch, self.ring.place().plus(2 * self.in_ring));
-        self.in_ring += 1;
-        self.back(theta, &mode, gradient.place(), None);
+        self.gradient_at(&point.theta, &mut point.statistics, batch, gradient);
     }
 
     fn losses(&mut self) -> Vec<f64> {
@@ -214,10 +245,7 @@ impl Model<Cuda> for CudaModel {
     }
 
     fn loss(&mut self, point: &Point<CudaVector>, batch: &Batch<'_>) -> f64 {
-        let outputs = self.run_fixed(point, batch, &Mode::predicting(None));
-        let mean = Buffer::<f64>::zeros(self.device(), 1);
-        self.mean_loss(outputs, batch, mean.place());
-        self.device().download(mean.place(), 1)[0]
+        self.loss_at(&point.at(), batch)
     }
 
     fn observe(
@@ -232,8 +260,7 @@ impl Model<Cuda> for CudaModel {
     }
 
     fn outputs(&mut self, point: &Point<CudaVector>, batch: &Batch<'_>, out: &mut Vec<f32>) {
-        let outputs = self.run_fixed(point, batch, &Mode::predicting(batch.noise));
-        out.extend(self.device().download::<f32>(outputs, self.outputs_len()));
+        self.outputs_at(&point.at(), batch, out);
     }
 
     fn seeded_gradient(
@@ -243,16 +270,110 @@ impl Model<Cuda> for CudaModel {
         seed: Seed<'_>,
         gradient: &mut CudaVector,
     ) {
-        let mode = Mode::training(batch.noise);
-        let (theta, statistics) = (point.theta.place(), point.statistics.place());
-        let outputs = self.run(theta, statistics, batch, &mode);
-        self.factors(seed, outputs);
-        self.back(theta, &mode, gradient.place(), None);
+        let Point { theta, statistics } = point;
+        self.seeded_gradient_at(theta, statistics, batch, seed, gradient);
     }
 
     fn visit(
         &mut self,
         point: &Point<CudaVector>,
+        batch: &Batch<'_>,
+        seed: Seed<'_>,
+        visitor: &mut dyn FnMut(Visited<'_, CudaVector>),
+    ) {
+        self.visit_at(&point.at(), batch, seed, visitor);
+    }
+
+    fn predict(
+        &mut self,
+        point: &Point<CudaVector>,
+        inputs: &[f32],
+        noise: Option<&Stream>,
+        out: &mut Vec<f32>,
+    ) {
+        self.predict_at(&point.at(), inputs, noise, out);
+    }
+
+    fn input_gradient(
+        &mut self,
+        point: &Point<CudaVector>,
+        inputs: &[f32],
+        noise: Option<&Stream>,
+        seed: Seed<'_>,
+        out: &mut [f32],
+    ) {
+        self.input_gradient_at(&point.at(), inputs, noise, seed, out);
+    }
+}
+
+impl CudaModel {
+    pub(crate) fn gradient_at(
+        &mut self,
+        theta: &CudaVector,
+        statistics: &mut CudaVector,
+        batch: &Batch<'_>,
+        gradient: &mut CudaVector,
+    ) {
+        if self.in_ring == RING {
+            self.fetch_losses();
+        }
+        let (mode, slot) = (Mode::training(batch.noise), self.in_ring);
+        self.in_ring += 1;
+        self.prepare(batch, &mode, slot);
+        let places = [theta.place(), statistics.place(), gradient.place()];
+        let key = Key {
+            places,
+            batch: batch.rows.len(),
+            noisy: batch.noise.is_some(),
+            order: Chosen::new(&batch.rows, &self.order).order(),
+        };
+        let alone = self.on_device_alone();
+        match self.replays.next(&key) {
+            Next::Replay(graph) => graph.launch(),
+            Next::Record if alone => {
+                let device = Arc::clone(self.device());
+                let graph = device.record(|| self.step(places, batch, &mode, slot));
+                graph.launch();
+                self.replays.keep(key, graph);
+            }
+            _ => self.step(places, batch, &mode, slot),
+        }
+    }
+
+    pub(crate) fn loss_at(&mut self, point: &At<'_, CudaVector>, batch: &Batch<'_>) -> f64 {
+        let outputs = self.run_fixed(point, batch, &Mode::predicting(None));
+        self.mean_loss(outputs, batch, RING);
+        self.device().download(self.ring.place().plus(2 * RING), 1)[0]
+    }
+
+    pub(crate) fn outputs_at(
+        &mut self,
+        point: &At<'_, CudaVector>,
+        batch: &Batch<'_>,
+        out: &mut Vec<f32>,
+    ) {
+        let outputs = self.run_fixed(point, batch, &Mode::predicting(batch.noise));
+        out.extend(self.device().download::<f32>(outputs, self.outputs_len()));
+    }
+
+    pub(crate) fn seeded_gradient_at(
+        &mut self,
+        theta: &CudaVector,
+        statistics: &mut CudaVector,
+        batch: &Batch<'_>,
+        seed: Seed<'_>,
+        gradient: &mut CudaVector,
+    ) {
+        let mode = Mode::training(batch.noise);
+        let (theta, statistics) = (theta.place(), statistics.place());
+        let outputs = self.run(theta, statistics, batch, &mode);
+        self.factors(seed, outputs);
+        self.back(theta, &mode, gradient.place(), None);
+    }
+
+    pub(crate) fn visit_at(
+        &mut self,
+        point: &At<'_, CudaVector>,
         batch: &Batch<'_>,
         seed: Seed<'_>,
         visitor: &mut dyn FnMut(Visited<'_, CudaVector>),
@@ -276,9 +397,9 @@ impl Model<Cuda> for CudaModel {
         }
     }
 
-    fn predict(
+    pub(crate) fn predict_at(
         &mut self,
-        point: &Point<CudaVector>,
+        point: &At<'_, CudaVector>,
         inputs: &[f32],
         noise: Option<&Stream>,
         out: &mut Vec<f32>,
@@ -286,6 +407,7 @@ impl Model<Cuda> for CudaModel {
         self.keep_statistics(point);
         let size = self.tape.network.input.size();
         let mode = Mode::predicting(noise);
+        self.tape.draw(&mode);
         for part in inputs.chunks(self.tape.capacity * size) {
             self.device().upload(part, self.inputs.place());
             let (theta, statistics) = (point.theta.place(), self.statistics.place());
@@ -295,9 +417,9 @@ impl Model<Cuda> for CudaModel {
         }
     }
 
-    fn input_gradient(
+    pub(crate) fn input_gradient_at(
         &mut self,
-        point: &Point<CudaVector>,
+        point: &At<'_, CudaVector>,
         inputs: &[f32],
         noise: Option<&Stream>,
         seed: Seed<'_>,
@@ -307,6 +429,7 @@ impl Model<Cuda> for CudaModel {
         let mode = Mode::predicting(noise);
         let (theta, statistics) = (point.theta.place(), self.statistics.place());
         self.device().upload(inputs, self.inputs.place());
+        self.tape.draw(&mode);
         let batch = inputs.len() / self.tape.network.input.size();
         let outputs = self.tape.forward(theta, statistics, self.inputs.place(), batch, &mode);
         self.factors(seed, outputs);
@@ -314,9 +437,7 @@ impl Model<Cuda> for CudaModel {
         self.back(theta, &mode, unused, Some(to));
         out.copy_from_slice(&self.device().download::<f32>(to, out.len()));
     }
-}
 
-impl CudaModel {
     /// Brings the losses on the device to the host. Waits.
     fn fetch_losses(&mut self) {
         let fetched = self.device().download::<f64>(self.ring.place(), self.in_ring);

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use dubio_random::numbered::Numbered;
+
 use super::device::{Buffer, Device, Place};
 use super::layers::{self, Pass};
 use crate::mode::Mode;
@@ -22,6 +24,8 @@ pub(super) struct Tape {
     spare: Vec<Buffer<f32>>,
     /// Nodes whose parameters stay, and with them their running statistics.
     pub frozen: Vec<bool>,
+    /// Keys of the random numbers of the layers that draw any, in their order.
+    keys: Buffer<u64>,
 }
 
 impl Tape {
@@ -45,6 +49,7 @@ impl Tape {
             scratch: zeros(scratch),
             spare: (0..most).map(|which| zeros(largest(which) * capacity)).collect(),
             frozen: vec![false; nodes.len()],
+            keys: Buffer::zeros(device, nodes.iter().filter(|node| node.layer.is_noisy()).count()),
             device: Arc::clone(device),
             network: network.clone(),
         }
@@ -68,9 +73,20 @@ impl Tape {
         }
     }
 
+    /// Hands over what is random about a pass.
+    pub(super) fn draw(&self, mode: &Mode) {
+        let Some(stream) = &mode.noise else { return };
+        let noisy = self.network.nodes().iter().filter(|node| node.layer.is_noisy());
+        let keys: Vec<u64> =
+            noisy.map(|node| Numbered::new(&stream.child(&node.name)).key()).collect();
+        self.device.upload(&keys, self.keys.place());
+    }
+
     fn pass<'a>(&'a self, index: usize, theta: Place, input: Place, mode: &'a Mode) -> Pass<'a> {
         let node = &self.network.nodes()[index];
-        let noise = mode.noise.as_ref().filter(|_| node.layer.is_noisy());
+        let earlier =
+            || self.network.nodes()[..index].iter().filter(|n| n.layer.is_noisy()).count();
+        let draws = mode.noise.is_some() && node.layer.is_noisy();
         Pass {
             device: &self.device,
             node,
@@ -81,11 +97,12 @@ impl Tape {
             saved: self.saved[index].place(),
             scratch: self.scratch.place(),
             mode,
-            noise: noise.map(|stream| stream.child(&node.name)),
+            // Places count in f32, of which a key takes two.
+            noise: draws.then(|| self.keys.place().plus(2 * earlier())),
         }
     }
 
-    /// Runs the network on a batch; gives the place of its outputs, `[batch, outputs]`.
+    /// Runs the network on a batch, with what was [drawn](Self::draw) for it; gives the place of its outputs, `[batch, outputs]`.
     pub(super) fn forward(
         &mut self,
         theta: Place,

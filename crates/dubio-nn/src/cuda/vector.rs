@@ -37,6 +37,13 @@ impl CudaVector {
         self.device().each(name, self.0.len(), arguments);
     }
 
+    /// Adds `a` times a function of two numbers, number by number.
+    fn add_of_two(&mut self, name: &'static str, a: f64, x: &Self, y: &Self) {
+        let arguments =
+            [self.place().into(), (a as f32).into(), x.place().into(), y.place().into()];
+        self.each(name, &arguments);
+    }
+
     /// Parts of `sum_i self_i other_i`, still on the device.
     fn product_parts(&self, other: &Self) -> Buffer<f64> {
         let parts = Buffer::zeros(self.device(), PARTS);
@@ -91,18 +98,20 @@ impl Vector for CudaVector {
         self.each("combine", &arguments);
     }
     fn add_product(&mut self, a: f64, x: &Self, y: &Self) {
-        let arguments =
-            [self.place().into(), (a as f32).into(), x.place().into(), y.place().into()];
-        self.each("add_product", &arguments);
+        self.add_of_two("add_product", a, x, y);
     }
     fn add_over_root(&mut self, a: f64, x: &Self, y: &Self, floor: f64) {
         let [v, x, y] = [self.place(), x.place(), y.place()].map(Into::into);
         self.each("add_over_root", &[v, (a as f32).into(), x, y, (floor as f32).into()]);
     }
     fn add_times_root(&mut self, a: f64, x: &Self, y: &Self) {
-        let arguments =
-            [self.place().into(), (a as f32).into(), x.place().into(), y.place().into()];
-        self.each("add_times_root", &arguments);
+        self.add_of_two("add_times_root", a, x, y);
+    }
+    fn add_quotient(&mut self, a: f64, x: &Self, y: &Self) {
+        self.add_of_two("add_quotient", a, x, y);
+    }
+    fn add_times_exp(&mut self, a: f64, x: &Self, y: &Self) {
+        self.add_of_two("add_times_exp", a, x, y);
     }
     fn clip(&mut self, length: f64) {
         let parts = self.product_parts(self);

@@ -10,13 +10,13 @@ __device__ u64 splitmix(u64 state) {
 __device__ u64 start_of(u64 family, u64 mask) { return splitmix((family ^ mask) + GAMMA); }
 
 extern "C" __global__ void add_bias(float* y, const float* bias, int channels, long long n) {
-    EACH(i, n) y[i] += bias[i % channels];
+    EACH(i, n) y[i] += bias[i % (u32)channels];
 }
 extern "C" __global__ void add_two(const float* a, const float* b, float* y, long long n) { EACH(i, n) y[i] = a[i] + b[i]; }
 
 // Columns of one matrix into columns of another.
 extern "C" __global__ void copy_columns(const float* x, int width, int from, float* y, int width_out, int to, int columns, long long n) {
-    EACH(i, n) { long long row = i / columns; int c = i % columns; y[row * width_out + to + c] = x[row * width + from + c]; }
+    EACH(i, n) { u32 row = i / (u32)columns, c = i % (u32)columns; y[(long long)row * width_out + to + c] = x[(long long)row * width + from + c]; }
 }
 
 enum { RELU, ELU, SWISH };
@@ -34,46 +34,59 @@ extern "C" __global__ void activate_back(int kind, const float* x, const float* 
     }
 }
 
-// Windows as rows: [examples, rows out, columns out, kernel, kernel, channels].
-extern "C" __global__ void windows(const float* x, float* cols, int H, int W, int C, int OH, int OW, int K, int stride, int pad, long long n) {
+// Windows as rows: [examples, rows out, columns out, kernel, kernel, channels]. Four channels at a time where they
+// are a multiple of four: C and n then count fours.
+template <class T> __device__ void lay_out(const T* x, T* cols, u32 H, u32 W, u32 C, u32 OH, u32 OW, u32 K, int stride, int pad, T nothing, u32 n) {
     EACH(i, n) {
-        long long t = i;
-        int c = t % C; t /= C;
-        int kx = t % K; t /= K;
-        int ky = t % K; t /= K;
-        int ox = t % OW; t /= OW;
-        int oy = t % OH; t /= OH;
-        int y = oy * stride + ky - pad, xx = ox * stride + kx - pad;
-        cols[i] = y >= 0 && y < H && xx >= 0 && xx < W ? x[((t * H + y) * W + xx) * C + c] : 0.f;
+        u32 t = i, c = t % C; t /= C;
+        u32 kx = t % K; t /= K;
+        u32 ky = t % K; t /= K;
+        u32 ox = t % OW; t /= OW;
+        u32 oy = t % OH; t /= OH;
+        u32 yy = oy * stride + ky - pad, xx = ox * stride + kx - pad; // below 0 is above all sides
+        cols[i] = yy < H && xx < W ? x[((t * H + yy) * W + xx) * C + c] : nothing;
     }
 }
+extern "C" __global__ void windows(const float* x, float* cols, int H, int W, int C, int OH, int OW, int K, int stride, int pad, long long n) {
+    lay_out<float>(x, cols, H, W, C, OH, OW, K, stride, pad, 0.f, n);
+}
+extern "C" __global__ void windows_of_fours(const float4* x, float4* cols, int H, int W, int C, int OH, int OW, int K, int stride, int pad, long long n) {
+    lay_out<float4>(x, cols, H, W, C / 4, OH, OW, K, stride, pad, make_float4(0.f, 0.f, 0.f, 0.f), n / 4);
+}
+__device__ void add_to(float& sum, float x) { sum += x; }
+__device__ void add_to(float4& sum, float4 x) { sum.x += x.x; sum.y += x.y; sum.z += x.z; sum.w += x.w; }
 // What the windows hand back to each number of an image, added in the order of the kernel's places.
-extern "C" __global__ void windows_back(const float* cols, float* dx, int H, int W, int C, int OH, int OW, int K, int stride, int pad, long long n) {
+template <class T> __device__ void gather_back(const T* cols, T* dx, u32 H, u32 W, u32 C, u32 OH, u32 OW, int K, int stride, int pad, T nothing, u32 n) {
     EACH(i, n) {
-        long long t = i;
-        int c = t % C; t /= C;
+        u32 t = i, c = t % C; t /= C;
         int x = t % W; t /= W;
         int y = t % H; t /= H;
-        float sum = 0;
+        T sum = nothing;
         for (int ky = 0; ky < K; ky++) {
             int oy = y + pad - ky;
-            if (oy < 0 || oy % stride || (oy /= stride) >= OH) continue;
+            if (oy < 0 || oy % stride || (oy /= stride) >= (int)OH) continue;
             for (int kx = 0; kx < K; kx++) {
                 int ox = x + pad - kx;
-                if (ox < 0 || ox % stride || (ox /= stride) >= OW) continue;
-                sum += cols[(((t * OH + oy) * OW + ox) * K * K + ky * K + kx) * C + c];
+                if (ox < 0 || ox % stride || (ox /= stride) >= (int)OW) continue;
+                add_to(sum, cols[(((t * OH + oy) * OW + ox) * K * K + ky * K + kx) * C + c]);
             }
         }
         dx[i] = sum;
     }
 }
+extern "C" __global__ void windows_back(const float* cols, float* dx, int H, int W, int C, int OH, int OW, int K, int stride, int pad, long long n) {
+    gather_back<float>(cols, dx, H, W, C, OH, OW, K, stride, pad, 0.f, n);
+}
+extern "C" __global__ void windows_of_fours_back(const float4* cols, float4* dx, int H, int W, int C, int OH, int OW, int K, int stride, int pad, long long n) {
+    gather_back<float4>(cols, dx, H, W, C / 4, OH, OW, K, stride, pad, make_float4(0.f, 0.f, 0.f, 0.f), n / 4);
+}
 
 extern "C" __global__ void max_pool(const float* x, float* y, int* which, int H, int W, int C, int OH, int OW, int K, int stride, int pad, long long n) {
     EACH(i, n) {
-        long long t = i;
-        int c = t % C; t /= C;
-        int ox = t % OW; t /= OW;
-        int oy = t % OH; t /= OH;
+        u32 t = i;
+        int c = t % (u32)C; t /= (u32)C;
+        int ox = t % (u32)OW; t /= (u32)OW;
+        int oy = t % (u32)OH; t /= (u32)OH;
         float best = 0; int at = -1;
         for (int ky = 0; ky < K; ky++) for (int kx = 0; kx < K; kx++) {
             int yy = oy * stride + ky - pad, xx = ox * stride + kx - pad;
@@ -86,10 +99,10 @@ extern "C" __global__ void max_pool(const float* x, float* y, int* which, int H,
 }
 extern "C" __global__ void max_pool_back(const float* g, const int* which, float* dx, int H, int W, int C, int OH, int OW, int K, int stride, int pad, long long n) {
     EACH(i, n) {
-        long long t = i;
-        int c = t % C; t /= C;
-        int x = t % W; t /= W;
-        int y = t % H; t /= H;
+        u32 t = i;
+        int c = t % (u32)C; t /= (u32)C;
+        int x = t % (u32)W; t /= (u32)W;
+        int y = t % (u32)H; t /= (u32)H;
         int oy0 = (y + pad - K + stride) / stride, ox0 = (x + pad - K + stride) / stride;
         float sum = 0;
         for (int oy = oy0 < 0 ? 0 : oy0; oy < OH && oy * stride - pad <= y; oy++)
@@ -102,10 +115,10 @@ extern "C" __global__ void max_pool_back(const float* g, const int* which, float
 }
 extern "C" __global__ void average_pool(const float* x, float* y, int H, int W, int C, int OH, int OW, int rows, int columns, long long n) {
     EACH(i, n) {
-        long long t = i;
-        int c = t % C; t /= C;
-        int ox = t % OW; t /= OW;
-        int oy = t % OH; t /= OH;
+        u32 t = i;
+        int c = t % (u32)C; t /= (u32)C;
+        int ox = t % (u32)OW; t /= (u32)OW;
+        int oy = t % (u32)OH; t /= (u32)OH;
         float sum = 0;
         for (int r = 0; r < rows; r++) for (int k = 0; k < columns; k++)
             sum += x[((t * H + oy * rows + r) * W + ox * columns + k) * C + c];
@@ -114,10 +127,10 @@ extern "C" __global__ void average_pool(const float* x, float* y, int H, int W, 
 }
 extern "C" __global__ void average_pool_back(const float* g, float* dx, int H, int W, int C, int OH, int OW, int rows, int columns, long long n) {
     EACH(i, n) {
-        long long t = i;
-        int c = t % C; t /= C;
-        int x = t % W; t /= W;
-        int y = t % H; t /= H;
+        u32 t = i;
+        int c = t % (u32)C; t /= (u32)C;
+        int x = t % (u32)W; t /= (u32)W;
+        int y = t % (u32)H; t /= (u32)H;
         int oy = y / rows, ox = x / columns;
         dx[i] = oy < OH && ox < OW ? g[((t * OH + oy) * OW + ox) * C + c] * (1.f / (rows * columns)) : 0.f;
     }
@@ -125,20 +138,20 @@ extern "C" __global__ void average_pool_back(const float* g, float* dx, int H, i
 extern "C" __global__ void padded_shortcut(const float* x, float* y, int H, int W, int C, int OH, int OW, int CO, long long n) {
     int before = (CO - C) / 2;
     EACH(i, n) {
-        long long t = i;
-        int c = (int)(t % CO) - before; t /= CO;
-        int ox = t % OW; t /= OW;
-        int oy = t % OH; t /= OH;
+        u32 t = i;
+        int c = (int)(t % (u32)CO) - before; t /= (u32)CO;
+        int ox = t % (u32)OW; t /= (u32)OW;
+        int oy = t % (u32)OH; t /= (u32)OH;
         y[i] = c >= 0 && c < C ? x[((t * H + 2 * oy) * W + 2 * ox) * C + c] : 0.f;
     }
 }
 extern "C" __global__ void padded_shortcut_back(const float* g, float* dx, int H, int W, int C, int OH, int OW, int CO, long long n) {
     int before = (CO - C) / 2;
     EACH(i, n) {
-        long long t = i;
-        int c = t % C; t /= C;
-        int x = t % W; t /= W;
-        int y = t % H; t /= H;
+        u32 t = i;
+        int c = t % (u32)C; t /= (u32)C;
+        int x = t % (u32)W; t /= (u32)W;
+        int y = t % (u32)H; t /= (u32)H;
         dx[i] = y % 2 == 0 && x % 2 == 0 ? g[((t * OH + y / 2) * OW + x / 2) * CO + before + c] : 0.f;
     }
 }
@@ -204,7 +217,7 @@ extern "C" __global__ void running_statistics(const float* running, float* saved
     EACH(c, channels) { saved[c] = running[c]; saved[channels + c] = 1.f / sqrtf(running[channels + c] + 1e-5f); }
 }
 extern "C" __global__ void batch_norm(const float* x, const float* saved, const float* weight, float* y, int channels, long long n) {
-    EACH(i, n) { int c = i % channels; y[i] = (x[i] - saved[c]) * (saved[channels + c] * weight[c]) + weight[channels + c]; }
+    EACH(i, n) { int c = i % (u32)channels; y[i] = (x[i] - saved[c]) * (saved[channels + c] * weight[c]) + weight[channels + c]; }
 }
 // Adds to the gradient of weight and bias; keeps what the inputs need: sums times `fraction`.
 extern "C" __global__ void batch_norm_sums(const float* parts, float* gradient, float* kept, int chunks, int channels, float fraction) {
@@ -218,7 +231,7 @@ extern "C" __global__ void batch_norm_sums(const float* parts, float* gradient, 
 }
 extern "C" __global__ void batch_norm_back(const float* x, const float* g, const float* saved, const float* weight, const float* kept, float* dx, int channels, long long n) {
     EACH(i, n) {
-        int c = i % channels;
+        int c = i % (u32)channels;
         float scale = saved[channels + c], normal = (x[i] - saved[c]) * scale;
         dx[i] = weight[c] * scale * (g[i] - kept[c] - normal * kept[channels + c]);
     }
@@ -257,19 +270,19 @@ extern "C" __global__ void response_norm_back(const float* x, const float* g, co
 }
 
 // Masks of dropout, of an example or of all: the host's, bit by bit.
-extern "C" __global__ void dropout(const float* x, float* y, float* mask, u64 family, int of_examples, u64 threshold, float kept, int size, long long n) {
+extern "C" __global__ void dropout(const float* x, float* y, float* mask, const u64* key, int of_examples, u64 threshold, float kept, int size, long long n) {
     EACH(i, n) {
-        u64 example = i / size, k = i % size;
-        u64 bits = splitmix(start_of(family, of_examples ? example : 0) + (k / 2 + 1) * GAMMA);
+        u64 example = i / (u32)size, k = i % (u32)size;
+        u64 bits = splitmix(start_of(*key, of_examples ? example : 0) + (k / 2 + 1) * GAMMA);
         float m = ((k & 1 ? bits >> 32 : bits) & 0xffffffffull) < threshold ? 0.f : kept;
         mask[i] = m; y[i] = x[i] * m;
     }
 }
 // Sixteen threads for each example; the mask is 1 before.
-extern "C" __global__ void normal_mask(float* mask, u64 family, int of_examples, float std, int size, int examples) {
+extern "C" __global__ void normal_mask(float* mask, const u64* key, int of_examples, float std, int size, int examples) {
     int example = (blockIdx.x * blockDim.x + threadIdx.x) / 16, lane = threadIdx.x % 16;
     if (example >= examples) return;
-    u64 start = start_of(family, of_examples ? example : 0);
+    u64 start = start_of(*key, of_examples ? example : 0);
     Lane g;
     g.a = splitmix(start + (lane + 1) * GAMMA) >> 32; g.b = splitmix(start + (16 + lane + 1) * GAMMA) >> 32;
     g.c = splitmix(start + (32 + lane + 1) * GAMMA) >> 32; g.d = splitmix(start + (48 + lane + 1) * GAMMA) >> 32;

@@ -1,20 +1,24 @@
 // Batches, losses and their gradients at the outputs.
 
+// What differs from step to step lies on the device, so that a step can be replayed: the place of its first example
+// in the order, and where its mean loss goes.
+struct Step { u64 start, slot; };
+
 // Rows of a matrix, those that `order` names or one after the other.
 __device__ long long row_of(const u32* order, long long start, long long b) { return order ? order[start + b] : start + b; }
-extern "C" __global__ void gather(const float* data, const u32* order, long long start, float* x, int size, long long n) {
-    EACH(i, n) { long long b = i / size; x[i] = data[row_of(order, start, b) * size + i % size]; }
+extern "C" __global__ void gather(const float* data, const u32* order, const Step* step, float* x, int size, long long n) {
+    EACH(i, n) { u32 b = i / (u32)size; x[i] = data[row_of(order, step->start, b) * size + i % (u32)size]; }
 }
 
 // Cross-entropy of the softmax, a thread for each example: its loss, and the gradient of the mean.
-extern "C" __global__ void cross_entropy(const float* out, const u32* labels, const u32* order, long long start, float* seed, double* losses, int classes, int batch) {
+extern "C" __global__ void cross_entropy(const float* out, const u32* labels, const u32* order, const Step* step, float* seed, double* losses, int classes, int batch) {
     EACH(b, batch) {
         const float* row = out + b * classes; float* grad = seed + b * classes;
         float top = row[0];
         for (int k = 1; k < classes; k++) top = fmaxf(top, row[k]);
         float z = 0;
         for (int k = 0; k < classes; k++) { float e = expf(row[k] - top); grad[k] = e; z += e; }
-        u32 label = labels[row_of(order, start, b)];
+        u32 label = labels[row_of(order, step->start, b)];
         float scale = (1.f / batch) / z;
         for (int k = 0; k < classes; k++) grad[k] *= scale;
         grad[label] -= 1.f / batch;
@@ -22,21 +26,21 @@ extern "C" __global__ void cross_entropy(const float* out, const u32* labels, co
     }
 }
 // Negative log density of Normal(m, s^2), with outputs m and log s; log s beyond the bounds changes nothing.
-extern "C" __global__ void gaussian(const float* out, const double* targets, const u32* order, long long start, float* seed, double* losses, double bound, int batch) {
+extern "C" __global__ void gaussian(const float* out, const double* targets, const u32* order, const Step* step, float* seed, double* losses, double bound, int batch) {
     EACH(b, batch) {
         double mean = out[2 * b], output = out[2 * b + 1], log_std = fmin(fmax(output, -bound), bound);
-        double inverse = exp(-log_std), z = (targets[row_of(order, start, b)] - mean) * inverse, weight = 1.0 / batch;
+        double inverse = exp(-log_std), z = (targets[row_of(order, step->start, b)] - mean) * inverse, weight = 1.0 / batch;
         seed[2 * b] = (float)(-weight * z * inverse);
         seed[2 * b + 1] = (float)(log_std == output ? weight * (1.0 - z * z) : 0.0);
         losses[b] = 0.5 * z * z + log_std + 0.91893853320467274178;
     }
 }
 // The mean of a batch's losses, by one block.
-extern "C" __global__ void mean_loss(const double* losses, double* mean, int batch) {
+extern "C" __global__ void mean_loss(const double* losses, double* means, const Step* step, int batch) {
     double sum = 0;
     for (int b = threadIdx.x; b < batch; b += blockDim.x) sum += losses[b];
     sum = block_sum(sum);
-    if (threadIdx.x == 0) *mean = sum / batch;
+    if (threadIdx.x == 0) means[step->slot] = sum / batch;
 }
 // The gradient of -weight log softmax(outputs)[label], each example with its own.
 extern "C" __global__ void weighted_cross_entropy(const float* out, const u32* labels, const double* weights, float* seed, int classes, int batch) {

@@ -3,7 +3,8 @@
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
-#define EACH(i, n) for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < (n); i += (long long)gridDim.x * blockDim.x)
+// Of at most 2^31 numbers, so that indices have 32 bits: dividing longer ones costs more than moving the numbers.
+#define EACH(i, n) for (u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < (u32)(n); i += gridDim.x * blockDim.x)
 
 extern "C" __global__ void fill(float* v, float value, long long n) { EACH(i, n) v[i] = value; }
 extern "C" __global__ void scale(float* v, float a, long long n) { EACH(i, n) v[i] *= a; }
@@ -18,6 +19,12 @@ extern "C" __global__ void add_over_root(float* v, float a, const float* x, cons
 }
 extern "C" __global__ void add_times_root(float* v, float a, const float* x, const float* y, long long n) {
     EACH(i, n) v[i] += a * x[i] * sqrtf(fmaxf(y[i], 0.f));
+}
+extern "C" __global__ void add_quotient(float* v, float a, const float* x, const float* y, long long n) {
+    EACH(i, n) v[i] += a * x[i] / y[i];
+}
+extern "C" __global__ void add_times_exp(float* v, float a, const float* x, const float* y, long long n) {
+    EACH(i, n) v[i] += a * x[i] * expf(y[i]);
 }
 
 // The sum of a block's numbers in f64, in an order that depends on the block's size alone.

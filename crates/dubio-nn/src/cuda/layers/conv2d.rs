@@ -50,6 +50,14 @@ impl Windows {
         if self.are_places() { 0 } else { self.images(capacity) * self.per_image() }
     }
 
+    fn name(&self) -> &'static str {
+        if self.input.channels.is_multiple_of(4) { "windows_of_fours" } else { "windows" }
+    }
+
+    fn name_back(&self) -> &'static str {
+        if self.input.channels.is_multiple_of(4) { "windows_of_fours_back" } else { "windows_back" }
+    }
+
     fn launch(&self, pass: &Pass<'_>, name: &'static str, from: Place, to: Place, numbers: usize) {
         let mut arguments = vec![from.into(), to.into()];
         arguments.extend(pass.sides());
@@ -67,7 +75,7 @@ impl Windows {
             if self.are_places() {
                 f(x, first, images);
             } else {
-                self.launch(pass, "windows", x, pass.scratch, images * self.per_image());
+                self.launch(pass, self.name(), x, pass.scratch, images * self.per_image());
                 f(pass.scratch, first, images);
             }
         }
@@ -113,7 +121,7 @@ pub(super) fn backward(
             let sides = [images * places, size, channels];
             device.product(sides, g, Transposed(pass.theta), 0.0, rows);
             if !windows.are_places() {
-                windows.launch(pass, "windows_back", rows, to, images * windows.input.size());
+                windows.launch(pass, windows.name_back(), rows, to, images * windows.input.size());
             }
         }
     }

@@ -12,8 +12,6 @@ mod pool;
 
 use std::sync::Arc;
 
-use dubio_random::stream::Stream;
-
 use super::device::{Arg, Device, Place};
 use crate::layer::Layer;
 use crate::mode::Mode;
@@ -38,8 +36,8 @@ pub(super) struct Pass<'a> {
     pub scratch: Place,
     /// What the pass is for.
     pub mode: &'a Mode,
-    /// Random numbers of this layer alone.
-    pub noise: Option<Stream>,
+    /// Where the key of this layer's random numbers is, if it draws any.
+    pub noise: Option<Place>,
 }
 
 impl Pass<'_> {
