@@ -52,7 +52,7 @@ pub struct Difference {
     pub value: f64,
     /// 95 % interval from resamples that both share.
     pub interval: Option<(f64, f64)>,
-    /// Two-sided p-value of no difference; corrected for the number of comparisons by [`correct`].
+    /// Two-sided p-value of no difference; corrected for the number of comparisons by the method of Holm 1979.
     pub p: Option<f64>,
     /// Number of runs that both have.
     pub runs: usize,
