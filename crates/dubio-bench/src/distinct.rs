@@ -5,6 +5,7 @@ use std::fmt::Display;
 use std::ops::Range;
 use std::sync::Arc;
 
+use dubio_data::own::{self, Own};
 use dubio_data::sets;
 
 use crate::entry::{Choice, Entry};
@@ -48,8 +49,12 @@ pub(crate) fn sets(list: Vec<Located<String>>, mistakes: &mut Collector<'_>) -> 
     once
 }
 
-/// `yacht:standard/0..5` is the splits 0 to 4; every other name is itself.
+/// `yacht:standard/0..5` is the splits 0 to 4, and `mine.csv:folds=5` its folds; every other name is itself.
 pub(crate) fn splits(name: &str) -> Vec<String> {
+    if own::is_own(name) {
+        let folds = |own: Own| own.each_fold().iter().map(Own::to_string).collect();
+        return Own::parse(name).map_or_else(|_| vec![name.to_string()], folds);
+    }
     let range = || {
         let (kind, range) = name.rsplit_once('/')?;
         let (from, to) = range.split_once("..")?;

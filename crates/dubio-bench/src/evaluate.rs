@@ -6,6 +6,7 @@ use dubio_infer::attack::{Attack, Rule};
 use dubio_infer::augment::Augmentation;
 use dubio_words::{meant, unknown};
 
+use crate::data_names::data_names;
 use crate::distinct;
 use crate::mistakes::Collector;
 use crate::reader::{Located, Section};
@@ -39,7 +40,7 @@ impl Evaluate {
         section: &mut Section<'_>,
         mistakes: &mut Collector<'_>,
     ) -> (Self, Option<Located<String>>) {
-        let mut ood = section.texts("ood", mistakes);
+        let mut ood = data_names("ood", section, mistakes);
         ood.iter_mut().for_each(|name| name.value = sets::canonical(&name.value));
         for Located { value, span } in &ood {
             if let Err(error) = sets::parse(value) {

@@ -1,5 +1,6 @@
 //! What a run predicts.
 
+use dubio_data::own::{self, Own};
 use dubio_infer::attack::Attack;
 use dubio_infer::augment::Augmentation;
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,9 @@ pub enum Evaluation {
     Ood {
         /// Its name.
         data: String,
+        /// SHA-256 of its files, where it is a user's own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sha256: Option<String>,
     },
     /// The test set, shifted.
     Shift {
@@ -50,7 +54,7 @@ impl Evaluation {
     pub fn name(&self) -> String {
         match self {
             Self::Test => "test".to_string(),
-            Self::Ood { data } => format!("ood.{}", as_file_name(data)),
+            Self::Ood { data, .. } => format!("ood.{}", as_file_name(&short(data))),
             Self::Shift { shift, severity } => format!("shift.{}.{severity}", as_file_name(shift)),
             Self::Decision(_) => "decision".to_string(),
             Self::Attack { attack: Attack { rule, epsilon }, .. } => {
@@ -59,5 +63,13 @@ impl Evaluation {
             Self::TestTime { .. } => "augmented".to_string(),
             Self::Validation => "validation".to_string(),
         }
+    }
+}
+
+/// What tables and files call an OOD set: its name, or of a user's own the name of the file or folder.
+fn short(data: &str) -> String {
+    match own::is_own(data).then(|| Own::parse(data)) {
+        Some(Ok(own)) => own.short(),
+        _ => data.to_string(),
     }
 }

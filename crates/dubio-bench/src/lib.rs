@@ -5,6 +5,7 @@
 //! the folder of finished ones. A stage reads what the stage above wrote and nothing else.
 
 mod checked;
+mod data_names;
 pub mod decision;
 pub mod diagnosis;
 mod distinct;

@@ -109,7 +109,7 @@ pub fn estimate(run: &PlannedRun) -> u64 {
     let train = run.cost.examples as f64 * numbers * (stored + 4.0);
     let tested = examples(set, halves.test);
     let ood = settings.predict.iter().filter_map(|evaluation| match evaluation {
-        Evaluation::Ood { data } => {
+        Evaluation::Ood { data, .. } => {
             let name = sets::parse(data).ok()?;
             Some(examples(name.set, name.part.unwrap_or(Part::Test)))
         }

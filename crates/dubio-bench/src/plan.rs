@@ -7,6 +7,7 @@ mod task;
 use std::path::Path;
 
 use dubio_data::dataset::{Answers, Dataset, Inputs};
+use dubio_data::own::{self, Own};
 use dubio_data::sets;
 use dubio_infer::recipe::Recipe;
 use sha2::{Digest, Sha256};
@@ -83,7 +84,8 @@ pub fn plan(suite: &Suite, folder: &Path, badness: Badness<'_>) -> Result<Plan, 
         let halves = sets::halves(data)?;
         let train = halves.name.set.load(folder, halves.train)?;
         let tasks = tasks(suite, &train, data)?;
-        let planner = Planner { suite, data, train: &train, digest: checksum(&train), badness };
+        let planner =
+            Planner { suite, data, train: &train, digest: identity(data, &train)?, badness };
         for network in &suite.networks {
             for entry in &suite.methods {
                 let (recipe, search) = match &entry.choice {
@@ -191,6 +193,14 @@ impl Planner<'_> {
         let (kind, score) = (search.kind, search.score.clone());
         let searched = Searched { kind, budget, score, badness, validation, best: run.id.into() };
         Ok(Some((run.settings.recipe, searched)))
+    }
+}
+
+/// What tells the data from others: of a user's own, the checksum of the files.
+fn identity(name: &str, train: &Dataset) -> Result<String, Error> {
+    match own::is_own(name) {
+        true => Ok(own::card(&Own::parse(name)?)?.sha256.clone()),
+        false => Ok(checksum(train)),
     }
 }
 

@@ -174,7 +174,7 @@ impl<'a> Section<'a> {
     }
 }
 
-fn text(
+pub(crate) fn text(
     key: &str,
     value: &Spanned<DeValue<'_>>,
     mistakes: &mut Collector<'_>,

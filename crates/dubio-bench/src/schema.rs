@@ -2,7 +2,7 @@
 //!
 //! It follows from what there is: methods and their settings, networks, sets, shifts, scores.
 
-use dubio_data::{sets, shifts};
+use dubio_data::{own, sets, shifts};
 use dubio_infer::Error;
 use dubio_infer::attack::Rule;
 use dubio_infer::methods::CARDS;
@@ -28,7 +28,7 @@ pub fn schema() -> Value {
             "name": file_name("Name of the study; the file's when left out."),
             "title": text("One sentence."),
             "paper": text("The paper it comes from."),
-            "data": several("Data sets, or splits of tables (yacht:standard/3).", &sets_known()),
+            "data": several("Data sets, splits of tables (yacht:standard/3), or your own data (mine.csv:target=price).", &sets_known()),
             "networks": several("Networks: mlp-50, lenet5, resnet20-cifar.", &[]),
             "seeds": seeds(),
             "evaluate": evaluate(),
@@ -64,10 +64,25 @@ fn file_name(description: &str) -> Value {
 fn several(description: &str, known: &[String]) -> Value {
     let one = match known {
         [] => json!({ "type": "string" }),
-        // Parts and splits have names of their own behind a colon.
-        known => json!({ "anyOf": [{ "enum": known }, { "type": "string", "pattern": ":" }] }),
+        // Parts and splits have names of their own behind a colon; your own data are paths.
+        known => {
+            json!({ "anyOf": [{ "enum": known }, { "type": "string", "pattern": "[:./]" }, own_data()] })
+        }
     };
     json!({ "description": description, "anyOf": [one, { "type": "array", "items": one }] })
+}
+
+/// A user's own data: a path and how to read it.
+fn own_data() -> Value {
+    let mut properties = Map::new();
+    properties.insert("path".into(), text("File or folder."));
+    for (name, about) in own::OPTIONS {
+        let types = json!(["string", "number", "boolean", "array"]);
+        properties.insert(name.into(), json!({ "type": types, "description": about }));
+    }
+    let mut table = closed(Value::Object(properties));
+    table["required"] = json!(["path"]);
+    table
 }
 
 fn sets_known() -> Vec<String> {

@@ -8,6 +8,7 @@ use dubio_nn::shape::Shape;
 use dubio_words::unknown;
 use toml::de::DeTable;
 
+use crate::data_names::data_names;
 use crate::decision::Decision;
 use crate::distinct::{self, splits};
 use crate::entries::entries;
@@ -68,16 +69,21 @@ impl Suite {
             top.text(key, mistakes).map_or(String::new(), |text| text.value)
         };
         let (title, paper) = (word("title", mistakes), word("paper", mistakes));
-        let data = required("data", top, mistakes, sets::canonical, |name| {
+        let before = mistakes.len();
+        let data = data_names("data", top, mistakes);
+        let data = required("data", data, before, top, mistakes, sets::canonical, |name| {
             let check = |name: &String| sets::halves(name).map(|_| ()).map_err(|e| e.in_one_line());
             splits(name).iter().try_for_each(check)
         });
         let data = distinct::sets(data, mistakes);
-        let networks = required("networks", top, mistakes, networks::canonical, |name| {
-            // Whether it takes these inputs is known when the data are; here only its name is.
-            let large = Shape::image(1, 32, 32);
-            networks::build(name, large, 2).map(|_| ())
-        });
+        let before = mistakes.len();
+        let named = top.texts("networks", mistakes);
+        let networks =
+            required("networks", named, before, top, mistakes, networks::canonical, |name| {
+                // Whether it takes these inputs is known when the data are; here only its name is.
+                let large = Shape::image(1, 32, 32);
+                networks::build(name, large, 2).map(|_| ())
+            });
         let networks = distinct::values("network", networks, mistakes);
         let seeds = seeds(top, mistakes).unwrap_or_else(|| Arc::new(vec![0]));
         let evaluate = top.section("evaluate", mistakes);
@@ -129,16 +135,17 @@ fn is_file(text: &str) -> bool {
     text.contains(['/', '\\']) || [".npz", ".safetensors"].iter().any(|end| text.ends_with(end))
 }
 
-/// A list of names that must not be empty, each of which must be right.
+/// A list of names that must not be empty, each of which must be right. `before` is how many mistakes
+/// there were before it was read.
 fn required(
     key: &'static str,
+    mut names: Vec<Located<String>>,
+    before: usize,
     top: &mut Section<'_>,
     mistakes: &mut Collector<'_>,
     canonical: impl Fn(&str) -> String,
     check: impl Fn(&str) -> Result<(), String>,
 ) -> Vec<Located<String>> {
-    let before = mistakes.len();
-    let mut names = top.texts(key, mistakes);
     names.iter_mut().for_each(|name| name.value = canonical(&name.value));
     if names.is_empty() && mistakes.len() == before {
         match top.value(key) {

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use dubio_data::dataset::{Dataset, Inputs};
+use dubio_data::own;
 use dubio_data::sets::{self, Part};
 use dubio_data::shifts;
 use dubio_infer::clock::{Clock, Seconds};
@@ -115,7 +116,9 @@ pub fn work(
         true => Some(diagnosis(&test, settings.recipe.members())?),
         false => None,
     };
-    let record = record(run, &fitted, predicting, examples, convergence);
+    let mut record = record(run, &fitted, predicting, examples, convergence);
+    let facts = own::facts(&settings.data)?;
+    record.data = facts.into_iter().map(|(name, text)| (name.to_string(), text)).collect();
     store.finish(&folder, &record)?;
     Ok(())
 }
@@ -139,6 +142,7 @@ fn record(
         id: run.id.clone(),
         label: run.label.clone(),
         settings: run.settings.clone(),
+        data: Default::default(),
         version: env!("CARGO_PKG_VERSION").to_string(),
         samples: fitted.samples(),
         spent: Spent {
@@ -180,6 +184,7 @@ struct Sets<'a> {
 
 impl<'a> Sets<'a> {
     fn load(settings: &'a Settings, folder: &'a Path) -> Result<Self, Error> {
+        own::unchanged(&settings.data, &settings.data_sha256)?;
         let halves = sets::halves(&settings.data)?;
         let set = halves.name.set;
         let (train, test) = (set.load(folder, halves.train)?, set.load(folder, halves.test)?);
@@ -212,7 +217,10 @@ impl<'a> Sets<'a> {
                 let rows: Vec<u32> = (0..self.test.len().min(*examples) as u32).collect();
                 Ok(self.test.subset(&rows))
             }
-            Evaluation::Ood { data } => {
+            Evaluation::Ood { data, sha256 } => {
+                if let Some(sha256) = sha256 {
+                    own::unchanged(data, sha256)?;
+                }
                 let name = sets::parse(data)?;
                 Ok(name.set.load(self.folder, name.part.unwrap_or(Part::Test))?)
             }

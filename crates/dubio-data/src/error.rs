@@ -30,6 +30,14 @@ impl Error {
         format!("{}: {}{advice}{}", self.path.display(), self.what, self.advice)
     }
 
+    /// An error of the reader of arrays and tables.
+    fn of_array(error: &dubio_predictions::Error) -> String {
+        match &error.array {
+            Some(array) => format!("array `{array}`: {}", error.what),
+            None => error.what.clone(),
+        }
+    }
+
     /// What the system said when it was asked for a file.
     pub(crate) fn io(path: &Path, error: &io::Error) -> Self {
         let advice = match error.kind() {
@@ -42,5 +50,11 @@ impl Error {
             _ => "",
         };
         Self::new(path, error, advice)
+    }
+}
+
+impl From<dubio_predictions::Error> for Error {
+    fn from(error: dubio_predictions::Error) -> Self {
+        Self { what: Self::of_array(&error), path: error.path, advice: error.advice }
     }
 }

@@ -6,20 +6,15 @@ use std::path::Path;
 use csv::{ReaderBuilder, Trim};
 
 use crate::Arrays;
-use crate::bytes::Bytes;
+use crate::bytes::{Bytes, Reader};
 use crate::error::Error;
 use crate::table::{Column, Place, arrays};
+use crate::text_table::TextTable;
 
 /// Reads the columns that are predictions; the others may hold any text.
 pub(crate) fn read(path: &Path, bytes: &Bytes, separator: u8) -> Result<Arrays, Error> {
-    let unreadable = |e: csv::Error| {
-        let advice = "a line of column names, then as many values in every line";
-        Error::file(path, format!("not a readable table: {e}"), advice)
-    };
-    let mut reader = ReaderBuilder::new()
-        .delimiter(separator)
-        .trim(Trim::All)
-        .from_reader(BufReader::new(bytes.reader()));
+    let unreadable = |e| unreadable(path, e);
+    let mut reader = builder(separator).from_reader(BufReader::new(bytes.reader()));
     let names: Vec<String> = reader.headers().map_err(unreadable)?.iter().map(plain).collect();
     let mut columns: Vec<(usize, Column)> = Vec::new();
     let mut others = Vec::new();
@@ -50,6 +45,39 @@ pub(crate) fn read(path: &Path, bytes: &Bytes, separator: u8) -> Result<Arrays, 
         ));
     }
     arrays(path, columns.into_iter().map(|(_, column)| column).collect(), others)
+}
+
+/// Every cell as text. Rows may differ in length: who reads them says which are wrong.
+pub(crate) fn cells(path: &Path, bytes: &Bytes, separator: u8) -> Result<TextTable, Error> {
+    let mut builder = builder(separator);
+    let mut reader: csv::Reader<BufReader<Reader>> =
+        builder.flexible(true).has_headers(false).from_reader(BufReader::new(bytes.reader()));
+    let mut table = TextTable::default();
+    for record in reader.records() {
+        let record = record.map_err(|e| unreadable(path, e))?;
+        let cells: Vec<String> = record.iter().map(plain).collect();
+        if table.first.is_empty() {
+            table.first = cells;
+        } else {
+            table.rows.push(cells);
+            table.lines.push(record.position().map_or(0, |position| position.line()));
+        }
+    }
+    match table.first.is_empty() {
+        true => Err(Error::file(path, "it is empty", "give a line for each example")),
+        false => Ok(table),
+    }
+}
+
+fn builder(separator: u8) -> ReaderBuilder {
+    let mut builder = ReaderBuilder::new();
+    builder.delimiter(separator).trim(Trim::All);
+    builder
+}
+
+fn unreadable(path: &Path, error: csv::Error) -> Error {
+    let advice = "a line of column names, then as many values in every line";
+    Error::file(path, format!("not a readable table: {error}"), advice)
 }
 
 /// Without the mark that some programs put at the beginning of a file.

@@ -32,6 +32,7 @@ mod spill;
 mod stdin;
 mod table;
 mod taker;
+mod text_table;
 mod write;
 
 pub use array::Array;
@@ -45,6 +46,7 @@ pub use regression::{Regression, RegressionKind};
 pub use source::Source;
 #[cfg(unix)]
 pub use spill::SpillFile;
+pub use text_table::{TextTable, read_text_table};
 pub use write::{Floats, Output, write, write_whole};
 
 use std::collections::BTreeMap;

@@ -32,9 +32,10 @@ pub struct Method<'a> {
     pub runs: Vec<&'a Run>,
 }
 
-/// The name of a data set without the number of its split: `yacht:standard/3` is `yacht:standard`.
+/// The name of a data set without the number of its split: `yacht:standard/3` is `yacht:standard`, and
+/// `mine.csv:folds=5,fold=3` is `mine.csv:folds=5`.
 pub fn family(data: &str) -> &str {
-    match data.rsplit_once('/') {
+    match data.rsplit_once(",fold=").or_else(|| data.rsplit_once('/')) {
         Some((head, tail)) if !tail.is_empty() && tail.bytes().all(|b| b.is_ascii_digit()) => head,
         _ => data,
     }

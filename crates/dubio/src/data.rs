@@ -1,6 +1,7 @@
 //! `dubio data`: lists, fetches and checks data sets.
 
 mod card;
+mod look;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use clap::Subcommand;
 use dubio_data::check::{Status, check};
 use dubio_data::fetch::{Downloader, Progress, fetch};
 use dubio_data::folder::data_folder;
+use dubio_data::own;
 use dubio_data::sets::{self, Counts, File, Files, InputKind, Set};
 use dubio_words::counted;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -28,7 +30,8 @@ use crate::terminal::{self, say};
 #[command(after_help = "Examples:
   dubio data list                  every data set, and whether it is here
   dubio data fetch mnist yacht     download and verify; resumes after an interruption
-  dubio data check mnist           compare the files with the published checksums")]
+  dubio data check mnist           compare the files with the published checksums
+  dubio data check mine.csv        look at your own data before training")]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -66,13 +69,15 @@ struct FetchArgs {
     names: Vec<String>,
 }
 
-/// Compare the files of data sets with the published checksums.
+/// Compare the files of data sets with the published checksums, or look at your own data.
 ///
+/// Your own data are named by their path, with options behind a colon: shape, classes, ranges, missing
+/// values, duplicates, and test examples that are also in the training set are shown before you train.
 /// Exit code 1 when a file is missing or differs.
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  dubio data check mnist\n  dubio data check mnist svhn --json")]
+#[command(after_help = look::help())]
 struct CheckArgs {
-    /// Names of data sets.
+    /// Names of data sets, or paths of your own data.
     #[arg(required = true, value_name = "NAME")]
     names: Vec<String>,
     /// Print JSON instead of text.
@@ -167,7 +172,16 @@ fn check_all(args: &CheckArgs, root: &Path) -> Result<Outcome> {
     let mut out = terminal::stdout();
     let mut whole = true;
     let mut cards = Vec::new();
-    for set in named(&args.names)? {
+    for name in &args.names {
+        if own::is_own(name) {
+            let seen = own::look::look(&own::Own::parse(name)?)?;
+            match args.json {
+                true => cards.push(look::json(&seen)),
+                false => look::text(&mut out, &seen)?,
+            }
+            continue;
+        }
+        let set = sets::find(name)?;
         let files = check(set, root);
         let good = files.iter().filter(|(_, status)| status.is_good()).count();
         whole &= good == files.len();

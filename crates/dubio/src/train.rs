@@ -12,6 +12,7 @@ use dubio_bench::diagnosis::diagnosis;
 use dubio_bench::memory;
 use dubio_data::dataset::Dataset;
 use dubio_data::folder::data_folder;
+use dubio_data::own;
 use dubio_data::sets::{self, Halves, Name, Part};
 use dubio_infer::Error;
 use dubio_infer::augment::Augmentation;
@@ -41,6 +42,7 @@ use crate::terminal::{self, say};
   dubio train sgd --data digits -o sgd.npz
   dubio train deep-ensemble --data digits --set members=10 --set epochs=20 -o ensemble.npz
   dubio train swag --data yacht:standard/0/train --network mlp-50 -o yacht.npz
+  dubio train swag --data mine.csv:target=price,test=0.2 --network mlp-50 -o mine.npz
   dubio train sghmc --data mnist --network mlp --set lr=0.03 --set prior_std=0.14 -o sghmc.npz
   dubio train swag --data cifar-10 --network preresnet20 --set augment='[\"crop\",\"flip\"]' \\
       --also svhn:test=ood.npz --checkpoints swag.ckpt -o swag.npz
@@ -52,7 +54,8 @@ pub(crate) struct Args {
     /// Name of the method; `dubio list methods` shows them all.
     method: String,
     /// Data set: its training part is trained on, its test part predicted. Of a table, a split:
-    /// `yacht:standard/3`.
+    /// `yacht:standard/3`. Or your own data: `mine.csv:target=price`, a folder of images, arrays.npz;
+    /// `dubio data check --help` has the options.
     #[arg(long, value_name = "NAME")]
     data: String,
     /// Name of the network.
@@ -187,6 +190,7 @@ fn to_predict(args: &Args, halves: Halves, train: &Dataset) -> Result<Vec<(Datas
     let scaling = Scaling::measured(train);
     let each = sets.into_iter().map(|(name, part, output)| {
         let data = load(args, name, part)?;
+        own::same_features(halves.name.set.name, name.set.name)?;
         scaling.check(&data).with_context(|| name.set.name)?;
         match output.extension().and_then(|e| e.to_str()) {
             None => {}
@@ -227,7 +231,7 @@ fn settings(set: &[String]) -> Result<Map<String, Value>> {
 
 /// `NAME:PART=FILE`.
 fn asked(text: &str) -> Result<(Name, Part, PathBuf)> {
-    let Some((name, file)) = text.split_once('=') else {
+    let Some((name, file)) = text.rsplit_once('=') else {
         bail!("--also {text}: give a set and a file, as in --also svhn:test=ood.npz");
     };
     let parsed = sets::parse(name)?;
@@ -275,8 +279,12 @@ fn record(
             json!({"wall_secs": record.seconds.wall, "cpu_secs": record.seconds.cpu(), "losses": record.losses, "report": report, "warnings": record.warnings})
         })
         .collect();
+    let facts = own::facts(&args.data).unwrap_or_default();
+    let facts: Map<String, Value> =
+        facts.into_iter().map(|(name, text)| (name.to_string(), text.into())).collect();
     json!({
         "data": args.data,
+        "data_read": facts,
         "network": args.network,
         "seed": args.seed,
         "recipe": recipe,

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use dubio_data::own::{self, Own};
 use dubio_infer::recipe::Recipe;
 use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
@@ -91,7 +92,8 @@ impl PlannedRun {
 impl Settings {
     /// The data set without the number of a split: splits of a table are repetitions, as seeds are.
     pub fn set(&self) -> &str {
-        self.data.split_once('/').map_or(&self.data, |(set, _)| set)
+        let mark = if own::is_own(&self.data) { ",fold=" } else { "/" };
+        self.data.split_once(mark).map_or(&self.data, |(set, _)| set)
     }
 
     /// Name of the file that holds the predictions of one of [`Settings::predict`], without its ending.
@@ -103,7 +105,27 @@ impl Settings {
         }
     }
 
+    /// Of all settings. Of a user's own data, where they lie makes no difference: the checksum tells
+    /// them from others.
     pub(super) fn id(&self) -> RunId {
-        RunId::of(&serde_json::to_string(self).expect("settings are plain data"))
+        let mut settings = self.clone();
+        let without_path = |name: &mut String| {
+            if own::is_own(name)
+                && let Ok(own) = Own::parse(name)
+            {
+                *name = own.options_alone();
+            }
+        };
+        without_path(&mut settings.data);
+        for evaluation in &mut settings.predict {
+            let name = evaluation.name(); // of the file of predictions
+            if let Evaluation::Ood { data, .. } = evaluation {
+                without_path(data);
+                if data.starts_with(':') || data.is_empty() {
+                    *data = name + data;
+                }
+            }
+        }
+        RunId::of(&serde_json::to_string(&settings).expect("settings are plain data"))
     }
 }

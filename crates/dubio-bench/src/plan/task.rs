@@ -1,6 +1,7 @@
 //! What each method does with a data set: what it learns from, and what it predicts then.
 
 use dubio_data::dataset::{Answers, Dataset, Inputs};
+use dubio_data::own::{self, Own};
 use dubio_data::sets;
 
 use super::Error;
@@ -58,6 +59,7 @@ fn evaluations(evaluate: &Evaluate, train: &Dataset, data: &str) -> Result<Vec<E
             return Err(Error::Unfit(format!("{data}: {what}; leave them out of [evaluate]")));
         }
         for name in &evaluate.ood {
+            own::same_features(data, name)?;
             if sets::parse(name)?.set.inputs != sets::InputKind::Features(width) {
                 let what =
                     format!("{data}: `{name}` does not have the {width} features of this data set");
@@ -65,7 +67,19 @@ fn evaluations(evaluate: &Evaluate, train: &Dataset, data: &str) -> Result<Vec<E
             }
         }
     }
-    let ood = evaluate.ood.iter().map(|name| Evaluation::Ood { data: name.clone() });
+    let mut ood = Vec::new();
+    for name in &evaluate.ood {
+        let sha256 = match own::is_own(name) {
+            true => Some(own::card(&Own::parse(name)?)?.sha256.clone()),
+            false => None,
+        };
+        ood.push(Evaluation::Ood { data: name.clone(), sha256 });
+    }
+    let names: Vec<String> = ood.iter().map(Evaluation::name).collect();
+    if let Some(twice) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
+        let what = format!("{data}: two OOD sets would be called `{}`", twice.1);
+        return Err(Error::Unfit(format!("{what}; rename one of the files")));
+    }
     all.splice(1..1, ood);
     Ok(all)
 }

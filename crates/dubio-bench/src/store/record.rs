@@ -1,5 +1,7 @@
 //! What is written of a run that finished, and of one that did not.
 
+use std::collections::BTreeMap;
+
 use dubio_metrics::diagnostics::Diagnosis;
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +17,9 @@ pub struct Record {
     pub label: String,
     /// All that the result depends on.
     pub settings: Settings,
+    /// How a user's own data were read: target, classes, one-hot columns, split, checksum.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub data: BTreeMap<String, String>,
     /// Version of the program.
     pub version: String,
     /// Samples of the posterior.

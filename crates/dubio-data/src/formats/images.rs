@@ -118,7 +118,7 @@ impl<'a> List<'a> {
     }
 }
 
-fn numbered(texts: &[&str]) -> Vec<i64> {
+pub(crate) fn numbered(texts: &[&str]) -> Vec<i64> {
     let whole: Result<Vec<i64>, _> = texts.iter().map(|text| text.parse()).collect();
     whole.unwrap_or_else(|_| {
         let names: BTreeSet<&str> = texts.iter().copied().collect();
@@ -128,7 +128,7 @@ fn numbered(texts: &[&str]) -> Vec<i64> {
 }
 
 /// A file of the list, which may not lead out of the list's folder.
-fn inside(list: &Path, folder: &Path, file: &str) -> Result<PathBuf, Error> {
+pub(crate) fn inside(list: &Path, folder: &Path, file: &str) -> Result<PathBuf, Error> {
     if Path::new(file).components().all(|part| matches!(part, Component::Normal(_))) {
         return Ok(folder.join(file));
     }

@@ -3,7 +3,7 @@
 //! | array | shape | meaning |
 //! | --- | --- | --- |
 //! | `inputs` | `[examples, width]` of numbers | features |
-//! | | `[examples, height, width]` or `[examples, channels, height, width]` of `uint8` | images |
+//! | | `[examples, height, width]`, `[examples, channels, height, width]` or `[examples, height, width, channels]` of `uint8` | images |
 //! | `labels` | `[examples]`, whole numbers from 0 | classes |
 //! | `targets` | `[examples]` | regression, instead of labels |
 //! | `groups` or `groups.NAME` | `[examples]`, whole numbers | optional |
@@ -20,15 +20,19 @@ use crate::error::Error;
 
 /// Reads a set. `classes` may be left out: then it is one more than the largest label.
 pub fn read(path: &Path, classes: Option<usize>) -> Result<Dataset, Error> {
-    let arrays = read_arrays(path, &|_| true).map_err(|error| Error {
-        what: match &error.array {
-            Some(array) => format!("array `{array}`: {}", error.what),
-            None => error.what.clone(),
-        },
-        path: error.path,
-        advice: error.advice,
-    })?;
-    let file = File { path, arrays: arrays.read };
+    let arrays = read_arrays(path, &|_| true).map_err(Error::from)?;
+    of_arrays(path, arrays.read, classes, None)
+}
+
+/// A set of these arrays. `part` is what they have behind `x` and `y` in the file, where they are called
+/// so and not `inputs` and `labels`.
+pub(crate) fn of_arrays(
+    path: &Path,
+    arrays: BTreeMap<String, Array>,
+    classes: Option<usize>,
+    part: Option<&str>,
+) -> Result<Dataset, Error> {
+    let file = File { path, arrays, part };
     let inputs = file.inputs()?;
     let answers = file.answers(classes)?;
     let data = Dataset { inputs, answers, groups: file.groups()? };
@@ -39,10 +43,17 @@ pub fn read(path: &Path, classes: Option<usize>) -> Result<Dataset, Error> {
 struct File<'a> {
     path: &'a Path,
     arrays: BTreeMap<String, Array>,
+    part: Option<&'a str>,
 }
 
 impl File<'_> {
     fn fault(&self, array: &str, what: impl std::fmt::Display, advice: &str) -> Error {
+        let array = match (self.part, array) {
+            (None, array) => array.to_string(),
+            (Some(part), "inputs") => format!("x{part}"),
+            (Some(part), "labels" | "targets") => format!("y{part}"),
+            (Some(part), groups) => format!("{groups}{part}"),
+        };
         Error::new(self.path, format!("array `{array}`: {what}"), advice)
     }
 
@@ -67,12 +78,18 @@ impl File<'_> {
                 "give some examples",
             ));
         }
-        let (channels, height, width) = match *array.shape() {
+        let shape = array.shape();
+        let is_colour = |axis: usize| matches!(axis, 1 | 3);
+        // As PyTorch has them, or as TensorFlow does.
+        let channels_last =
+            matches!(shape, [_, first, _, last] if !is_colour(*first) && is_colour(*last));
+        let (channels, height, width) = match *shape {
             [_, width] => {
                 let values = self.finite("inputs", array)?;
                 return Ok(Inputs::Features { width, values });
             }
             [_, height, width] => (1, height, width),
+            [_, height, width, channels] if channels_last => (channels, height, width),
             [_, channels, height, width] => (channels, height, width),
             ref shape => {
                 let advice = "[examples, width], or images as [examples, channels, height, width]";
@@ -83,6 +100,10 @@ impl File<'_> {
             let advice = "images are bytes, 0 to 255: convert them with .astype('uint8')";
             self.fault("inputs", "images that are not uint8", advice)
         })?;
+        let pixels = match channels_last {
+            true => planes(&pixels, channels, height * width),
+            false => pixels,
+        };
         Ok(Inputs::Images(Images { channels, height, width, white: 255, pixels }))
     }
 
@@ -160,4 +181,15 @@ impl File<'_> {
         }
         Ok(())
     }
+}
+
+/// Pixels whose channels lie side by side as planes, one for each channel.
+fn planes(pixels: &[u8], channels: usize, area: usize) -> Vec<u8> {
+    let mut out = Vec::with_capacity(pixels.len());
+    for image in pixels.chunks_exact(channels * area) {
+        for channel in 0..channels {
+            out.extend(image.iter().skip(channel).step_by(channels));
+        }
+    }
+    out
 }

@@ -93,6 +93,8 @@ pub enum Files {
         /// Folder in the repository of the standard splits.
         origin: &'static str,
     },
+    /// A user's own.
+    Own,
 }
 
 impl Set {
@@ -111,7 +113,7 @@ impl Set {
 
     /// What to do about a file that is not there.
     fn or_fetch(&self, error: Error) -> Error {
-        if error.path.exists() {
+        if error.path.exists() || matches!(self.files, Files::Own) {
             return error;
         }
         let fetch = format!("fetch it first: `dubio data fetch {}`", self.name);
@@ -121,6 +123,7 @@ impl Set {
     /// Whether the set has this part, and if not, which it has.
     pub fn has(&self, part: Part) -> Result<(), Error> {
         let there = match (self.counts, part) {
+            (_, Part::All) if matches!(self.files, Files::Own) => true,
             (Counts::Parts { train, .. }, Part::Train) => train > 0,
             (Counts::Parts { test, .. }, Part::Test) => test > 0,
             (Counts::Splits { .. }, Part::All) => true,

@@ -76,7 +76,7 @@ impl Set {
     /// The files of the set, in the order in which they are fetched; none when it is embedded.
     pub fn files(&self) -> Vec<File> {
         match self.files {
-            Files::Embedded => Vec::new(),
+            Files::Embedded | Files::Own => Vec::new(),
             Files::Listed(files) => files.to_vec(),
             Files::Uci { folder, origin } => uci::files(folder, origin),
         }

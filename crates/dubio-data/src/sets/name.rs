@@ -6,6 +6,7 @@ use dubio_words::{meant, nearest, or_all};
 
 use crate::error::Error;
 use crate::formats::uci::Half;
+use crate::own::{self, Own};
 use crate::sets::part::{Kind, Part};
 use crate::sets::{Set, list};
 
@@ -26,6 +27,10 @@ impl fmt::Debug for Name {
 
 /// Reads the name of a set or of a part of one.
 pub fn parse(name: &str) -> Result<Name, Error> {
+    if own::is_own(name) {
+        let own = Own::parse(name)?;
+        return Ok(Name { set: own::card(&own)?.set, part: Some(own.part()) });
+    }
     let name = &canonical(name)[..];
     let (set, part) = match name.split_once(':') {
         Some((set, part)) => (find(set)?, Some(part)),
@@ -41,6 +46,9 @@ pub fn parse(name: &str) -> Result<Name, Error> {
 
 /// A name as it is written in lists: `Yacht:standard/0` is `yacht:standard/0`. What is no set's name stays.
 pub fn canonical(name: &str) -> String {
+    if own::is_own(name) {
+        return Own::parse(name).map_or(name.to_string(), |own| own.to_string());
+    }
     let (plain, part) = name.split_once(':').map_or((name, None), |(n, part)| (n, Some(part)));
     match (find(plain), part) {
         (Err(_), _) => name.to_string(),
@@ -76,6 +84,11 @@ pub struct Halves {
 /// Reads the name of a set, or of a split of a table, `yacht:standard/3`; a table without a split is
 /// its first standard one. The half to learn from may be named: `digits:train`.
 pub fn halves(name: &str) -> Result<Halves, Error> {
+    if own::is_own(name) {
+        let set = own::card(&Own::parse(name)?)?.set;
+        let name = Name { set, part: None };
+        return Ok(Halves { name, train: Part::Train, test: Part::Test });
+    }
     let name = &canonical(name)[..];
     let (plain, split) = name.split_once(':').map_or((name, None), |(n, s)| (n, Some(s)));
     let split = split.map(|s| s.strip_suffix("train").unwrap_or(s).trim_end_matches('/'));
@@ -99,6 +112,13 @@ pub fn find(name: &str) -> Result<&'static Set, Error> {
     let known = meant(name, list().into_iter().map(|set| set.name));
     list().into_iter().find(|set| Some(set.name) == known).ok_or_else(|| {
         let near = nearest(name, list().into_iter().map(|set| set.name));
-        Error::new(name, "no data set has this name", or_all(near, "dubio data list"))
+        let own = match near {
+            Some(_) => String::new(),
+            None => {
+                format!("; your own data are named by their path, as in ./{name} or {name}.csv")
+            }
+        };
+        let advice = or_all(near, "dubio data list") + &own;
+        Error::new(name, "no data set has this name", advice)
     })
 }

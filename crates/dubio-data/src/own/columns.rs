@@ -1,0 +1,154 @@
+//! The columns of a table: what each is for, and what is in it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use dubio_predictions::{TextTable, read_text_table};
+use dubio_words::{nearest, unknown};
+
+use super::mistakes::Mistakes;
+use super::options::Own;
+use crate::error::Error;
+
+/// Categories of one column, at most.
+const MOST_CATEGORIES: usize = 1000;
+
+/// A table with named columns whose rows all have the same length.
+pub(super) struct Columns<'a> {
+    pub(super) path: &'a Path,
+    pub(super) names: Vec<String>,
+    pub(super) rows: Vec<Vec<String>>,
+    pub(super) lines: Vec<u64>,
+}
+
+/// What is in a column.
+pub(super) enum Content {
+    /// Numbers; NaN where one is missing.
+    Numbers(Vec<f64>),
+    /// Categories in order, and which each row has; `None` where it is missing.
+    Categories(Vec<String>, Vec<Option<usize>>),
+}
+
+impl<'a> Columns<'a> {
+    pub(super) fn read(own: &'a Own) -> Result<Self, Error> {
+        let path = &own.path;
+        let TextTable { first, mut rows, mut lines } =
+            read_text_table(path).map_err(Error::from)?;
+        let has_header = match own.get("header") {
+            Some(given) => given == "yes",
+            None => !first.iter().any(|cell| cell.parse::<f64>().is_ok()),
+        };
+        let width = first.len();
+        let names = match has_header {
+            true => first,
+            false => {
+                rows.insert(0, first);
+                lines.insert(0, 1);
+                (0..width).map(|index| index.to_string()).collect()
+            }
+        };
+        let mut mistakes = Mistakes::default();
+        for (row, &line) in rows.iter().zip(&lines).filter(|(row, _)| row.len() != width) {
+            let what = format!("{} cells, where {width} are expected", row.len());
+            let advice = "give every line as many cells; put quotes around text with commas";
+            mistakes.add(line, row.len().min(width) + 1, what, advice);
+        }
+        let mut seen = BTreeMap::new();
+        for (index, name) in names.iter().enumerate() {
+            if let Some(before) = seen.insert(name, index) {
+                let what = format!("column `{name}` has the name of column {before}");
+                mistakes.add(1, index + 1, what, "give every column its own name");
+            }
+        }
+        mistakes.finish(path)?;
+        if rows.is_empty() {
+            return Err(Error::new(path, "there is no row in it", "add the examples"));
+        }
+        Ok(Self { path, names, rows, lines })
+    }
+
+    /// The column with this name or, where none has it, this number.
+    pub(super) fn find(&self, text: &str) -> Result<usize, Error> {
+        let named = self.names.iter().position(|name| name == text);
+        let numbered = || text.parse().ok().filter(|&index: &usize| index < self.names.len());
+        named.or_else(numbered).ok_or_else(|| {
+            let names = self.names.iter().map(String::as_str);
+            let what = match nearest(text, names.clone()) {
+                None if self.names.len() > 20 => format!("no column is called `{text}`"),
+                _ => unknown("column", text, names),
+            };
+            Error::new(self.path, what, "name a column, or give its number from 0")
+        })
+    }
+
+    pub(super) fn find_all(&self, own: &Own, option: &str) -> Result<Vec<usize>, Error> {
+        own.columns(option).into_iter().map(|name| self.find(name)).collect()
+    }
+
+    pub(super) fn cells(&self, column: usize) -> impl Iterator<Item = &str> + Clone {
+        self.rows.iter().map(move |row| &row[column][..])
+    }
+
+    /// Drops the rows for which `drop` says so.
+    pub(super) fn drop_rows(&mut self, drop: impl Fn(&[String]) -> bool) -> usize {
+        let before = self.rows.len();
+        let rows = std::mem::take(&mut self.rows).into_iter().zip(std::mem::take(&mut self.lines));
+        (self.rows, self.lines) = rows.filter(|(row, _)| !drop(row)).unzip();
+        before - self.rows.len()
+    }
+
+    /// What is in a column. Text makes it one of categories; a few cells of text among numbers are
+    /// mistakes.
+    pub(super) fn content(
+        &self,
+        column: usize,
+        categories: bool,
+        mistakes: &mut Mistakes,
+    ) -> Content {
+        let known = || self.cells(column).filter(|cell| !is_missing(cell));
+        let count = known().count();
+        let numbers = known().filter(|cell| cell.parse::<f64>().is_ok()).count();
+        let mostly_numbers = numbers * 10 >= count * 9;
+        if categories || !mostly_numbers {
+            return self.categories(column, mistakes);
+        }
+        let cells = self.cells(column).zip(&self.lines);
+        let each = cells.map(|(cell, &line)| match cell.parse::<f64>() {
+            _ if is_missing(cell) => f64::NAN,
+            Ok(value) if value.is_finite() => value,
+            _ => {
+                let what = format!(
+                    "{:?} in column `{}` is not a finite number",
+                    short(cell),
+                    self.names[column]
+                );
+                let advice = "correct the cell, or name the column in `categories` or `ignore`";
+                mistakes.add(line, column + 1, what, advice);
+                f64::NAN
+            }
+        });
+        Content::Numbers(each.collect())
+    }
+
+    fn categories(&self, column: usize, mistakes: &mut Mistakes) -> Content {
+        let distinct: BTreeSet<&str> = self.cells(column).filter(|c| !is_missing(c)).collect();
+        let count = distinct.len();
+        if count > MOST_CATEGORIES || (count > 20 && 2 * count > self.rows.len()) {
+            let what = format!("column `{}` has {count} different texts", self.names[column]);
+            mistakes.add(1, column + 1, what, "leave such columns out with `ignore`");
+        }
+        let place: BTreeMap<&str, usize> = distinct.iter().copied().zip(0..).collect();
+        let rows = self.cells(column).map(|cell| place.get(cell).copied()).collect();
+        Content::Categories(distinct.into_iter().map(String::from).collect(), rows)
+    }
+}
+
+/// What stands for a value that is not there.
+pub(super) fn is_missing(cell: &str) -> bool {
+    ["", "na", "n/a", "nan", "null", "none", "?"].contains(&&cell.to_ascii_lowercase()[..])
+}
+
+/// The beginning of a cell, for messages.
+pub(super) fn short(cell: &str) -> String {
+    cell.chars().take(24).collect()
+}

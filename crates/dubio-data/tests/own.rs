@@ -1,0 +1,265 @@
+//! A user's own data: tables, images and arrays as they come, and every way in which they may be wrong.
+
+use std::fs;
+use std::path::Path;
+
+use dubio_data::dataset::{Answers, Dataset, Inputs};
+use dubio_data::own::look::look;
+use dubio_data::own::{self, Own};
+use dubio_data::sets::{self, Part};
+
+fn written(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, text) in files {
+        fs::write(folder.path().join(name), text).expect("written");
+    }
+    folder
+}
+
+fn name(folder: &Path, rest: &str) -> String {
+    format!("{}/{rest}", folder.display())
+}
+
+fn load(name: &str, part: Part) -> Dataset {
+    let halves = sets::halves(name).unwrap_or_else(|e| panic!("{e}"));
+    halves.name.set.load(Path::new(""), part).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn mistake(name: &str) -> String {
+    sets::halves(name).map(|_| ()).expect_err("a mistake").to_string()
+}
+
+fn features(data: &Dataset) -> (usize, &[f64]) {
+    match &data.inputs {
+        Inputs::Features { width, values } => (*width, values),
+        Inputs::Images(_) => panic!("features"),
+    }
+}
+
+const HOMES: &str =
+    "city,rooms,price,split\nOslo,3,10.5,train\nBern,2,8.25,train\nOslo,1,4.5,test\n";
+
+#[test]
+fn numbers_stay_and_text_is_one_hot_in_the_order_of_its_categories() {
+    let folder = written(&[("homes.csv", HOMES)]);
+    let name = name(folder.path(), "homes.csv:target=price");
+    let train = load(&name, Part::Train);
+    // Bern, Oslo, rooms.
+    assert_eq!(features(&train), (3, &[0.0, 1.0, 3.0, 1.0, 0.0, 2.0][..]));
+    assert_eq!(train.answers, Answers::Targets(vec![10.5, 8.25]));
+    assert_eq!(load(&name, Part::Test).answers, Answers::Targets(vec![4.5]));
+    let facts = own::facts(&name).expect("facts");
+    let fact = |key: &str| facts.iter().find(|(name, _)| *name == key).expect(key).1.clone();
+    assert_eq!(fact("one_hot"), "city: Bern, Oslo");
+    assert_eq!(fact("split"), "by the column `split`");
+    assert_eq!(fact("features"), "city=Bern, city=Oslo, rooms");
+}
+
+#[test]
+fn a_column_is_named_or_numbered_and_a_header_is_optional() {
+    let folder = written(&[("plain.csv", "1,0.5,7\n2,0.25,8\n3,0.75,9\n4,1.5,10\n5,2.5,11\n")]);
+    let data = load(&name(folder.path(), "plain.csv:target=1,test=0.2"), Part::All);
+    assert_eq!(features(&data).0, 2);
+    assert_eq!(data.answers, Answers::Targets(vec![0.5, 0.25, 0.75, 1.5, 2.5]));
+    let wrong = mistake(&name(folder.path(), "plain.csv:target=price"));
+    assert!(wrong.contains("no column is called `price`"), "{wrong}");
+}
+
+#[test]
+fn the_target_decides_the_task_unless_it_is_said() {
+    let rows: String =
+        (0..40).map(|i| format!("{i},{},{}\n", i % 3, ["no", "yes"][i % 2])).collect();
+    let folder = written(&[("t.csv", &format!("x,n,word\n{rows}"))]);
+    let kind =
+        |options: &str| load(&name(folder.path(), &format!("t.csv:{options}")), Part::All).answers;
+    assert!(matches!(kind("target=word,ignore=n"), Answers::Classes { classes: 2, .. }));
+    assert!(matches!(kind("target=n,ignore=word"), Answers::Classes { classes: 3, .. }));
+    assert!(matches!(kind("target=n,ignore=word,task=regression"), Answers::Targets(_)));
+    assert!(matches!(kind("target=x,ignore=word"), Answers::Targets(_)));
+}
+
+#[test]
+fn every_bad_cell_is_reported_with_line_and_column() {
+    let mut text = "a,b,y\n".to_string();
+    (0..30).for_each(|i| text += &format!("{i},{i},{}.5\n", i % 7));
+    text += ",1,2.5\n1,oops,3.5\n4,5,\n6,7\n";
+    let folder = written(&[("bad.csv", &text)]);
+    let ragged = mistake(&name(folder.path(), "bad.csv"));
+    assert!(ragged.contains("bad.csv:35:3: 2 cells, where 3 are expected"), "{ragged}");
+    fs::write(folder.path().join("bad.csv"), text.replace("6,7\n", "")).expect("written");
+    let wrong = mistake(&name(folder.path(), "bad.csv"));
+    for part in [
+        "3 mistakes",
+        "bad.csv:32:1: \"\": no value in column `a`",
+        "bad.csv:33:2: \"oops\" in column `b` is not a finite number",
+        "bad.csv:34:3: \"\": the target `y` is missing",
+    ] {
+        assert!(wrong.contains(part), "{part}\n{wrong}");
+    }
+}
+
+#[test]
+fn missing_features_are_filled_from_the_training_set_alone_or_their_rows_dropped() {
+    let text =
+        "x,y,split\n1,0.5,train\n,1.5,train\n4,2.5,train\n9,2.5,train\n100,3.5,test\n,4.5,test\n";
+    let folder = written(&[("m.csv", text)]);
+    let all =
+        |how: &str| load(&name(folder.path(), &format!("m.csv:target=y,missing={how}")), Part::All);
+    let (mean, median) = ((1.0 + 4.0 + 9.0) / 3.0, 4.0);
+    assert_eq!(features(&all("mean")).1, &[1.0, mean, 4.0, 9.0, 100.0, mean]);
+    assert_eq!(features(&all("median")).1, &[1.0, median, 4.0, 9.0, 100.0, median]);
+    assert_eq!(features(&all("drop")).1, &[1.0, 4.0, 9.0, 100.0]);
+    let looked = look(&Own::parse(&name(folder.path(), "m.csv:target=y")).expect("a name"));
+    let looked = looked.expect("a look");
+    assert_eq!(looked.seen.missing.get("x"), Some(&2));
+    assert!(
+        looked.warnings[0].contains("2 missing values will be refused"),
+        "{:?}",
+        looked.warnings
+    );
+}
+
+#[test]
+fn examples_in_both_halves_are_found() {
+    let text = "x,z,y,split\n1,1,a,train\n2,1,b,train\n2,1,a,test\n5,5,b,test\n1,1,a,train\n";
+    let folder = written(&[("d.csv", text)]);
+    let looked = look(&Own::parse(&name(folder.path(), "d.csv:target=y")).expect("a name"));
+    let looked = looked.expect("a look");
+    assert_eq!((looked.duplicates, looked.leaked, looked.contradicting), (2, 1, 1));
+    assert_eq!(looked.classes, [("a".to_string(), [2, 1]), ("b".to_string(), [1, 1])]);
+    assert_eq!(looked.examples, [3, 2]);
+}
+
+#[test]
+fn groups_and_splits_by_group_come_from_columns() {
+    let rows: String = (0..60).map(|i| format!("{i},{}.5,p{}\n", i % 9, i / 6)).collect();
+    let folder = written(&[("g.csv", &format!("x,y,patient\n{rows}"))]);
+    let name = name(folder.path(), "g.csv:target=y,group=patient,by=patient,test=0.3");
+    let (train, test) = (load(&name, Part::Train), load(&name, Part::Test));
+    assert_eq!((features(&train).0, train.len() + test.len()), (1, 60));
+    assert!(test.len() % 6 == 0 && (12..=24).contains(&test.len()), "{}", test.len());
+    assert!(train.groups["patient"].iter().all(|group| !test.groups["patient"].contains(group)));
+}
+
+#[test]
+fn a_changed_byte_is_another_data_set_and_the_name_is_not() {
+    let folder =
+        written(&[("a.csv", HOMES), ("b.csv", HOMES), ("c.csv", &HOMES.replace('3', "4"))]);
+    let sum = |file: &str| {
+        let own =
+            Own::parse(&name(folder.path(), &format!("{file}:target=price"))).expect("a name");
+        own::card(&own).expect("a card").sha256.clone()
+    };
+    assert_eq!(sum("a.csv"), sum("b.csv"));
+    assert_ne!(sum("a.csv"), sum("c.csv"));
+    // sha256sum of the same bytes.
+    let expected = {
+        use std::process::Command;
+        let out =
+            Command::new("sha256sum").arg(folder.path().join("a.csv")).output().expect("sha256sum");
+        String::from_utf8(out.stdout).expect("text")[..64].to_string()
+    };
+    assert_eq!(sum("a.csv"), expected);
+    // Known once, and read again when it changes.
+    fs::write(folder.path().join("a.csv"), HOMES.replace("10.5", "1000.5")).expect("written");
+    assert_ne!(sum("a.csv"), expected);
+}
+
+fn png(path: &Path, side: u32, value: u8) {
+    fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+    let mut encoder = png::Encoder::new(fs::File::create(path).expect("made"), side, side);
+    encoder.set_color(png::ColorType::Grayscale);
+    let mut writer = encoder.write_header().expect("written");
+    writer.write_image_data(&vec![value; (side * side) as usize]).expect("written");
+}
+
+#[test]
+fn a_folder_for_each_class_and_a_list_give_the_same_images() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = folder.path();
+    let mut list = "file,label,split\n".to_string();
+    for (part, class, value) in
+        [("train", "cat", 10), ("train", "dog", 20), ("test", "cat", 30), ("test", "dog", 40)]
+    {
+        for index in 0..2 {
+            let file = format!("images/{part}/{class}/{index}.png");
+            png(&root.join(&file), 8, value + index);
+            list += &format!("{file},{class},{part}\n");
+        }
+    }
+    fs::write(root.join("list.csv"), &list).expect("written");
+    let (by_folder, by_list) = (name(root, "images"), name(root, "list.csv"));
+    for part in [Part::Train, Part::Test] {
+        let (a, b) = (load(&by_folder, part), load(&by_list, part));
+        assert_eq!((&a.inputs, &a.answers), (&b.inputs, &b.answers));
+        assert_eq!(a.answers, Answers::Classes { classes: 2, labels: vec![0, 0, 1, 1] });
+    }
+    let Inputs::Images(images) = load(&name(root, "images:size=4x6"), Part::Test).inputs else {
+        panic!("images")
+    };
+    assert_eq!((images.channels, images.height, images.width), (1, 4, 6));
+    assert_eq!(images.image(0), [30; 24]);
+    // One of another size is named, and `size` is what to do.
+    png(&root.join("images/train/dog/9.png"), 5, 1);
+    let wrong = mistake(&by_folder);
+    assert!(wrong.contains("dog/9.png: 5 x 5") && wrong.contains("give `size`"), "{wrong}");
+    assert!(load(&name(root, "images:size=8"), Part::Train).len() == 5);
+    // An image that changes changes a list's checksum too.
+    let sum = || own::card(&Own::parse(&by_list).expect("a name")).expect("a card").sha256.clone();
+    let before = sum();
+    png(&root.join("images/test/cat/0.png"), 8, 99);
+    assert_ne!(before, sum());
+}
+
+#[test]
+fn what_is_not_there_and_what_is_no_data_is_told() {
+    let missing = mistake("./no/such.csv");
+    assert!(missing.contains("check the path"), "{missing}");
+    let folder = written(&[("notes.txt", "hello")]);
+    let other = mistake(&name(folder.path(), "notes.txt"));
+    assert!(other.contains("data are .csv"), "{other}");
+    let empty = mistake(&folder.path().display().to_string());
+    assert!(empty.contains("make a folder for each class"), "{empty}");
+    let unknown = sets::halves("my_patients").map(|_| ()).expect_err("unknown").to_string();
+    assert!(unknown.contains("your own data are named by their path"), "{unknown}");
+}
+
+/// A `.npy` file, version 1.0.
+fn npy(path: &Path, dtype: &str, shape: &[usize], bytes: &[u8]) {
+    let axes: String = shape.iter().map(|axis| format!("{axis},")).collect();
+    let mut header = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': ({axes}), }}");
+    while (10 + header.len() + 1) % 64 != 0 {
+        header.push(' ');
+    }
+    header.push('\n');
+    let length = (header.len() as u16).to_le_bytes();
+    let whole = [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes(), bytes].concat();
+    fs::write(path, whole).expect("written");
+}
+
+#[test]
+fn arrays_have_a_split_and_images_may_have_channels_first_or_last() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = folder.path();
+    let ints = |labels: &[i64]| labels.iter().flat_map(|y| y.to_le_bytes()).collect::<Vec<u8>>();
+    for (part, labels) in [("train", vec![0, 2, 1]), ("test", vec![1, 0, 0])] {
+        // [3, 4, 5, 3]: pixel (row, column, channel) is 3 (5 row + column) + channel.
+        let pixels: Vec<u8> = (0..3 * 60).map(|i| (i % 60) as u8).collect();
+        npy(&root.join(format!("x_{part}.npy")), "|u1", &[3, 4, 5, 3], &pixels);
+        npy(&root.join(format!("y_{part}.npy")), "<i8", &[3], &ints(&labels));
+    }
+    let own = name(root, "");
+    let train = load(&own, Part::Train);
+    assert_eq!(train.answers, Answers::Classes { classes: 3, labels: vec![0, 2, 1] });
+    let Inputs::Images(images) = &train.inputs else { panic!("images") };
+    assert_eq!((images.channels, images.height, images.width), (3, 4, 5));
+    let green: Vec<u8> = (0..20).map(|place| 3 * place + 1).collect();
+    assert_eq!(images.image(1)[20..40], green[..]);
+    assert!(matches!(
+        load(&name(root, ":task=regression"), Part::Test).answers,
+        Answers::Targets(_)
+    ));
+    npy(&root.join("y_test.npy"), "<i8", &[2], &ints(&[1, 0]));
+    let wrong = mistake(&own);
+    assert!(wrong.contains("array `y_test`: shape [2], where there are 3 inputs"), "{wrong}");
+}

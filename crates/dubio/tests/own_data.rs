@@ -1,0 +1,64 @@
+//! A user's own data, from the file to the scores, by commands alone.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn dubio(folder: &Path, words: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dubio"));
+    command.args(words).current_dir(folder).output().expect("dubio runs")
+}
+
+fn done(folder: &Path, words: &[&str]) -> String {
+    let output = dubio(folder, words);
+    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("text")
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).expect("JSON")
+}
+
+/// A class for each side of x = 20, groups of ten.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let row =
+        |i: usize| format!("{},{},{},s{}\n", i, i % 3, if i < 20 { "low" } else { "high" }, i / 10);
+    let rows: String = (0..40).map(row).collect();
+    fs::write(folder.path().join("mine.csv"), format!("x,z,level,site\n{rows}")).expect("written");
+    folder
+}
+
+#[test]
+fn a_table_is_trained_on_and_scored_with_its_groups() {
+    let folder = folder();
+    let folder = folder.path();
+    let data = "mine.csv:target=level,group=site,test=0.5";
+    let words = ["train", "sgd", "--data", data, "--network", "mlp-5", "--set", "epochs=3"];
+    let rest = ["--set", "batch=4", "-o", "p.npz", "--record", "r.json"];
+    done(folder, &[&words[..], &rest[..]].concat());
+    let scores = json(&done(folder, &["evaluate", "p.npz", "--json", "--groups", "site"]));
+    assert_eq!(scores["accuracy"]["n"], 20);
+    assert!(scores["group.3.accuracy"]["value"].is_number(), "{scores}");
+    let record = json(&fs::read_to_string(folder.join("r.json")).expect("a record"));
+    assert_eq!(record["data_read"]["classes"], "high, low");
+    let how = "a random 0.5 of the examples is the test set, stratified by class, seed 0";
+    assert_eq!(record["data_read"]["split"], how);
+}
+
+#[test]
+fn a_look_comes_as_text_and_as_json() {
+    let folder = folder();
+    let folder = folder.path();
+    let text = done(folder, &["data", "check", "mine.csv:target=level"]);
+    assert!(text.contains("one-hot      site: s0, s1, s2, s3"), "{text}");
+    assert!(text.contains("32 train, 8 test"), "{text}");
+    let seen = json(&done(folder, &["data", "check", "mine.csv:target=level", "--json"]));
+    assert_eq!(seen[0]["classes"]["low"], serde_json::json!({"train": 16, "test": 4}));
+    assert_eq!(seen[0]["ranges"]["x"], serde_json::json!({"min": 0.0, "max": 39.0}));
+    let wrong = dubio(folder, &["data", "check", "mine.csv:target=levle"]);
+    let words = String::from_utf8_lossy(&wrong.stderr).into_owned();
+    assert!(wrong.status.code() == Some(2) && words.contains("did you mean `level`?"), "{words}");
+}
