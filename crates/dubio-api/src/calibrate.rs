@@ -10,20 +10,33 @@ use dubio_metrics::numeric::transcendental::logsumexp;
 use dubio_metrics::pool::{Pooled, pool};
 use dubio_metrics::views::Chosen;
 use dubio_predictions::{Classification, Floats, Output, Predictions, open, write};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{guard, refuse};
 use crate::loading::at_fault;
 use crate::{Error, destination};
 
 /// What to fit to, and what to apply it to.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// Predictions with labels, to fit on. Never the ones that will be scored.
     pub file: PathBuf,
     /// Predictions to apply the temperature to, and where to write them as `log_probs`.
     pub apply: Option<(PathBuf, PathBuf)>,
     /// A temperature for each member instead of one for their mean.
+    pub per_member: bool,
+}
+
+/// Temperatures that are known, and what to apply them to.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Application {
+    /// The predictions.
+    pub file: PathBuf,
+    /// One for the members' mean, or one for each member.
+    pub temperatures: Vec<f64>,
+    /// Whether there is one for each member.
     pub per_member: bool,
 }
 
@@ -54,7 +67,7 @@ fn calibrated(settings: &Settings) -> Result<Calibrated, Error> {
     };
     let temperatures = (0..members).map(fitted).collect::<Result<Vec<f64>, Error>>()?;
     if let Some((input, output)) = &settings.apply {
-        apply(input, output, &temperatures, per_member)?;
+        write_scaled(input, output, &temperatures, per_member)?;
     }
     Ok(Calibrated { temperatures })
 }
@@ -81,20 +94,49 @@ fn part(file: &Classification, per_member: bool, member: usize) -> Result<Pooled
     })
 }
 
-fn apply(path: &Path, output: &Path, temperatures: &[f64], per_member: bool) -> Result<(), Error> {
+/// Log-probabilities at known temperatures, `[members, examples, classes]`; one member is their mean.
+pub fn apply(application: &Application) -> Result<(Vec<f32>, [usize; 3]), Error> {
+    guard(|| {
+        let Application { file, temperatures, per_member } = application;
+        scaled(&classes(file)?, temperatures, *per_member)
+    })
+}
+
+fn write_scaled(
+    path: &Path,
+    output: &Path,
+    temperatures: &[f64],
+    per_member: bool,
+) -> Result<(), Error> {
     let file = classes(path)?;
+    let (log_probs, shape) = scaled(&file, temperatures, per_member)?;
+    let mut integers = Vec::new();
+    if let Some(labels) = &file.labels {
+        integers.push(("labels".to_string(), labels.iter().map(|&y| i64::from(y)).collect()));
+    }
+    integers.extend(file.groups.arrays().map(|(name, groups)| (name, groups.to_vec())));
+    let floats = vec![Floats { name: "log_probs", values: &log_probs, shape: shape.to_vec() }];
+    write(output, &Output { floats, integers })
+        .map_err(Error::file("cannot write the calibrated predictions"))
+}
+
+fn scaled(
+    file: &Classification,
+    temperatures: &[f64],
+    per_member: bool,
+) -> Result<(Vec<f32>, [usize; 3]), Error> {
     let (examples, classes) = (file.source.examples(), file.source.width());
     if per_member && file.source.members() != temperatures.len() {
         refuse!(
             "{}: {} members, but temperatures were fitted to {}",
-            path.display(),
+            file.path.display(),
             file.source.members(),
             temperatures.len()
         );
     }
     let mut log_probs: Vec<f32> = Vec::new();
     for (member, temperature) in temperatures.iter().enumerate() {
-        let pooled = part(&file, per_member, member)?;
+        let pooled = part(file, per_member, member)?;
         let mut row = vec![0.0; classes];
         let rows = pooled.distributions.rows(Kind::LogP, 0..examples);
         for log_p in rows.chunks(classes) {
@@ -105,13 +147,5 @@ fn apply(path: &Path, output: &Path, temperatures: &[f64], per_member: bool) -> 
             log_probs.extend(row.iter().map(|l| (l - log_z) as f32));
         }
     }
-    let mut integers = Vec::new();
-    if let Some(labels) = &file.labels {
-        integers.push(("labels".to_string(), labels.iter().map(|&y| i64::from(y)).collect()));
-    }
-    integers.extend(file.groups.arrays().map(|(name, groups)| (name, groups.to_vec())));
-    let shape = [temperatures.len(), examples, classes];
-    let floats = vec![Floats { name: "log_probs", values: &log_probs, shape: shape.to_vec() }];
-    write(output, &Output { floats, integers })
-        .map_err(Error::file("cannot write the calibrated predictions"))
+    Ok((log_probs, [temperatures.len(), examples, classes]))
 }

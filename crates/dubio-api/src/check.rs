@@ -15,7 +15,7 @@ use dubio_metrics::{classification, regression};
 use dubio_predictions::{Classification, Predictions, Regression, RegressionKind, open};
 use dubio_progress::Progress;
 use dubio_random::stream::Stream;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::costs::read_costs;
@@ -25,7 +25,8 @@ use crate::names::Selection;
 use crate::range::{BINS, RESAMPLES, within};
 
 /// What to check, and how.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// The predictions.
     pub file: PathBuf,

@@ -16,6 +16,7 @@ use dubio_metrics::views::Chosen;
 use dubio_predictions::{Classification, Predictions, Regression, RegressionKind, open};
 use dubio_progress::Progress;
 use dubio_random::stream::Stream;
+use serde::Deserialize;
 
 use crate::Error;
 use crate::error::{guard, refuse};
@@ -25,7 +26,8 @@ use crate::range::{BINS, RESAMPLES, within};
 use crate::same::{Truth, same_examples};
 
 /// What to compare, and by what.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// The predictions, two files or more, of the same examples in the same order.
     pub files: Vec<PathBuf>,

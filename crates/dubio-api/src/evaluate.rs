@@ -13,7 +13,7 @@ use dubio_metrics::score::Options;
 use dubio_metrics::scorecard::Entry;
 use dubio_predictions::{Classification, Predictions, Regression, open, open_with_level};
 use dubio_progress::Progress;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::costs::read_costs;
@@ -25,7 +25,8 @@ use crate::reference::{reference, same_classes};
 use crate::scorecard::{Score, Scorecard};
 
 /// What to score, and how.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// The predictions.
     pub file: PathBuf,

@@ -8,6 +8,7 @@ use dubio_bench::suite::Suite;
 use dubio_data::folder::data_folder;
 use dubio_predictions::input;
 use dubio_words::{meant, unknown};
+use serde::Deserialize;
 
 use crate::Error;
 use crate::error::refuse;
@@ -31,7 +32,8 @@ pub fn suites() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 /// Where runs and data sets are.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Places {
     /// Folder of the runs.
     pub runs: PathBuf,
@@ -61,7 +63,8 @@ impl Places {
 }
 
 /// Whether so many runs are meant.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Count {
     /// More than a hundred thousand are a mistake.
     #[default]

@@ -49,6 +49,11 @@ pub fn schema() -> Value {
     })
 }
 
+/// The settings of a method and those that all have, with their defaults.
+pub fn settings_of(method: &str) -> Map<String, Value> {
+    Recipe::named(method).map(|recipe| known_settings(&recipe)).unwrap_or_default()
+}
+
 fn text(description: &str) -> Value {
     json!({ "type": "string", "description": description })
 }

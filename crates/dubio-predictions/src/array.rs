@@ -2,10 +2,13 @@
 
 use std::io;
 use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
 
-use crate::bytes::{BLOCK, Bytes};
+use crate::bytes::{BLOCK, Bytes, Memory};
 use crate::dtype::{Dtype, Integer, decode, whole};
-use crate::error::Fault;
+use crate::error::{Error, Fault};
+use crate::npy;
 
 /// An array of a predictions file.
 #[derive(Clone, Debug)]
@@ -19,7 +22,7 @@ pub struct Array {
 
 /// Order of the elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
+pub enum Order {
     /// The last index runs fastest.
     C,
     /// The first index runs fastest.
@@ -66,6 +69,21 @@ impl Array {
     pub(crate) fn in_memory(bytes: Vec<u8>, dtype: Dtype, shape: &[usize]) -> Result<Self, Fault> {
         let shape: Vec<u64> = shape.iter().map(|&axis| axis as u64).collect();
         Self::new(Bytes::owned(bytes), dtype, &shape, Order::C)
+    }
+
+    /// An array in memory that is somebody else's, by the type that NumPy writes for it (`<f4`); it is named
+    /// in messages.
+    pub fn borrowed(
+        name: &str,
+        bytes: Arc<dyn Memory>,
+        dtype: &str,
+        shape: &[usize],
+        order: Order,
+    ) -> Result<Self, Error> {
+        let at = |fault: Fault| fault.at(Path::new("in memory"), name);
+        let dtype = npy::dtype(dtype).map_err(at)?;
+        let shape: Vec<u64> = shape.iter().map(|&axis| axis as u64).collect();
+        Self::new(Bytes::shared(bytes), dtype, &shape, order).map_err(at)
     }
 
     /// Length of each axis.

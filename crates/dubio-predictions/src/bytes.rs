@@ -28,7 +28,18 @@ pub(crate) struct Bytes {
 #[derive(Clone, Debug)]
 enum Store {
     File(Arc<Stored>),
-    Owned(Arc<Vec<u8>>),
+    Memory(Arc<dyn Memory>),
+}
+
+/// Bytes that somebody holds in memory.
+pub trait Memory: AsRef<[u8]> + Send + Sync {}
+
+impl<T: AsRef<[u8]> + Send + Sync> Memory for T {}
+
+impl std::fmt::Debug for dyn Memory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} bytes", self.as_ref().len())
+    }
 }
 
 impl Bytes {
@@ -45,7 +56,13 @@ impl Bytes {
     }
 
     pub(crate) fn owned(bytes: Vec<u8>) -> Self {
-        Self { range: 0..bytes.len(), store: Store::Owned(Arc::new(bytes)), checksum: None }
+        Self::shared(Arc::new(bytes))
+    }
+
+    /// Bytes in memory that is somebody else's.
+    pub(crate) fn shared(bytes: Arc<dyn Memory>) -> Self {
+        let range = 0..(*bytes).as_ref().len();
+        Self { range, store: Store::Memory(bytes), checksum: None }
     }
 
     /// The same bytes, whose checksum is taken while they are read.
@@ -70,7 +87,7 @@ impl Bytes {
         thread_local!(static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) });
         let place = self.range.start + range.start..self.range.start + range.end;
         match &self.store {
-            Store::Owned(bytes) => Ok(f(&bytes[place])),
+            Store::Memory(bytes) => Ok(f(&(**bytes).as_ref()[place])),
             Store::File(file) => BUFFER.with_borrow_mut(|buffer| {
                 buffer.resize(place.len(), 0);
                 file.read_exact_at(buffer, place.start as u64)?;

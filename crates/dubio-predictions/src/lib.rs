@@ -17,6 +17,7 @@ mod groups;
 mod guard;
 pub mod input;
 mod labels;
+pub mod memory;
 mod names;
 mod note;
 mod npy;
@@ -35,7 +36,8 @@ mod taker;
 mod text_table;
 mod write;
 
-pub use array::Array;
+pub use array::{Array, Order as Layout};
+pub use bytes::Memory;
 pub use dtype::{Dtype, Float, Integer};
 pub use error::Error;
 pub use groups::Groups;
@@ -83,6 +85,9 @@ impl Arrays {
 
 /// Reads the wanted arrays of an `.npz`, a `.safetensors` or a folder of `.npy` without looking at what they mean.
 pub fn read_arrays(path: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Arrays, Error> {
+    if let Some(held) = memory::read(path, wanted) {
+        return Ok(held);
+    }
     let metadata = std::fs::metadata(path).map_err(|e| Error::io(path, &e))?;
     if metadata.is_dir() {
         return folder::read(path, wanted);

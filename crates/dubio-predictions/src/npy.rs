@@ -195,7 +195,7 @@ impl<'a> Text<'a> {
     }
 }
 
-fn dtype(descr: &str) -> Result<Dtype, Fault> {
+pub(crate) fn dtype(descr: &str) -> Result<Dtype, Fault> {
     let endian = if descr.starts_with('>') { Endian::Big } else { Endian::Little };
     let float = |float| Ok(Dtype::Float(float, endian));
     let integer = |integer| Ok(Dtype::Integer(integer, endian));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use dubio_metrics::members::Members;
 use dubio_metrics::score::Options;
 use dubio_metrics::scorecard::Entry;
-use dubio_predictions::{Predictions, open_with_level};
+use dubio_predictions::{Predictions, memory, open_with_level};
 use dubio_progress::{Progress, Silent};
 use dubio_report::study::{Finished, Outcome, Row, Run, Study};
 use dubio_report::view::View;
@@ -121,7 +121,7 @@ fn tell_apart(models: &mut [Model]) {
 /// What a path holds: a file is its test set; a folder may hold files of several splits.
 fn splits(path: &Path) -> Result<Vec<(String, PathBuf)>, Error> {
     let stdin = path == Path::new("-");
-    if !path.exists() && !stdin {
+    if !path.exists() && !stdin && !memory::is_held(path) {
         refuse!("{}: there is no such file or folder", path.display());
     }
     let named = |entry: std::io::Result<std::fs::DirEntry>| -> Option<(String, PathBuf)> {

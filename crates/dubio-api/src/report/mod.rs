@@ -12,6 +12,7 @@ use std::path::PathBuf;
 
 use dubio_progress::Progress;
 use dubio_report::study::Study;
+use serde::Deserialize;
 
 use crate::Error;
 use crate::error::{guard, refuse};
@@ -20,7 +21,8 @@ use crate::range::{RESAMPLES, within};
 pub(crate) use runs::study_of_plan;
 
 /// What to report.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// A folder of runs, or predictions files.
     pub inputs: Vec<PathBuf>,

@@ -14,7 +14,7 @@ use dubio_bench::store::Store;
 use dubio_bench::study::Study;
 use dubio_bench::suite::Suite;
 use dubio_progress::Progress;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{guard, refuse};
 use crate::report::study_of_plan;
@@ -32,7 +32,8 @@ const RESAMPLES: usize = 1000;
 const ROOM: &str = "free some space or choose another folder with --runs";
 
 /// What to run, and where.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// A suite's name or file.
     pub suite: String,
@@ -47,6 +48,7 @@ pub struct Settings {
     /// Where runs and data sets are.
     pub places: Places,
     /// What is asked of Slurm; `None` for this machine.
+    #[serde(skip)]
     pub slurm: Option<slurm::Options>,
     /// The program whose command `work` does one run.
     pub program: PathBuf,

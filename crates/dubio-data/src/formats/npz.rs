@@ -26,7 +26,7 @@ pub fn read(path: &Path, classes: Option<usize>) -> Result<Dataset, Error> {
 
 /// A set of these arrays. `part` is what they have behind `x` and `y` in the file, where they are called
 /// so and not `inputs` and `labels`.
-pub(crate) fn of_arrays(
+pub fn of_arrays(
     path: &Path,
     arrays: BTreeMap<String, Array>,
     classes: Option<usize>,

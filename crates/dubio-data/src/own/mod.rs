@@ -3,7 +3,7 @@
 //!
 //! A table is `.csv`, `.tsv` or `.parquet`; images are a folder for each class, or a CSV with the path and
 //! the label of each; arrays are `.npz`, `.safetensors` or a folder of `.npy`. Every stage that takes the
-//! name of a data set takes these too: [`set`] makes a [`Set`] of one.
+//! name of a data set takes these too: [`card`] makes a [`Set`] of one.
 
 mod arrays;
 mod columns;

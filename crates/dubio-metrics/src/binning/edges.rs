@@ -3,9 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::Deserialize;
+
 /// Which bin a value on an edge belongs to. Five conventions are in use and give five numbers;
 /// all but the first are here to reproduce published figures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Edges {
     /// `(l, u]`, with 0 in the first bin: Guo et al. 2017, and the default here.
     RightClosed,

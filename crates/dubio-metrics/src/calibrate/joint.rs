@@ -5,7 +5,7 @@
 //! fitted together, because it is the mean that has to suit the labels.
 
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::members::{Form, Members, each_row};
 use crate::numeric::lbfgs::minimise;
@@ -15,7 +15,7 @@ use crate::softmax;
 use crate::views::into_logits;
 
 /// How many temperatures there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sharing {
     /// Each member has its own.

@@ -7,7 +7,7 @@ use crate::card::Card;
 use crate::score::Undefined;
 
 /// When a check passes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
     /// The observed value is between the 2.5th and the 97.5th percentile of the replicates, ends in: Gopal

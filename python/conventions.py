@@ -1,0 +1,151 @@
+"""Compares every score with other packages and writes docs/python/conventions.md.
+
+python conventions.py needs torch, torchmetrics, netcal, scikit-learn, uncertainty-toolbox and mapie; rows of a
+package that is not installed say so and keep nothing.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+from pathlib import Path
+from typing import Any, Callable, List, Tuple
+
+import numpy as np
+
+import dubio
+
+FILE = Path(__file__).resolve().parent.parent / "docs/python/conventions.md"
+
+
+def data() -> Tuple[Any, Any, Any, Any, Any]:
+    """600 examples of 4 classes, overconfident; and 500 Gaussians with targets."""
+    draws = np.random.default_rng(7)
+    logits = 2 * draws.normal(size=(600, 4))
+    probs = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    flat = np.exp(logits / 2) / np.exp(logits / 2).sum(axis=1, keepdims=True)
+    labels = np.array([draws.choice(4, p=p) for p in flat])
+    mean = draws.normal(size=500)
+    std = np.exp(0.3 * draws.normal(size=500))
+    targets = mean + 1.3 * std * draws.normal(size=500)
+    return probs, labels, mean, std, targets
+
+
+probs, labels, mean, std, targets = data()
+#: Multiples of 1/4, which are exact: with 4 bins every confidence lies on an edge.
+quarters = np.random.default_rng(8).multinomial(4, [0.6, 0.2, 0.1, 0.1], size=600) / 4
+#: Wrong at confidence 1 and right below, so that a bin which holds both 0.75 and 1 mixes gaps of both signs.
+truth = np.where(quarters.max(axis=1) < 1, quarters.argmax(axis=1), 3)
+Row = Tuple[str, str, Callable[[], float], Callable[[], float], str]
+
+
+def rows() -> List[Row]:
+    """Score, package and function, ours, theirs, how they differ."""
+    confidence, correct = probs.max(axis=1), (probs.argmax(axis=1) == labels).astype(float)
+    onehot = np.eye(4)[labels]
+    entropy = -(probs * np.log(probs)).sum(axis=1)
+
+    def sk(name: str) -> Any:
+        import sklearn.metrics
+
+        return getattr(sklearn.metrics, name)
+
+    def tm(name: str, predicted: Any = probs, labels: Any = labels, **how: Any) -> float:
+        import torch
+        import torchmetrics.functional.classification as functional
+
+        return float(getattr(functional, name)(torch.tensor(predicted), torch.tensor(labels), num_classes=4, **how))
+
+    def netcal(name: str, bins: int, predicted: Any = probs, labels: Any = labels) -> float:
+        import netcal.metrics
+
+        return float(getattr(netcal.metrics, name)(bins).measure(predicted, labels))
+
+    def toolbox(name: str, **how: Any) -> float:
+        import uncertainty_toolbox.metrics_calibration as c
+        import uncertainty_toolbox.metrics_scoring_rule as s
+
+        function = getattr(s, name, None) or getattr(c, name)
+        return float(function(mean, std, targets, **how))
+
+    def toolbox_accuracy(key: str) -> float:
+        from uncertainty_toolbox.metrics_accuracy import prediction_error_metrics
+
+        return float(prediction_error_metrics(mean, targets)[key])
+
+    def mapie(name: str) -> float:
+        import mapie.metrics.regression as r
+
+        low, high = mean - 1.959963984540054 * std, mean + 1.959963984540054 * std
+        intervals = np.stack([low, high], axis=1)[:, :, None]
+        if name == "coverage":
+            return float(np.ravel(r.regression_coverage_score(targets, intervals))[0])
+        return float(np.ravel(r.regression_mean_width_score(intervals))[0])
+
+    r = dubio.regression
+    return [
+        ("accuracy", "scikit-learn `accuracy_score`", lambda: dubio.accuracy(probs, labels), lambda: sk("accuracy_score")(labels, probs.argmax(1)), ""),
+        ("macro_f1", "scikit-learn `f1_score(average='macro')`", lambda: dubio.macro_f1(probs, labels), lambda: sk("f1_score")(labels, probs.argmax(1), average="macro"), ""),
+        ("nll", "scikit-learn `log_loss`", lambda: dubio.nll(probs, labels), lambda: sk("log_loss")(labels, probs), "scikit-learn clips probabilities to machine epsilon; here a true class of probability 0 gives inf"),
+        ("brier", "scikit-learn `brier_score_loss`, sum over classes", lambda: dubio.brier(probs, labels), lambda: sk("brier_score_loss")(labels, probs, scale_by_half=False, labels=[0, 1, 2, 3]), "scikit-learn halves it for two classes unless `scale_by_half=False`"),
+        ("brier_per_class", "scikit-learn `mean_squared_error` of one-hot labels", lambda: dubio.brier_per_class(probs, labels), lambda: sk("mean_squared_error")(onehot, probs), ""),
+        ("top5_accuracy", "scikit-learn `top_k_accuracy_score(k=4)`", lambda: dubio.top5_accuracy(probs, labels), lambda: sk("top_k_accuracy_score")(labels, probs, k=4), "with fewer than five classes all are among the first five"),
+        ("misclassification_auroc_confidence", "scikit-learn `roc_auc_score`", lambda: dubio.misclassification_auroc_confidence(probs, labels), lambda: sk("roc_auc_score")(1 - correct, 1 - confidence), ""),
+        ("misclassification_aupr_total", "scikit-learn `average_precision_score`", lambda: dubio.misclassification_aupr_total(probs, labels), lambda: sk("average_precision_score")(1 - correct, entropy), "ties aside, where scikit-learn takes the whole run as one threshold"),
+        ("ece", "torchmetrics `multiclass_calibration_error(n_bins=15)`", lambda: dubio.ece(probs, labels, edges="torchmetrics"), lambda: tm("multiclass_calibration_error", n_bins=15), "`edges=\"torchmetrics\"`: bins [l, u), one more for exactly 1"),
+        ("mce", "torchmetrics `multiclass_calibration_error(norm='max')`", lambda: dubio.mce(probs, labels, edges="torchmetrics"), lambda: tm("multiclass_calibration_error", n_bins=15, norm="max"), "`edges=\"torchmetrics\"`"),
+        ("ece", "netcal `ECE(15)`", lambda: dubio.ece(probs, labels, edges="left-closed"), lambda: netcal("ECE", 15), "`edges=\"left-closed\"`: bins [l, u), 1 in the last"),
+        ("mce", "netcal `MCE(15)`", lambda: dubio.mce(probs, labels, edges="left-closed"), lambda: netcal("MCE", 15), "`edges=\"left-closed\"`"),
+        ("ece", "torchmetrics, 4 bins, every confidence on an edge", lambda: dubio.ece(quarters, truth, bins=4, edges="torchmetrics"), lambda: tm("multiclass_calibration_error", quarters, truth, n_bins=4), f"`edges=\"torchmetrics\"`; the default, right-closed, gives {dubio.ece(quarters, truth, bins=4):.8f}"),
+        ("ece", "netcal, 4 bins, every confidence on an edge", lambda: dubio.ece(quarters, truth, bins=4, edges="left-closed"), lambda: netcal("ECE", 4, quarters, truth), f"`edges=\"left-closed\"`; the default gives {dubio.ece(quarters, truth, bins=4):.8f}"),
+        ("mae", "uncertainty-toolbox `prediction_error_metrics`", lambda: r.mae(mean, std, targets), lambda: toolbox_accuracy("mae"), ""),
+        ("rmse", "uncertainty-toolbox `prediction_error_metrics`", lambda: r.rmse(mean, std, targets), lambda: toolbox_accuracy("rmse"), ""),
+        ("pearson", "uncertainty-toolbox `prediction_error_metrics`", lambda: r.pearson(mean, std, targets), lambda: toolbox_accuracy("corr"), ""),
+        ("nll", "uncertainty-toolbox `nll_gaussian`", lambda: r.nll(mean, std, targets), lambda: toolbox("nll_gaussian"), ""),
+        ("crps", "uncertainty-toolbox `crps_gaussian`", lambda: r.crps(mean, std, targets), lambda: toolbox("crps_gaussian"), ""),
+        ("picp", "MAPIE `regression_coverage_score`", lambda: r.picp(mean, std, targets), lambda: mapie("coverage"), "of the central 95 % interval"),
+        ("mpiw", "MAPIE `regression_mean_width_score`", lambda: r.mpiw(mean, std, targets), lambda: mapie("width"), "of the central 95 % interval"),
+        ("qce", "uncertainty-toolbox `mean_absolute_calibration_error(num_bins=10)`", lambda: r.qce(mean, std, targets), lambda: toolbox("mean_absolute_calibration_error", num_bins=10), "central intervals at 10 levels from 0 to 1, both ends in"),
+        ("interval_score", "by its formula, Gneiting and Raftery 2007", lambda: r.interval_score(mean, std, targets), interval_score, "uncertainty-toolbox averages over 99 levels instead of one"),
+    ]
+
+
+def interval_score() -> float:
+    """Width plus 2 / alpha times the distance outside, alpha = 0.05."""
+    low, high = mean - 1.959963984540054 * std, mean + 1.959963984540054 * std
+    outside = np.maximum(low - targets, 0) + np.maximum(targets - high, 0)
+    return float((high - low + 40 * outside).mean())
+
+
+def version(package: str) -> str:
+    try:
+        return f"{package} {importlib.metadata.version(package)}"
+    except importlib.metadata.PackageNotFoundError:
+        return f"{package} not installed"
+
+
+def main() -> None:
+    packages = ["scikit-learn", "torchmetrics", "netcal", "uncertainty-toolbox", "mapie"]
+    lines = [
+        "# Scores beside those of other packages",
+        "",
+        "Written by `python/conventions.py`: each row is computed anew on the same synthetic predictions,",
+        "600 examples of 4 classes and 500 Gaussians. torchmetrics computes in single precision. Versions: " + ", ".join(map(version, packages)) + ".",
+        "",
+        "| score | other package | dubio | other | difference | convention |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for name, other, ours, theirs, note in rows():
+        a = ours()
+        try:
+            b = theirs()
+            found = f"{a:.8f} | {b:.8f} | {abs(a - b):.1e}"
+        except ImportError as error:
+            found = f"{a:.8f} | — | not installed: {error.name}"
+        lines.append(f"| `{name}` | {other} | {found} | {note} |")
+    FILE.parent.mkdir(exist_ok=True)
+    FILE.write_text("\n".join(lines) + "\n")
+    print(FILE.read_text())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""Arrays of any framework as the extension reads them: without a copy where they are contiguous."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Mapping, Optional
+
+import numpy as np
+import numpy.typing as npt
+
+from ._errors import PredictionError
+
+
+def as_numpy(name: str, values: Any) -> npt.NDArray[Any]:
+    """NumPy, PyTorch (CPU or GPU), JAX, anything with ``__array__`` or DLPack, nested lists."""
+    detach = getattr(values, "detach", None)
+    if callable(detach):  # a tensor of PyTorch
+        values = detach().cpu()
+        if str(values.dtype) == "torch.bfloat16":
+            values = values.float()
+    if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
+        values = np.from_dlpack(values)
+    array = np.asarray(values)
+    if array.dtype == object or array.dtype.kind in "USOMm":
+        raise PredictionError(f"array `{name}`: dtype {array.dtype}; give numbers")
+    if array.dtype.kind == "b":
+        array = array.astype(np.int64)
+    if array.dtype.name == "bfloat16":  # of JAX, a dtype that NumPy does not know
+        array = array.astype(np.float32)
+    return array
+
+
+def interface(name: str, values: Any) -> "ArrayIn":
+    """What the extension needs to read an array where it lies; a view with other strides is copied."""
+    array = as_numpy(name, values)
+    if not (array.flags.c_contiguous or array.flags.f_contiguous):
+        array = np.ascontiguousarray(array)
+    return ArrayIn(name, array)
+
+
+class ArrayIn:
+    """An array by its address; it keeps the array alive."""
+
+    def __init__(self, name: str, array: npt.NDArray[Any]) -> None:
+        self.name = name
+        self.address: int = array.__array_interface__["data"][0]
+        self.length = array.nbytes
+        self.dtype: str = array.dtype.str
+        self.shape: List[int] = list(array.shape)
+        self.fortran = bool(array.flags.f_contiguous and not array.flags.c_contiguous)
+        self.owner = array
+
+
+def given(arrays: Mapping[str, Any]) -> List[ArrayIn]:
+    """Those arrays that were given."""
+    return [interface(name, values) for name, values in arrays.items() if values is not None]
+
+
+def with_groups(arrays: Dict[str, Any], groups: Optional[Any]) -> Optional[str]:
+    """Adds groups, one array or several by name; returns the name of the ones to score by."""
+    if groups is None:
+        return None
+    if not isinstance(groups, Mapping):
+        arrays["groups"] = groups
+        return ""
+    for name, values in groups.items():
+        arrays[f"groups.{name}"] = values
+    if len(groups) != 1:
+        raise PredictionError("groups: give one array, or one array by name")
+    return str(next(iter(groups)))

@@ -1,0 +1,153 @@
+"""Training by approximate Bayesian inference, as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Dict, Optional, Tuple, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _dubio
+from ._arrays import as_numpy, interface
+from ._call import array_of, quiet, threads
+from ._cards import METHODS
+from ._errors import SettingError
+
+
+class Estimator:
+    """A network with a posterior over its weights, as a scikit-learn estimator.
+
+    ``method`` is one of :data:`dubio.METHODS`; its settings are keywords, as on the command line. Floating-point
+    targets make it a regression, anything else a classification.
+
+    >>> import numpy as np, dubio
+    >>> X, y = np.arange(40.0).reshape(-1, 1), np.arange(40) // 20
+    >>> model = dubio.Estimator("sgd", network="mlp-5", epochs=3, batch=8).fit(X, y)
+    >>> model.predict_proba(X).shape
+    (40, 2)
+    """
+
+    def __init__(self, method: str = "deep-ensemble", network: str = "mlp", seed: int = 0, **settings: Any) -> None:
+        self.method = method
+        self.network = network
+        self.seed = seed
+        self.settings = settings
+
+    def get_params(self, deep: bool = True) -> Dict[str, Any]:
+        """Settings, as scikit-learn asks for them."""
+        return {"method": self.method, "network": self.network, "seed": self.seed, **self.settings}
+
+    def set_params(self, **params: Any) -> "Estimator":
+        """Changes settings."""
+        for name, value in params.items():
+            if name in ("method", "network", "seed"):
+                setattr(self, name, value)
+            else:
+                self.settings[name] = value
+        return self
+
+    def fit(self, X: Any, y: Any) -> "Estimator":
+        """Trains on rows of numbers, or images of uint8 ``[examples, channels, height, width]``."""
+        if self.method not in METHODS:
+            raise SettingError(f"no method is called `{self.method}`; there are {', '.join(METHODS)}")
+        inputs, answers = as_numpy("X", X), np.asarray(y)
+        self.classes_: Optional[npt.NDArray[Any]] = None
+        if answers.dtype.kind == "f":
+            truth = interface("targets", answers.astype(np.float64))
+        else:
+            self.classes_, labels = np.unique(answers, return_inverse=True)
+            truth = interface("labels", labels.astype(np.int64))
+        self.n_features_in_ = int(np.prod(inputs.shape[1:]))
+        arrays = [interface("inputs", inputs), truth]
+        settings = json.dumps(self.settings, default=list)
+        self._posterior: Optional[_dubio.Posterior] = _dubio.fit(
+            self.method, settings, self.network, arrays, self.seed, threads(), quiet
+        )
+        self._trained_on = (inputs, answers)
+        return self
+
+    def _predicted(self, X: Any) -> npt.NDArray[np.float32]:
+        """``[samples, examples, numbers]``: logits, or mean and standard deviation."""
+        if not hasattr(self, "_trained_on"):
+            raise SettingError("this estimator is not fitted yet; call fit(X, y) first")
+        if self._posterior is None:  # it was pickled: the same seed gives the same posterior
+            self.fit(*self._trained_on)
+        assert self._posterior is not None
+        inputs = as_numpy("X", X)
+        kind, dtype = ("targets", np.float64) if self.classes_ is None else ("labels", np.int64)
+        arrays = [interface("inputs", inputs), interface(kind, np.zeros(len(inputs), dtype=dtype))]
+        _, numbers = self._posterior.predict(arrays, threads(), quiet)
+        return array_of(*numbers)
+
+    def predict_samples(self, X: Any) -> npt.NDArray[np.float32]:
+        """What each posterior sample predicts: logits ``[samples, examples, classes]``, or the mean and the
+        standard deviation ``[samples, examples, 2]`` of a regression."""
+        return self._predicted(X)
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """Mean of the samples' probabilities, ``[examples, classes]``."""
+        if self.classes_ is None:
+            raise SettingError("predict_proba is for classification; use predict(X, return_std=True)")
+        logits = self._predicted(X).astype(np.float64)
+        logits -= logits.max(axis=-1, keepdims=True)
+        probs = np.exp(logits)
+        probs /= probs.sum(axis=-1, keepdims=True)
+        mean: npt.NDArray[np.float64] = probs.mean(axis=0)
+        return mean
+
+    def predict(
+        self, X: Any, return_std: bool = False
+    ) -> Union[npt.NDArray[Any], Tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
+        """The likeliest class, or the predictive mean; with ``return_std`` also the predictive standard
+        deviation of a regression, ``std^2 = mean of std_m^2 + variance of mean_m``."""
+        if self.classes_ is not None:
+            if return_std:
+                raise SettingError("return_std is for regression; use predict_proba(X)")
+            labels: npt.NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
+            return labels
+        numbers = self._predicted(X).astype(np.float64)
+        means, stds = numbers[..., 0], numbers[..., 1]
+        mean = means.mean(axis=0)
+        if not return_std:
+            return mean  # type: ignore[no-any-return]
+        return mean, np.sqrt((stds**2).mean(axis=0) + means.var(axis=0))
+
+    def score(self, X: Any, y: Any) -> float:
+        """Accuracy, or the coefficient of determination of a regression."""
+        predicted, truth = np.asarray(self.predict(X)), np.asarray(y)
+        if self.classes_ is not None:
+            return float((predicted == truth).mean())
+        return float(1 - ((truth - predicted) ** 2).sum() / ((truth - truth.mean()) ** 2).sum())
+
+    def __getstate__(self) -> Dict[str, Any]:
+        state = dict(self.__dict__)
+        if "_posterior" in state:
+            state["_posterior"] = None  # made again when it is needed
+        return state
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_trained_on")
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags, InputTags, RegressorTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="classifier",
+            target_tags=TargetTags(required=True),
+            classifier_tags=ClassifierTags(),
+            regressor_tags=RegressorTags(),
+            input_tags=InputTags(),
+        )
+
+    def __repr__(self) -> str:
+        settings = "".join(f", {name}={value!r}" for name, value in self.settings.items())
+        return f"Estimator({self.method!r}, network={self.network!r}, seed={self.seed}{settings})"
+
+
+def fit(method: str, X: Any, y: Any, *, network: str = "mlp", seed: int = 0, **settings: Any) -> Estimator:
+    """Trains a network by approximate Bayesian inference: ``dubio.fit("swag", X, y).predict(X_test)``.
+
+    Returns an :class:`Estimator`.
+    """
+    return Estimator(method, network=network, seed=seed, **settings).fit(X, y)

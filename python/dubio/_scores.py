@@ -1,0 +1,48 @@
+"""Every score as a function, made from its card."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List
+
+from ._card import Scores
+from ._cards import arguments, doc, function_name, scores
+
+
+def _function(card: Dict[str, Any], evaluate: Callable[..., Scores], forms: List[str]) -> Callable[..., float]:
+    name = card["name"]
+    allowed = set(arguments(card)) | set(forms)
+
+    def score(*positional: Any, **settings: Any) -> float:
+        unknown = sorted(set(settings) - allowed)
+        if unknown:
+            known = ", ".join(arguments(card)) or "none"
+            raise TypeError(f"{name} has no setting `{unknown[0]}`; its settings are: {known}")
+        calibrated = settings.pop("calibrated", False)
+        full = f"calibrated.{name}" if calibrated else name
+        found = evaluate(*positional, scores=[full], intervals=False, **settings)[full]
+        return float(found)
+
+    score.__name__ = score.__qualname__ = function_name(name)
+    score.__doc__ = doc(card)
+    return score
+
+
+def _add(task: str, module: Dict[str, Any], evaluate: Callable[..., Scores], forms: List[str]) -> List[str]:
+    names = []
+    for card in scores(task):
+        function = _function(card, evaluate, forms)
+        function.__module__ = module["__name__"]
+        module[function.__name__] = function
+        names.append(function.__name__)
+    return names
+
+
+def add_classification(module: Dict[str, Any], evaluate: Callable[..., Scores]) -> List[str]:
+    """Puts every score of classification into a module; returns their names."""
+    return _add("classification", module, evaluate, ["probs", "labels", "logits", "log_probs"])
+
+
+def add_regression(module: Dict[str, Any], evaluate: Callable[..., Scores]) -> List[str]:
+    """Puts every score of regression into a module; returns their names."""
+    forms = ["mean", "std", "targets", "var", "samples", "quantiles", "levels", "lower", "upper"]
+    return _add("regression", module, evaluate, forms)

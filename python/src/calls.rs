@@ -1,0 +1,162 @@
+//! Commands by name: settings as JSON in, results as JSON out. Arrays stand in for files.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use dubio_api::{Error, calibrate, check, compare, evaluate, report, run};
+use dubio_bench::executor::{Ended, StudyProgress};
+use dubio_bench::plan::PlannedRun;
+use dubio_predictions::memory::Held;
+use dubio_progress::Progress;
+use dubio_report::render;
+use dubio_report::report::Report;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::work::Told;
+
+/// What went wrong, by the name of its Python exception.
+pub(crate) struct Failure {
+    pub(crate) kind: &'static str,
+    pub(crate) words: String,
+}
+
+impl Failure {
+    pub(crate) fn new(kind: &'static str, words: impl ToString) -> Self {
+        Self { kind, words: words.to_string() }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let kind = match &error {
+            Error::Predictions(_) => "PredictionError",
+            Error::Data(_) => "DataError",
+            Error::Suite(_) | Error::Plan(_) => "SuiteError",
+            Error::Stopped { .. } | Error::Unwatched { .. } => "KeyboardInterrupt",
+            Error::Unfit(_) => "SettingError",
+            Error::Slurm(_) | Error::File { .. } | Error::Store(_) => "FileError",
+        };
+        Self::new(kind, error)
+    }
+}
+
+/// A command's result: JSON, and perhaps numbers.
+pub(crate) struct Answer {
+    pub(crate) json: String,
+    pub(crate) numbers: Option<(Vec<f32>, Vec<usize>)>,
+}
+
+fn plain(results: &impl Serialize) -> Result<Answer, Failure> {
+    let json = serde_json::to_string(results).map_err(|e| Failure::new("SettingError", e))?;
+    Ok(Answer { json, numbers: None })
+}
+
+/// Does a command. `{"arrays": 0}` in the settings is the first of the held files.
+pub(crate) fn call(
+    command: &str,
+    settings: &str,
+    files: &[Held],
+    told: &Arc<Told>,
+) -> Result<Answer, Failure> {
+    let mut value: Value =
+        serde_json::from_str(settings).map_err(|e| Failure::new("SettingError", e))?;
+    name_files(&mut value, files);
+    match command {
+        "evaluate" => plain(&evaluate::evaluate(&read(value)?, &**told)?),
+        "check" => plain(&check::check(&read(value)?, &**told)?),
+        "compare" => plain(&compare::compare(&read(value)?, &**told)?),
+        "calibrate" => plain(&calibrate::calibrate(&read(value)?)?),
+        "apply" => applied(value),
+        "report" => reported(value, told),
+        "run" => ran(value, told),
+        other => Err(Failure::new("SettingError", format!("no command is called `{other}`"))),
+    }
+}
+
+fn read<T: DeserializeOwned>(value: Value) -> Result<T, Failure> {
+    serde_json::from_value(value).map_err(|error| Failure::new("SettingError", error))
+}
+
+fn name_files(value: &mut Value, files: &[Held]) {
+    let index = value.get("arrays").and_then(Value::as_u64).map(|index| index as usize);
+    match (index.and_then(|index| files.get(index)), value) {
+        (Some(held), value) => *value = json!(held.path()),
+        (None, Value::Object(all)) => all.values_mut().for_each(|v| name_files(v, files)),
+        (None, Value::Array(all)) => all.iter_mut().for_each(|v| name_files(v, files)),
+        _ => {}
+    }
+}
+
+fn applied(value: Value) -> Result<Answer, Failure> {
+    let application: calibrate::Application = read(value)?;
+    let (log_probs, shape) = calibrate::apply(&application)?;
+    Ok(Answer { json: "null".to_string(), numbers: Some((log_probs, shape.to_vec())) })
+}
+
+fn reported(mut value: Value, told: &Arc<Told>) -> Result<Answer, Failure> {
+    let format = value.as_object_mut().and_then(|all| all.remove("format"));
+    let study = report::report(&read(value)?, &**told)?;
+    let report = Report::of(&study);
+    let text = match format.as_ref().and_then(Value::as_str) {
+        None | Some("html") => render::html(&report),
+        Some("markdown") => render::markdown(&report),
+        Some("latex") => render::latex(&report),
+        Some(other) => {
+            let what = format!("format must be html, markdown or latex, got {other}");
+            return Err(Failure::new("SettingError", what));
+        }
+    };
+    plain(&text)
+}
+
+/// The runs of a study as one stage, a thousand pieces each.
+struct Runs {
+    told: Arc<Told>,
+    /// Pieces that each run is at.
+    at: Mutex<BTreeMap<String, usize>>,
+}
+
+const PIECES: usize = 1000;
+
+impl Progress for Runs {
+    fn note(&self, text: &str) {
+        self.told.note(text);
+    }
+}
+
+impl StudyProgress for Runs {
+    fn progressed(&self, run: &PlannedRun, fraction: f64) {
+        self.reach(run, (fraction.clamp(0.0, 1.0) * PIECES as f64) as usize);
+    }
+    fn ended(&self, run: &PlannedRun, _: &Ended) {
+        self.reach(run, PIECES);
+    }
+}
+
+impl Runs {
+    fn reach(&self, run: &PlannedRun, piece: usize) {
+        let mut at = self.at.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = at.insert(run.id.to_string(), piece).unwrap_or(0);
+        self.told.advance(piece.saturating_sub(before));
+    }
+}
+
+fn ran(value: Value, told: &Arc<Told>) -> Result<Answer, Failure> {
+    let settings: run::Settings = read(value)?;
+    let watching = |count: usize| -> Box<dyn StudyProgress> {
+        told.start("runs", count * PIECES);
+        Box::new(Runs { told: Arc::clone(told), at: Mutex::default() })
+    };
+    let done = run::run(&settings, &told.stop, &watching, &**told)?;
+    let html = render::html(&Report::of(&done.study));
+    std::fs::write(&done.report, html).map_err(|e| Failure::new("FileError", e))?;
+    plain(&json!({
+        "finished": done.finished,
+        "planned": done.planned,
+        "scores": done.scores,
+        "failed": done.failed,
+        "report": done.report,
+    }))
+}

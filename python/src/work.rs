@@ -1,0 +1,114 @@
+//! Work on threads of its own, while Python's waits, tells of progress and listens for Ctrl-C.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use dubio_progress::Progress;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+/// How often signals are looked for and progress is told.
+const TICK: Duration = Duration::from_millis(50);
+/// How long work that can stop is waited for.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Stack of the thread that does the work: as much as a program's first thread has.
+const STACK: usize = 8 << 20;
+
+/// What the work says, until Python fetches it.
+#[derive(Default)]
+pub(crate) struct Told {
+    stage: Mutex<&'static str>,
+    total: AtomicUsize,
+    done: AtomicUsize,
+    notes: Mutex<Vec<String>>,
+    pub(crate) stop: AtomicBool,
+}
+
+impl Progress for Told {
+    fn start(&self, stage: &'static str, total: usize) {
+        *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = stage;
+        self.total.store(total, Ordering::Relaxed);
+        self.done.store(0, Ordering::Relaxed);
+    }
+    fn advance(&self, pieces: usize) {
+        self.done.fetch_add(pieces, Ordering::Relaxed);
+    }
+    fn note(&self, text: &str) {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_string());
+    }
+    fn should_stop(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+impl Told {
+    /// Calls `tell(stage, done, total, notes)`.
+    fn tell(&self, py: Python<'_>, tell: &Py<PyAny>) -> PyResult<()> {
+        let stage = *self.stage.lock().unwrap_or_else(PoisonError::into_inner);
+        let notes = std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner));
+        let (done, total) = (self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed));
+        tell.call1(py, (stage, done, total, notes)).map(|_| ())
+    }
+}
+
+/// Does work without the GIL on a pool of its own, so that a process that was forked, which has none of its
+/// parent's threads, can work too. Ctrl-C raises `KeyboardInterrupt`: work that asks whether to stop is
+/// waited for, other work is left to end by itself.
+pub(crate) fn supervised<T: Send + 'static>(
+    py: Python<'_>,
+    threads: usize,
+    tell: &Py<PyAny>,
+    work: impl FnOnce(&Arc<Told>) -> T + Send + 'static,
+) -> PyResult<T> {
+    let told = Arc::new(Told::default());
+    let (sender, mut receiver) = channel();
+    let own = Arc::clone(&told);
+    let run = move || {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let done = pool.map_err(|error| error.to_string()).and_then(|pool| {
+            catch_unwind(AssertUnwindSafe(|| pool.install(|| work(&own)))).map_err(|p| words(&*p))
+        });
+        drop(sender.send(done)); // nobody listens after Ctrl-C
+    };
+    let started = std::thread::Builder::new().stack_size(STACK).spawn(run);
+    started.map_err(|error| PyRuntimeError::new_err(format!("cannot start a thread: {error}")))?;
+    loop {
+        let waiting = &mut receiver; // by which it may be used without the GIL
+        match py.detach(move || waiting.recv_timeout(TICK)) {
+            Ok(done) => {
+                told.tell(py, tell)?;
+                return done
+                    .map_err(|what| PyRuntimeError::new_err(format!("this is a bug: {what}")));
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(PyRuntimeError::new_err(
+                    "this is a bug: the work ended without a result",
+                ));
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                let asked = py.check_signals().and_then(|()| told.tell(py, tell));
+                if let Err(error) = asked {
+                    told.stop.store(true, Ordering::Relaxed);
+                    let (waiting, patience) = (&mut receiver, wait(&told));
+                    drop(py.detach(move || waiting.recv_timeout(patience)));
+                    return Err(error);
+                }
+            }
+        }
+    }
+}
+
+/// Only training asks whether to stop; scoring is left to end by itself.
+fn wait(told: &Told) -> Duration {
+    let stage = *told.stage.lock().unwrap_or_else(PoisonError::into_inner);
+    if matches!(stage, "training" | "runs") { PATIENCE } else { Duration::ZERO }
+}
+
+fn words(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| text.to_string());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or("a panic".to_string())
+}

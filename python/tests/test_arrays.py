@@ -1,0 +1,150 @@
+"""Arrays of any kind give the same scores, and what is wrong with one is said."""
+
+import copy
+import multiprocessing
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import dubio
+
+FEW = {"resamples": 20}
+
+
+def same(a, b):
+    return a.to_dict() == b.to_dict()
+
+
+def test_layouts_and_read_only_memory_make_no_difference(example):
+    probs, labels = example
+    expected = dubio.evaluate(probs, labels, **FEW)
+    fortran = np.asfortranarray(probs)
+    strided = np.repeat(probs, 2, axis=1)[:, ::2]
+    frozen = probs.copy()
+    frozen.flags.writeable = False
+    big = probs.astype(">f8")
+    for other in (fortran, strided, frozen, big, probs.tolist()):
+        assert same(dubio.evaluate(other, labels, **FEW), expected)
+    for dtype in (np.int8, np.uint16, np.int32):
+        assert same(dubio.evaluate(probs, labels.astype(dtype), **FEW), expected)
+
+
+def test_nothing_is_copied_where_memory_is_contiguous(example):
+    from dubio._arrays import interface
+
+    probs, _ = example
+    for array in (probs, np.asfortranarray(probs), probs.astype(np.float16)):
+        assert interface("probs", array).address == array.__array_interface__["data"][0]
+
+
+def test_half_precision_is_read_as_it_is(example):
+    probs, labels = example
+    logits = np.log(probs).astype(np.float16)
+    expected = dubio.evaluate(logits=logits.astype(np.float64), labels=labels, **FEW)
+    assert same(dubio.evaluate(logits=logits, labels=labels, **FEW), expected)
+
+
+class HasArray:
+    def __init__(self, values):
+        self.values = values
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values
+
+
+class HasDlpack:
+    def __init__(self, values):
+        self.values = values
+
+    def __dlpack__(self, **how):
+        return self.values.__dlpack__(**how)
+
+    def __dlpack_device__(self):
+        return self.values.__dlpack_device__()
+
+
+def test_other_frameworks_hand_over_their_memory(example):
+    probs, labels = example
+    expected = dubio.evaluate(probs, labels, **FEW)
+    assert same(dubio.evaluate(HasArray(probs), HasArray(labels), **FEW), expected)
+    if hasattr(np, "from_dlpack"):
+        assert same(dubio.evaluate(HasDlpack(probs), labels, **FEW), expected)
+
+
+def test_one_model_may_leave_its_axis_out(example):
+    probs, labels = example
+    assert same(dubio.evaluate(probs[0], labels, **FEW), dubio.evaluate(probs[:1], labels, **FEW))
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        (lambda p, y: (p * 2, y), "save `logits`"),
+        (lambda p, y: (p, y[:-1]), "199"),
+        (lambda p, y: (p, y + 5), "labels"),
+        (lambda p, y: (np.where(p == p.max(), np.nan, p), y), "NaN"),
+        (lambda p, y: (p.astype(str), y), "give numbers"),
+        (lambda p, y: (p[..., None], y), "shape"),
+    ],
+)
+def test_what_is_wrong_is_an_exception_in_plain_words(example, change, words):
+    probs, labels = change(*example)
+    with pytest.raises(dubio.PredictionError) as caught:
+        dubio.evaluate(probs, labels, **FEW)
+    assert words in str(caught.value) and "<arrays" not in str(caught.value)
+    assert isinstance(caught.value, ValueError) and isinstance(caught.value, dubio.Error)
+
+
+def test_settings_that_do_not_exist_are_told(example):
+    probs, labels = example
+    with pytest.raises(dubio.SettingError, match="unknown field `bin`"):
+        dubio.evaluate(probs, labels, bin=3)
+    with pytest.raises(dubio.SettingError, match="did you mean `ece`"):
+        dubio.evaluate(probs, labels, scores="eec")
+    with pytest.raises(TypeError, match="nll has no setting `bins`"):
+        dubio.nll(probs, labels, bins=3)
+    with pytest.raises(dubio.PredictionError, match="more than one form"):
+        dubio.evaluate(probs, labels, logits=probs)
+
+
+def test_results_are_pickled_and_copied(example):
+    card = dubio.evaluate(*example, **FEW)
+    assert pickle.loads(pickle.dumps(card)).to_dict() == card.to_dict() == copy.deepcopy(card).to_dict()
+    checks = dubio.check(*example, replicates=50)
+    assert pickle.loads(pickle.dumps(checks)).to_dict() == checks.to_dict()
+    collected = dubio.Accumulator(scores=["nll"])
+    collected.update(*example)
+    assert same(pickle.loads(pickle.dumps(collected)).compute(**FEW), collected.compute(**FEW))
+
+
+def score(arguments):
+    return dubio.ece(*arguments)
+
+
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+def test_a_worker_process_scores_too(example, method):
+    here = dubio.ece(*example)  # threads of this process are no use to a forked one
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        assert pool.map_async(score, [example] * 3).get(60) == [here] * 3
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_ctrl_c_stops_a_long_computation():
+    code = (
+        "import numpy as np, dubio\n"
+        "p = np.random.default_rng(0).dirichlet(np.ones(100), 20000)\n"
+        "print('begun', flush=True)\n"
+        "dubio.evaluate(p, np.zeros(20000, int), resamples=100000)\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "begun\n"
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert "KeyboardInterrupt" in errors and process.returncode != 0

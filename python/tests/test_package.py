@@ -1,0 +1,161 @@
+"""The package: names from the cards, results, helpers, estimators."""
+
+import doctest
+import importlib.util
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import FIXTURES, binary
+
+import dubio
+from dubio._cards import CARDS, scores
+
+
+def stubs():
+    """The script that writes the stubs. Its folder must not be on the path: it has the package's sources."""
+    path = Path(__file__).parents[1] / "stubs.py"
+    spec = importlib.util.spec_from_file_location("stubs", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_score_of_the_library_is_a_function_with_its_own_words():
+    listed = {row["name"] for row in binary("list", "scores", "--json")}
+    assert {card["name"] for card in CARDS["scores"]} == listed
+    for module, task in ((dubio, "classification"), (dubio.regression, "regression")):
+        for card in scores(task):
+            function = getattr(module, card["name"].replace(".", "_"))
+            assert card["summary"] in function.__doc__ and card["citation"] in function.__doc__
+            assert function.__name__ in module.__all__
+
+
+def test_methods_and_networks_are_the_librarys():
+    assert dubio.METHODS == [row["name"] for row in binary("list", "methods", "--json")]
+    assert dubio.NETWORKS == [row["name"] for row in binary("list", "networks", "--json")]
+
+
+def test_stubs_are_those_of_this_version():
+    folder = Path(stubs().FOLDER)
+    for name, text in stubs().stubs().items():
+        assert (folder / name).read_text() == text, "python stubs.py writes them again"
+
+
+def test_every_function_gives_the_score_of_the_card(example):
+    probs, labels = example
+    costs, reference = 1 - np.eye(5), probs[::-1].copy()
+    card = dubio.evaluate(probs, labels, costs=costs, reference=reference, intervals=False)
+    for entry in scores("classification"):
+        more = {"costs": {"costs": costs}, "reference": {"reference": reference}}.get(entry["requires"], {})
+        found = getattr(dubio, entry["name"].replace(".", "_"))(probs, labels, **more)
+        assert found == card[entry["name"]].value, entry["name"]
+    assert dubio.nll(probs, labels, calibrated=True) == card["calibrated.nll"].value
+
+
+def test_settings_reach_the_score(example):
+    probs, labels = example
+    assert dubio.sce(probs, labels, bins=3) != dubio.sce(probs, labels)
+    edges = dubio.evaluate(probs, labels, edges="torchmetrics", bins=3, intervals=False)
+    assert dubio.ece(probs, labels, bins=3, edges="torchmetrics") == edges["ece"].value
+
+
+def test_a_card_is_a_table_a_page_and_a_frame(example):
+    card = dubio.evaluate(*example, resamples=20, scores=["accuracy", "nll"])
+    low, high = card["accuracy"].interval
+    assert low <= card["accuracy"].value <= high
+    assert "accuracy" in repr(card) and "<td>accuracy</td>" in card._repr_html_()
+    assert float(card.to_pandas().loc["nll", "value"]) == card["nll"].value
+    assert card.to_polars().filter(__import__("polars").col("name") == "nll")["value"][0] == card["nll"].value
+    with pytest.raises(KeyError, match="there are accuracy"):
+        card["ece"]
+
+
+def test_names_are_escaped_on_a_page(example):
+    probs, labels = example
+    compared = dubio.compare({"<b>a</b>": probs, "b": probs[:1]}, labels, resamples=20)
+    assert "<b>" not in compared._repr_html_() and "&lt;b&gt;" in compared._repr_html_()
+
+
+def test_groups_ood_and_reports(example, tmp_path):
+    probs, labels = example
+    card = dubio.evaluate(probs, labels, groups={"site": labels % 2}, ood={"far": probs[:, ::-1]}, resamples=20)
+    assert "group.1.ece" in card and "ood.far.auroc.total" in card
+    page = tmp_path / "report.html"
+    dubio.report({"mine": probs, "other": probs[:2]}, labels, page, resamples=20)
+    assert "mine" in page.read_text()
+    assert dubio.report({"mine": probs}, labels, resamples=20, format="markdown").startswith("#")
+
+
+def test_batches_and_merged_batches_score_as_the_whole(example):
+    probs, labels = example
+    whole = dubio.evaluate(probs, labels, resamples=20)
+    first, second = dubio.Accumulator(resamples=20), dubio.Accumulator(resamples=20)
+    first.update(probs[:, :70], labels[:70])
+    second.update(probs[:, 70:], labels[70:])
+    assert first.merge(second).compute().to_dict() == whole.to_dict()
+    with pytest.raises(dubio.PredictionError, match="after a batch"):
+        first.update(probs[:2], labels)
+
+
+def test_an_estimator_fits_predicts_and_comes_back_from_a_pickle():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2))
+    names = np.where(X[:, 0] > 0, "right", "left")
+    model = dubio.fit("deep-ensemble", X, names, network="mlp-20", members=2, epochs=40, batch=16)
+    assert model.score(X, names) > 0.9
+    assert np.allclose(model.predict_proba(X).sum(axis=1), 1)
+    again = pickle.loads(pickle.dumps(model))
+    assert (again.predict_samples(X) == model.predict_samples(X)).all()
+    y = 3 * X[:, 0] + rng.normal(size=120)
+    mean, std = dubio.fit("swag", X, y, network="mlp-20", epochs=40, samples=5, batch=16).predict(X, return_std=True)
+    assert mean.shape == std.shape == (120,) and (std > 0).all()
+    assert np.corrcoef(mean, y)[0, 1] > 0.8
+    with pytest.raises(dubio.SettingError, match="swag"):
+        dubio.fit("swagg", X, names)
+    with pytest.raises(dubio.SettingError, match="epochs"):
+        dubio.fit("sgd", X, names, epochs=-1)
+
+
+def test_scikit_learn_takes_estimators_and_scorers():
+    pytest.importorskip("sklearn")
+    from sklearn.base import clone
+    from sklearn.datasets import load_iris
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import cross_val_score
+
+    from dubio.sklearn import evaluate_estimator, scorer
+
+    X, y = load_iris(return_X_y=True)
+    regression = LogisticRegression(max_iter=500)
+    values = cross_val_score(regression, X, y, scoring=scorer("nll"), cv=3)
+    assert (values < 0).all()
+    fitted = regression.fit(X, y)
+    assert evaluate_estimator(fitted, X, y, resamples=20)["accuracy"].value == fitted.score(X, y)
+    model = dubio.Estimator("sgd", network="mlp-10", epochs=20, batch=16)
+    assert clone(model).get_params() == model.get_params()
+    assert cross_val_score(model, X, y, cv=3).mean() > 0.8
+
+
+def test_a_study_runs_and_its_results_are_a_table(tmp_path):
+    suite = tmp_path / "s.toml"
+    suite.write_text('data = ["digits"]\nnetworks = ["mlp-5"]\n[[methods]]\nmethod = "sgd"\nepochs = 1\n')
+    study = dubio.run(suite, runs=tmp_path / "runs", progress=False)
+    assert len(study["finished"]) == 1 and not study["failed"]
+    assert Path(study["report"]).exists() and len(study.to_pandas()) > 10
+    with pytest.raises(dubio.SuiteError, match="s.toml:1:9"):
+        suite.write_text(suite.read_text().replace("digits", "digts"))
+        dubio.run(suite, runs=tmp_path / "runs", progress=False)
+
+
+@pytest.mark.parametrize("name", ["_evaluate", "_accumulator", "_fit", "regression"])
+def test_the_examples_of_the_documentation_run(name):
+    found = doctest.testmod(importlib.import_module(f"dubio.{name}"))
+    assert found.attempted > 0 and found.failed == 0
+
+
+def test_files_are_named_as_well_as_arrays(tmp_path):
+    with pytest.raises(dubio.PredictionError, match="nowhere.npz"):
+        dubio.evaluate(tmp_path / "nowhere.npz")
+    assert dubio.evaluate(FIXTURES / "ensemble.npz", scores="nll", resamples=20)["nll"].n == 200
