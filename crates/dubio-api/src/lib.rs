@@ -2,6 +2,18 @@
 //!
 //! Nothing here parses a command line or prints: whoever calls says who is told how far the work has come
 //! ([`Progress`](dubio_progress::Progress)), and gets results that serialise, or an [`Error`].
+//!
+//! ```
+//! use dubio_api::evaluate::{Settings, evaluate};
+//! use dubio_progress::Silent;
+//!
+//! let folder = tempfile::tempdir()?;
+//! let file = folder.path().join("preds.csv");
+//! std::fs::write(&file, "probs.0,probs.1,label\n0.9,0.1,0\n0.4,0.6,0\n")?;
+//! let settings = Settings { file, scores: vec!["accuracy".into()], ..Settings::default() };
+//! assert_eq!(evaluate(&settings, &Silent)?.scores[0].value, Some(0.5));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod calibrate;
 pub mod check;

@@ -15,11 +15,11 @@ use crate::error::refuse;
 
 /// Suites that are part of the program.
 const SUITES: [(&str, &str); 5] = [
-    ("quick", include_str!("../../../suites/quick.toml")),
-    ("quick-regression", include_str!("../../../suites/quick-regression.toml")),
-    ("gopal-simulated", include_str!("../../../suites/gopal-simulated.toml")),
-    ("ensembles-mnist", include_str!("../../../suites/ensembles-mnist.toml")),
-    ("ursabench-small", include_str!("../../../suites/ursabench-small.toml")),
+    ("quick", include_str!("../suites/quick.toml")),
+    ("quick-regression", include_str!("../suites/quick-regression.toml")),
+    ("gopal-simulated", include_str!("../suites/gopal-simulated.toml")),
+    ("ensembles-mnist", include_str!("../suites/ensembles-mnist.toml")),
+    ("ursabench-small", include_str!("../suites/ursabench-small.toml")),
 ];
 
 /// The suites that are part of the program: name and title.

@@ -3,6 +3,17 @@
 //! [`suite::Suite`] is the file as written, every mistake in it found at once; [`plan::PlannedRun`] has all
 //! defaults written out and the grid of runs with their ids; [`work`] does one run; [`store::Store`] is
 //! the folder of finished ones. A stage reads what the stage above wrote and nothing else.
+//!
+//! ```
+//! use dubio_bench::plan::plan;
+//! use dubio_bench::suite::Suite;
+//!
+//! let text = "data = [\"digits\"]\nnetworks = [\"mlp-20\"]\nseeds = 3\n[[methods]]\nmethod = \"sgd\"";
+//! let suite = Suite::parse("mine.toml", text)?;
+//! let plan = plan(&suite, "".as_ref(), &|_, _| None)?;
+//! assert_eq!(plan.runs.len(), 3);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod checked;
 mod data_names;

@@ -3,6 +3,15 @@
 //! [`sets`] knows them by name and loads a part of one as a [`dataset::Dataset`]; [`formats`] reads
 //! the files, believing no size that they claim; [`own`] reads a user's own data; [`fetch`] gets them and [`check`] compares them
 //! with what was published, below the folder that [`folder`] names. Loading never downloads.
+//!
+//! ```
+//! use dubio_data::sets;
+//!
+//! let name = sets::parse("digits:train")?;
+//! let digits = name.set.load("".as_ref(), name.part.unwrap())?;
+//! assert_eq!(digits.len(), 901);
+//! # Ok::<(), dubio_data::Error>(())
+//! ```
 
 pub mod check;
 pub mod dataset;

@@ -4,6 +4,18 @@
 //! shapes and dtypes have been checked; numbers and checksums are checked where they are read, rows at
 //! a time. Nothing is allocated on the word of a header alone. A read that fails gives up the work that
 //! [`guarded`] began.
+//!
+//! ```
+//! use dubio_predictions::{Floats, Output, Predictions, open, write};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("preds.npz");
+//! let probs = Floats { name: "probs", values: &[0.9, 0.1, 0.4, 0.6], shape: vec![2, 2] };
+//! write(&path, &Output { floats: vec![probs], integers: vec![("labels".into(), vec![0, 1])] })?;
+//! let Predictions::Classification(file) = open(&path)? else { unreachable!() };
+//! assert_eq!(file.labels, Some(vec![0, 1]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod array;
 mod bytes;

@@ -1,5 +1,24 @@
 //! Who is told how far work has come, and may ask it to stop. What takes long is handed one of these; a bar
 //! on a terminal, a worker's pipe and a Python callback are three of them.
+//!
+//! ```
+//! use std::sync::atomic::{AtomicUsize, Ordering};
+//!
+//! use dubio_progress::Progress;
+//!
+//! #[derive(Default)]
+//! struct Count(AtomicUsize);
+//!
+//! impl Progress for Count {
+//!     fn advance(&self, pieces: usize) {
+//!         self.0.fetch_add(pieces, Ordering::Relaxed);
+//!     }
+//! }
+//!
+//! let count = Count::default();
+//! count.advance(3);
+//! assert_eq!(count.0.into_inner(), 3);
+//! ```
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

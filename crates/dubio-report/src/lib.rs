@@ -4,6 +4,15 @@
 //! [`Report::of`](report::Report::of) orders it into chapters with a ranking, conclusions, warnings,
 //! figures and tables; [`render`] turns that into one HTML page, or into files for a paper. Nothing here
 //! trains, reads a clock or touches a network.
+//!
+//! ```
+//! use dubio_report::render;
+//! use dubio_report::report::Report;
+//! use dubio_report::study::Study;
+//!
+//! let study = Study { title: "Nothing yet".to_string(), ..Study::default() };
+//! assert!(render::html(&Report::of(&study)).contains("Nothing yet"));
+//! ```
 
 mod calibration;
 pub mod chapter;

@@ -1,4 +1,12 @@
 //! Names as people write them: which is meant, and what may have been meant by those that there are not.
+//!
+//! ```
+//! use dubio_words::{counted, meant, nearest};
+//!
+//! assert_eq!(meant("MC_Dropout", ["sgd", "mc-dropout"]), Some("mc-dropout"));
+//! assert_eq!(nearest("acuracy", ["accuracy", "ece"]).as_deref(), Some("`accuracy`"));
+//! assert_eq!(counted(2, "class"), "2 classes");
+//! ```
 
 /// Which of some names is meant by one that may be in other letter case and have `-` for `_` or the other way
 /// round: `MC_Dropout` is `mc-dropout`.

@@ -48,12 +48,23 @@ use crate::terminal::{Verbosity, say};
 #[global_allocator]
 static ALLOCATOR: huge_pages::HugePages = huge_pages::HugePages;
 
+/// The version, and what the program was built with.
+const LONG_VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    "\nbuilt with ",
+    env!("DUBIO_RUSTC"),
+    "\nfor ",
+    env!("DUBIO_TARGET"),
+    "\nfeatures: ",
+    env!("DUBIO_FEATURES")
+);
+
 /// Does a model know what it does not know?
 ///
 /// dubio reads the predictions of any model, from any framework, and computes every score of
 /// predictive uncertainty in common use, with confidence intervals.
 #[derive(Parser)]
-#[command(version, max_term_width = 100, arg_required_else_help = true)]
+#[command(version, long_version = LONG_VERSION, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = "Examples:
   dubio evaluate preds.npz                       every score, as a table
   dubio evaluate preds.npz --json > scores.json  the same for machines

@@ -290,3 +290,13 @@ fn curves_are_written_as_json() {
     let error = evaluated(&["--scores", "error", "--no-intervals"])["error"]["value"].as_f64();
     assert!(last[1].as_f64().zip(error).is_some_and(|(a, b)| (a - b).abs() < 1e-12));
 }
+
+#[test]
+fn the_version_says_what_the_program_was_built_with() {
+    let output = Command::new(env!("CARGO_BIN_EXE_dubio")).arg("--version").output().expect("runs");
+    let text = String::from_utf8(output.stdout).expect("text");
+    assert!(text.starts_with(&format!("dubio {}\n", env!("CARGO_PKG_VERSION"))), "{text}");
+    assert!(text.contains("built with rustc ") && text.contains("features: "), "{text}");
+    let target = format!("for {}-", std::env::consts::ARCH);
+    assert!(text.contains(&target), "{text}");
+}
