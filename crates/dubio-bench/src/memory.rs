@@ -151,7 +151,17 @@ pub fn enough(
     let vectors = (points + 3.0 + vectors) * network.parameters() as f64;
     let batch = recipe.setup.batch.max(TOGETHER.min(train.len())) as f64;
     let predictions = samples * tested as f64 * network.output().size() as f64;
-    let bytes = 4.0 * (vectors + batch * between(&network) + predictions);
+    let factors = factors(recipe, &network);
+    if factors > there as f64 {
+        let [factors, there] = [factors, there as f64].map(|bytes| (bytes / 1e6).ceil());
+        return Err(format!(
+            "{} needs {factors} MB for the curvature of {} parameters, and {there} MB are free; use a coarser \
+             `structure`, fewer `layers` or a smaller network",
+            recipe.method.card().name,
+            network.parameters()
+        ));
+    }
+    let bytes = 4.0 * (vectors + batch * between(&network) + predictions) + factors;
     if bytes <= there as f64 {
         return Ok(());
     }
@@ -161,6 +171,13 @@ pub fn enough(
          use a smaller network, fewer `samples` or fewer `members`",
         network.parameters()
     ))
+}
+
+/// Bytes that a recipe needs for factors of a covariance; members work on theirs side by side.
+fn factors(recipe: &Recipe, network: &Network) -> f64 {
+    let moving = recipe.setup.layers.range(&network.slices()).ok().flatten();
+    let moving = moving.unwrap_or(0..network.parameters());
+    recipe.method.bytes(network, &moving) * recipe.members() as f64
 }
 
 /// Numbers that a network gives for an example, those of every layer.

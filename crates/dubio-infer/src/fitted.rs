@@ -15,14 +15,16 @@ use dubio_random::stream::Stream;
 use crate::error::Error;
 use crate::fit::{Options, Outcome, Unfinished, fit};
 use crate::head::Head;
+use crate::methods::Scene;
 use crate::posterior::{Posterior, Predictive};
 use crate::prior::Gaussian;
 use crate::problem::{Problem, Start};
 use crate::recipe::{Recipe, Setup, WarmUp};
+use crate::regulariser::regularised;
 use crate::side_by_side::side_by_side;
 use crate::subnetwork::Subnetwork;
 use crate::target::Target;
-use crate::training::{self, Training};
+use crate::training::Training;
 
 /// A trained recipe: what it takes to predict.
 pub struct Fitted<E: Engine> {
@@ -50,7 +52,11 @@ impl<E: Engine> Fitted<E> {
 
     /// How it predicts.
     pub fn predictive(&self) -> Box<dyn Predictive<E> + '_> {
-        self.recipe.method.predictive(&self.posterior)
+        let network = self.recipe.network(&self.network, &self.training).expect("trained");
+        let moving = self.recipe.setup.layers.range(&network.slices()).expect("trained");
+        let moving = moving.unwrap_or(0..network.parameters());
+        let scene = Scene { network, moving, likelihood: &*self.training.likelihood };
+        self.recipe.method.predictive(&self.posterior, &scene)
     }
 
     /// Samples of the posterior: forward passes that a prediction takes.
@@ -88,8 +94,7 @@ impl Recipe {
         let nothing = |error: Error| Box::new(Unfinished { error, so_far: None });
         self.check().map_err(nothing)?;
         let Setup { augment, noise, .. } = &self.setup;
-        training::check(data, augment, *noise).map_err(nothing)?;
-        self.fits(data.len()).map_err(nothing)?;
+        self.learns(data).map_err(nothing)?;
         let training = Training::with_noise(engine, data, augment, *noise).map_err(nothing)?;
         let training = Arc::new(training);
         let members = self.members();
@@ -194,6 +199,7 @@ impl<E: Engine> Member<'_, E> {
         let start = start(&network).map_err(nothing)?;
         let precision = self.recipe.prior_precision(training.len());
         let mut task = training.task(Arc::new(Gaussian { precision }));
+        task.likelihood = regularised(task.likelihood, &setup.regularise);
         let rule = |target: &dyn Target<Vector = E::Vector>| method.rule(&target.start(0).theta);
         let Some(moving) = setup.layers.range(&network.slices()).map_err(nothing)? else {
             let problem = Problem::new(engine, &network, &task, setup.batch, None, start, stream);

@@ -1,16 +1,19 @@
 //! Likelihoods: what the outputs of a network stand for.
 
 use std::borrow::Cow;
-use std::f64::consts::TAU;
+use std::f64::consts::{PI, TAU};
 use std::sync::Arc;
 
 use dubio_data::dataset::Answers;
 use dubio_data::transforms::standardise_targets::StandardiseTargets;
 use dubio_nn::layer::Layer;
-use dubio_nn::loss::{Kernel, Loss, Truth, log_std, mean_loss};
+use dubio_nn::loss::{Kernel, Loss, Truth, log_std, log_sum, mean_loss};
 use dubio_nn::network::Network;
 use dubio_nn::networks;
 use dubio_nn::shape::Shape;
+use dubio_random::normal::normals;
+use dubio_random::stream::Stream;
+use dubio_random::uniform::uniform;
 
 use crate::error::Error;
 use crate::noise::Noise;
@@ -54,8 +57,29 @@ pub trait Likelihood: Loss {
     fn predictions(&self, outputs: Vec<f32>, _scaling: &Scaling) -> Vec<f32> {
         outputs
     }
+    /// Roots of the Fisher information at the outputs `f`, each `[examples, outputs]`: for every example
+    /// `sum_r f_r f_r' = E_y grad log p(y | f) grad log p(y | f)'`.
+    fn fisher(&self, outputs: &[f64]) -> Vec<Vec<f64>>;
+    /// Gradients of `-log p(y | f)` at the outputs, for each example with a `y` drawn from `p(y | f)`.
+    fn drawn(&self, outputs: &[f64], stream: &Stream) -> Vec<f64>;
+    /// Outputs that stand for the mean of `p(y | g)` over `g ~ Normal(f, covariance)`, for one example.
+    fn averaged(&self, outputs: &[f64], covariance: &[f64], link: Link) -> Vec<f64>;
+    /// The likelihood that reads what [`Self::averaged`] gives, where it is another one.
+    fn of_averages(&self) -> Option<Arc<dyn Likelihood>> {
+        None
+    }
     /// The arrays of a predictions file that hold such values.
     fn arrays<'a>(&self, values: &'a [f32], shape: [usize; 3]) -> Vec<Array<'a>>;
+}
+
+/// How the mean of a softmax over Gaussian logits is approximated. With `k(v) = 1 / sqrt(1 + pi v / 8)`:
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Link {
+    /// Of two classes `sigmoid(k(v) d)`, with `d` the difference of both logits and `v` its variance: MacKay 1992. Of
+    /// more classes as `ExtendedProbit`.
+    Probit,
+    /// `softmax(k(v_c) f_c)` with the variance of each logit: Gibbs 1998.
+    ExtendedProbit,
 }
 
 /// An array of a predictions file.
@@ -89,9 +113,51 @@ impl Loss for Categorical {
 }
 
 impl Likelihood for Categorical {
+    /// `sqrt(p_c) (e_c - p)` for each class: their products sum to `diag(p) - p p'`.
+    fn fisher(&self, outputs: &[f64]) -> Vec<Vec<f64>> {
+        let root = |class: usize| {
+            let example = |row: &[f64]| {
+                let p = softmax(row);
+                let scale = p[class].sqrt();
+                let of = |(k, p): (usize, &f64)| scale * (f64::from(u8::from(k == class)) - p);
+                p.iter().enumerate().map(of).collect::<Vec<_>>()
+            };
+            outputs.chunks(self.classes).flat_map(example).collect()
+        };
+        (0..self.classes).map(root).collect()
+    }
+    fn drawn(&self, outputs: &[f64], stream: &Stream) -> Vec<f64> {
+        let mut generator = stream.generator();
+        let example = |row: &[f64]| {
+            let mut p = softmax(row);
+            let (u, mut sum) = (uniform(&mut generator), 0.0);
+            let reached = |p: &f64| {
+                sum += p;
+                u < sum
+            };
+            let class = p.iter().position(reached).unwrap_or(self.classes - 1);
+            p[class] -= 1.0;
+            p
+        };
+        outputs.chunks(self.classes).flat_map(example).collect()
+    }
+    fn averaged(&self, outputs: &[f64], covariance: &[f64], link: Link) -> Vec<f64> {
+        let k = |variance: f64| 1.0 / (1.0 + PI / 8.0 * variance).sqrt();
+        let at = |i: usize, j: usize| covariance[i * self.classes + j];
+        if self.classes == 2 && link == Link::Probit {
+            let variance = at(0, 0) + at(1, 1) - 2.0 * at(0, 1);
+            return outputs.iter().map(|f| k(variance) * f).collect();
+        }
+        outputs.iter().enumerate().map(|(c, f)| k(at(c, c)) * f).collect()
+    }
     fn arrays<'a>(&self, values: &'a [f32], shape: [usize; 3]) -> Vec<Array<'a>> {
         vec![Array { name: "logits", values: Cow::Borrowed(values), shape: shape.to_vec() }]
     }
+}
+
+fn softmax(row: &[f64]) -> Vec<f64> {
+    let log_sum = log_sum(row);
+    row.iter().map(|f| (f - log_sum).exp()).collect()
 }
 
 /// Targets `Normal(m, s^2)`, with outputs `m` and `log s`.
@@ -113,6 +179,22 @@ impl Loss for Gaussian {
 impl Likelihood for Gaussian {
     fn is_steep(&self) -> bool {
         true
+    }
+    /// `(1/s, 0)` and `(0, sqrt 2)`.
+    fn fisher(&self, outputs: &[f64]) -> Vec<Vec<f64>> {
+        let of_mean = outputs.chunks(2).flat_map(|row| [(-log_std(row[1])).exp(), 0.0]).collect();
+        let of_log_std = outputs.chunks(2).flat_map(|_| [0.0, 2_f64.sqrt()]).collect();
+        vec![of_mean, of_log_std]
+    }
+    fn drawn(&self, outputs: &[f64], stream: &Stream) -> Vec<f64> {
+        let z = normals(outputs.len() / 2, stream);
+        let rows = outputs.chunks(2).zip(z);
+        rows.flat_map(|(row, z)| [-z * (-log_std(row[1])).exp(), 1.0 - z * z]).collect()
+    }
+    /// Exact for the mean: the variances add up. The uncertainty of the noise itself is left out.
+    fn averaged(&self, outputs: &[f64], covariance: &[f64], _: Link) -> Vec<f64> {
+        let variance = (2.0 * log_std(outputs[1])).exp() + covariance[0];
+        vec![outputs[0], 0.5 * variance.ln()]
     }
     fn predictions(&self, mut outputs: Vec<f32>, scaling: &Scaling) -> Vec<f32> {
         let scale = scaling.targets().expect("measured on targets");
@@ -151,6 +233,15 @@ impl Loss for SharedNoise {
 impl Likelihood for SharedNoise {
     fn is_steep(&self) -> bool {
         true
+    }
+    fn fisher(&self, outputs: &[f64]) -> Vec<Vec<f64>> {
+        Gaussian.fisher(outputs)
+    }
+    fn drawn(&self, outputs: &[f64], stream: &Stream) -> Vec<f64> {
+        Gaussian.drawn(outputs, stream)
+    }
+    fn averaged(&self, outputs: &[f64], covariance: &[f64], link: Link) -> Vec<f64> {
+        Gaussian.averaged(outputs, covariance, link)
     }
     fn network(&self, name: &str, input: Shape) -> Result<Network, String> {
         let mut network = networks::build(name, input, 1)?;
@@ -192,6 +283,19 @@ impl Loss for FixedNoise {
 impl Likelihood for FixedNoise {
     fn is_steep(&self) -> bool {
         true
+    }
+    fn fisher(&self, outputs: &[f64]) -> Vec<Vec<f64>> {
+        vec![vec![1.0 / self.std; outputs.len()]]
+    }
+    fn drawn(&self, outputs: &[f64], stream: &Stream) -> Vec<f64> {
+        normals(outputs.len(), stream).into_iter().map(|z| z / self.std).collect()
+    }
+    fn averaged(&self, outputs: &[f64], covariance: &[f64], link: Link) -> Vec<f64> {
+        Gaussian.averaged(&[outputs[0], self.std.ln()], covariance, link)
+    }
+    /// Their standard deviations differ from example to example.
+    fn of_averages(&self) -> Option<Arc<dyn Likelihood>> {
+        Some(Arc::new(Gaussian))
     }
     fn predictions(&self, outputs: Vec<f32>, scaling: &Scaling) -> Vec<f32> {
         let scale = scaling.targets().expect("measured on targets");

@@ -1,9 +1,12 @@
 //! What inference leaves: points in parameter space, and how they predict.
 
+use std::sync::Arc;
+
 use dubio_nn::engine::{Engine, Model, Point, Seed, Vector};
 use dubio_random::stream::Stream;
 
 use crate::clock::Seconds;
+use crate::likelihood::Likelihood;
 
 /// An approximate posterior, as what stands for it.
 #[derive(Clone, Debug)]
@@ -78,6 +81,10 @@ pub trait Predictive<E: Engine>: Send + Sync {
         seed: Seed<'_>,
         out: &mut [E::Number],
     );
+    /// The likelihood that reads the outputs, where it is not the one of training.
+    fn likelihood(&self) -> Option<Arc<dyn Likelihood>> {
+        None
+    }
 }
 
 /// Every point predicts: once, or several times with the noise of its layers.

@@ -115,7 +115,8 @@ impl<E: Engine> Fitted<E> {
             }
             Answers::Targets(targets) => Some(targets.iter().map(|&y| y as f32).collect()),
         };
-        let likelihood = Arc::clone(&self.training.likelihood);
+        let trained = Arc::clone(&self.training.likelihood);
+        let likelihood = predictive.likelihood().unwrap_or(trained);
         let values = likelihood.predictions(values, scaling);
         let numbers = values.len() / (parts * passes * data.len()).max(1);
         let shape = [parts * passes, data.len(), numbers];

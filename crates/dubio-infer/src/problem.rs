@@ -4,13 +4,15 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use dubio_nn::engine::{Batch, Engine, Model, Point, Rows, Seed, Vector, Visited};
-use dubio_nn::loss::Loss;
+use dubio_nn::examples::Answers;
+use dubio_nn::loss::{Loss, Truth};
 use dubio_nn::network::Network;
 use dubio_nn::parameter::Slice;
 use dubio_nn::real::Real;
 use dubio_random::stream::Stream;
 use dubio_random::uniform::{below_32, shuffle};
 
+use crate::curvature::{Curvature, LayerGradients};
 use crate::error::Error;
 use crate::likelihood::Likelihood;
 use crate::prior::Prior;
@@ -28,8 +30,8 @@ pub enum Start<V> {
 pub struct Task<E: Engine> {
     /// Training data, on the engine.
     pub data: E::Data,
-    /// How many examples.
-    pub examples: usize,
+    /// What the examples should give.
+    pub answers: Answers,
     /// What the network's outputs stand for.
     pub likelihood: Arc<dyn Likelihood>,
     /// What is known of the parameters before.
@@ -41,9 +43,10 @@ pub struct Task<E: Engine> {
 pub struct Problem<E: Engine> {
     model: E::Model,
     examples: usize,
+    answers: Answers,
+    likelihood: Arc<dyn Likelihood>,
     batch: usize,
     prior: Arc<dyn Prior<E::Vector>>,
-    steep: bool,
     start: Start<E::Vector>,
     stream: Stream,
     /// Whether some layer that moves normalises over the batch.
@@ -60,6 +63,8 @@ pub struct Problem<E: Engine> {
 
 /// Examples at a time where all are looked at.
 const CHUNK: usize = 1000;
+/// The same for curvature, which needs what every layer reads and its gradients.
+const CURVATURE_CHUNK: usize = 100;
 
 impl<E: Engine> Problem<E> {
     /// Batches of `batch` examples, and a stream for the start, the orders and the noise. Parameters outside
@@ -73,7 +78,7 @@ impl<E: Engine> Problem<E> {
         start: Start<E::Vector>,
         stream: &Stream,
     ) -> Result<Self, Error> {
-        let examples = task.examples;
+        let examples = task.answers.len();
         if batch > examples {
             return Err(Error::BatchTooLarge { batch, examples });
         }
@@ -84,9 +89,10 @@ impl<E: Engine> Problem<E> {
         model.learn(&task.data, &loss, moving);
         let mut problem = Self {
             examples,
+            answers: task.answers.clone(),
+            likelihood: Arc::clone(&task.likelihood),
             batch,
             prior: Arc::clone(&task.prior),
-            steep: task.likelihood.is_steep(),
             here: model.start(&stream.child("start")),
             model,
             start,
@@ -124,6 +130,32 @@ impl<E: Engine> Problem<E> {
     }
 }
 
+/// The gradients at the outputs of some examples that the Fisher information is the sum of products of.
+fn roots(
+    likelihood: &dyn Likelihood,
+    outputs: &[f64],
+    (answers, rows): (&Answers, Range<usize>),
+    curvature: Curvature,
+    stream: &Stream,
+) -> Vec<Vec<f64>> {
+    match curvature {
+        Curvature::Ggn => likelihood.fisher(outputs),
+        Curvature::SampledFisher => vec![likelihood.drawn(outputs, stream)],
+        Curvature::EmpiricalFisher => {
+            let mut gradient = vec![0.0; outputs.len()];
+            let truth = match answers {
+                Answers::Labels(labels) => Truth::Labels(&labels[rows.clone()]),
+                Answers::Targets(targets) => Truth::Targets(&targets[rows.clone()]),
+            };
+            let numbers: Vec<u32> = rows.clone().map(|row| row as u32).collect();
+            likelihood.mean(outputs, truth, &numbers, &mut gradient);
+            // Of each example, not of the mean.
+            gradient.iter_mut().for_each(|g| *g *= rows.len() as f64);
+            vec![gradient]
+        }
+    }
+}
+
 /// Some examples as they are.
 fn plain(rows: Rows) -> Batch<'static> {
     Batch { rows, augment: None, noise: None }
@@ -141,7 +173,7 @@ impl<E: Engine> Target for Problem<E> {
     }
 
     fn is_steep(&self) -> bool {
-        self.steep
+        self.likelihood.is_steep()
     }
 
     fn batches(&self) -> usize {
@@ -274,5 +306,30 @@ impl<E: Engine> Target for Problem<E> {
         let augment = noise.child("augment");
         let batch = Batch { rows, augment: Some(&augment), noise: None };
         self.model.visit(point, &batch, seed, visitor);
+    }
+
+    fn curvature(
+        &mut self,
+        point: &Point<E::Vector>,
+        curvature: Curvature,
+        stream: &Stream,
+        each: &mut dyn FnMut(usize, Vec<LayerGradients>),
+    ) {
+        for first in (0..self.examples).step_by(CURVATURE_CHUNK) {
+            let rows = first..self.examples.min(first + CURVATURE_CHUNK);
+            let batch = plain(Rows::Stored(rows.clone()));
+            let mut outputs = Vec::new();
+            self.model.outputs(point, &batch, &mut outputs);
+            let outputs: Vec<f64> = outputs.into_iter().map(Real::wide).collect();
+            let (answers, stream) = ((&self.answers, rows), stream.nth(first));
+            let roots = roots(&*self.likelihood, &outputs, answers, curvature, &stream);
+            for (index, root) in roots.iter().enumerate() {
+                let mut layers = Vec::new();
+                self.model.visit(point, &batch, Seed::Factors(root), &mut |visited| {
+                    layers.extend(LayerGradients::of(&visited));
+                });
+                each(index, layers);
+            }
+        }
     }
 }

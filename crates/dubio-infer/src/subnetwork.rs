@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use dubio_nn::engine::{Point, Seed, Vector, Visited};
 use dubio_nn::parameter::Slice;
+use dubio_random::stream::Stream;
 
+use crate::curvature::{Curvature, LayerGradients};
 use crate::prior::Prior;
 use crate::target::{BatchName, Target};
 
@@ -136,5 +138,20 @@ impl<T: Target> Target for Subnetwork<'_, T> {
         visitor: &mut dyn FnMut(Visited<'_, T::Vector>),
     ) {
         self.at(&mut point.clone(), |whole, point, _| whole.visit(point, batch, seed, visitor));
+    }
+    fn curvature(
+        &mut self,
+        point: &Point<T::Vector>,
+        curvature: Curvature,
+        stream: &Stream,
+        each: &mut dyn FnMut(usize, Vec<LayerGradients>),
+    ) {
+        let stretch = self.range.clone();
+        let mut own = |root: usize, layers: Vec<LayerGradients>| {
+            each(root, layers.into_iter().filter_map(|layer| layer.within(&stretch)).collect());
+        };
+        self.at(&mut point.clone(), |whole, point, _| {
+            whole.curvature(point, curvature, stream, &mut own);
+        });
     }
 }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use dubio_nn::engine::{Point, Seed, Vector, Visited};
 use dubio_nn::parameter::Slice;
+use dubio_random::stream::Stream;
 
+use crate::curvature::{Curvature, LayerGradients};
 use crate::prior::Prior;
 
 /// A mini-batch by name. The same name always gives the same examples, changes and noise.
@@ -90,6 +92,17 @@ pub trait Target {
         _batch: BatchName,
         _seed: Seed<'_>,
         _visitor: &mut dyn FnMut(Visited<'_, Self::Vector>),
+    ) {
+    }
+    /// What the curvature of the loss of all examples as they are is made of: chunk by chunk of the examples, and for
+    /// each the roots `f_r` of the Fisher information at the outputs, `sum_r f_r f_r'`, one by one, the gradients of
+    /// each layer from that root. Nothing where there is no network.
+    fn curvature(
+        &mut self,
+        _point: &Point<Self::Vector>,
+        _curvature: Curvature,
+        _stream: &Stream,
+        _each: &mut dyn FnMut(usize, Vec<LayerGradients>),
     ) {
     }
 }

@@ -102,7 +102,7 @@ impl<E: Engine> Training<E> {
     /// What there is to learn of it under a prior.
     pub fn task(&self, prior: Arc<dyn Prior<E::Vector>>) -> Task<E> {
         let (data, likelihood) = (self.data.clone(), Arc::clone(&self.likelihood));
-        Task { data, examples: self.len(), likelihood, prior }
+        Task { data, answers: self.examples.answers.clone(), likelihood, prior }
     }
 
     /// Number of examples.

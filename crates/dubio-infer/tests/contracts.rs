@@ -13,7 +13,6 @@ use dubio_nn::Double;
 use dubio_nn::cpu::Flat;
 use dubio_nn::engine::{Engine, Model, Seed, Vector};
 use dubio_nn::loss::{Kernel, Loss, Truth};
-use dubio_nn::network::Network;
 use dubio_random::stream::Stream;
 use serde_json::json;
 use support::*;
@@ -74,18 +73,18 @@ fn samplers_take_a_prior_that_differs_from_parameter_to_parameter() {
     }
 }
 
-fn problem(engine: &Double) -> (Problem<Double>, Network) {
+fn problem(engine: &Double) -> Problem<Double> {
     let training = Training::new(engine, &digits(60), &[]).expect("digits");
     let network = recipe("sgd", json!({})).network("mlp-6", &training).expect("a network");
     let (task, stream) = (task(&training, 1.0), Stream::root(2));
     let problem = Problem::new(engine, &network, &task, 20, None, Start::Fresh, &stream);
-    (problem.expect("a problem"), network)
+    problem.expect("a problem")
 }
 
 /// The sum over examples of output gradient times input is the gradient of a linear layer's weights.
 #[test]
 fn what_curvature_is_made_of_makes_the_gradient() {
-    let (mut problem, network) = problem(&Double::default());
+    let mut problem = problem(&Double::default());
     let mut point = problem.start(0);
     let name = BatchName { epoch: 1, batch: 2 };
     let outputs = problem.outputs(&point, name);
@@ -95,7 +94,7 @@ fn what_curvature_is_made_of_makes_the_gradient() {
     problem.seeded_gradient(&mut point, name, Seed::Factors(&factors), &mut gradient);
     let mut layers = 0;
     problem.visit(&point, name, Seed::Factors(&factors), &mut |visited| {
-        let node = &network.nodes()[visited.node];
+        let node = visited.node;
         let (inputs, outputs) = (node.inputs[0].size(), node.output.size());
         for k in 0..outputs {
             for i in 0..inputs {

@@ -48,6 +48,10 @@ fn every_method_is_the_same_on_a_second_engine() {
     for recipe in quick_recipes(&json!({"members": 1})) {
         agree(&recipe, "mlp-4-3");
     }
+    for structure in ["diag", "kfac", "full"] {
+        let settings = json!({"epochs": 3, "batch": 40, "structure": structure});
+        agree(&recipe("laplace", settings), "mlp-4-3");
+    }
 }
 
 #[test]

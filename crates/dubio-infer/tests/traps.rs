@@ -180,7 +180,8 @@ fn a_prior_and_the_weight_decay_that_it_is_give_the_same_bytes() {
     let prior = of(json!({"members": 1, "prior_std": 0.5}));
     let decay = of(json!({"members": 1, "weight_decay": 4.0 / 80.0}));
     let other = of(json!({"members": 1, "prior_std": 0.25}));
-    for (index, (method, _)) in quick_methods().into_iter().enumerate() {
+    for (index, recipe) in quick_recipes(&json!({})).into_iter().enumerate() {
+        let method = recipe.method;
         assert!(prior[index] == decay[index], "{method:?}");
         assert!(prior[index] != other[index], "{method:?} knows of no prior");
     }
@@ -937,4 +938,36 @@ fn the_precision_stays_positive_where_the_loss_is_concave() {
     let settings = json!({"epochs": 300, "lr": 1e-6, "curvature_momentum": 0.5, "samples": 2});
     let posterior = run(&method("ivon", settings), &mut Dome, 1);
     assert!(posterior.factors[0][0].0.iter().all(|p| *p > 0.0 && p.is_finite()));
+}
+
+/// T51. With a scale-mixture prior the divergence has the entropy of the posterior in it; Beyond_Deep_Ensembles leaves it
+/// out, and uses one weight for both parts. Without data the closest Gaussian has the standard deviation where
+/// `E_q -log p(theta) - log std` is least, here by the rule of rectangles.
+#[test]
+fn under_a_scale_mixture_prior_the_closest_gaussian_is_found() {
+    use dubio_infer::prior::ScaleMixture;
+    let mixture = ScaleMixture { wide_std: 1.0, narrow_std: 0.1, wide_fraction: 0.25 };
+    let divergence = |log_std: f64| {
+        let step = 0.01;
+        let cross: f64 = (-600..600)
+            .map(|i| {
+                let z = (f64::from(i) + 0.5) * step;
+                (-0.5 * z * z).exp() / std::f64::consts::TAU.sqrt()
+                    * step
+                    * mixture.at(z * log_std.exp()).0
+            })
+            .sum();
+        cross - log_std
+    };
+    let best = (0..4000)
+        .map(|i| -4.0 + f64::from(i) * 0.001)
+        .min_by(|a, b| divergence(*a).total_cmp(&divergence(*b)));
+    let best = best.expect("some");
+    assert!(best.exp() > 0.105 && best.exp() < 0.9, "between both: {}", best.exp());
+    let settings = json!({"epochs": 8000, "lr": 0.01, "log_std_lr": 0.01, "draws": 4, "samples": 1, "prior": "scale-mixture", "narrow_std": 0.1,
+        "wide_fraction": 0.25, "initial_std": 0.1});
+    let mut target = Plane { precision: 1.0, ..Plane::flat(10, 40) };
+    let posterior = run(&method("vi", settings), &mut target, 2);
+    let mean = posterior.factors[0][0].0.iter().sum::<f64>() / 40.0;
+    assert!((mean - best).abs() < 0.03, "{} {}", mean.exp(), best.exp());
 }

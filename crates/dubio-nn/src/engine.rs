@@ -16,7 +16,7 @@ use dubio_random::stream::Stream;
 
 use crate::examples::Examples;
 use crate::loss::Loss;
-use crate::network::Network;
+use crate::network::{Network, Node};
 use crate::real::Real;
 
 /// A vector that an engine holds.
@@ -170,8 +170,8 @@ pub enum Seed<'a> {
 /// What curvature is made of: a layer's inputs, and the gradients with respect to its outputs.
 #[derive(Debug)]
 pub struct Visited<'a, V> {
-    /// The layer's place among the network's nodes.
-    pub node: usize,
+    /// The layer in its place.
+    pub node: &'a Node,
     /// `[examples, inputs]`.
     pub inputs: &'a V,
     /// `[examples, outputs]`.
@@ -254,6 +254,15 @@ pub trait Model<E: Engine<Model = Self>>: Send {
         &mut self,
         point: &Point<E::Vector>,
         batch: &Batch<'_>,
+        seed: Seed<'_>,
+        visitor: &mut dyn FnMut(Visited<'_, E::Vector>),
+    );
+    /// The same for inputs of the host's, without noise: the layers' parts of the Jacobian of predictions. As many
+    /// examples as the model has room for, at most.
+    fn visit_inputs(
+        &mut self,
+        point: &Point<E::Vector>,
+        inputs: &[E::Number],
         seed: Seed<'_>,
         visitor: &mut dyn FnMut(Visited<'_, E::Vector>),
     );

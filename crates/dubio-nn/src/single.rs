@@ -201,6 +201,26 @@ fn on_gpu(point: &Point<SingleVector>) -> At<'_, CudaVector> {
     At { theta: point.theta.cuda(), statistics: point.statistics.cuda() }
 }
 
+type Visitor<'a> = dyn FnMut(Visited<'_, SingleVector>) + 'a;
+
+fn shown_by_cpu(
+    Visited { node, inputs, output_gradients }: Visited<'_, Flat<f32>>,
+    to: &mut Visitor<'_>,
+) {
+    let [inputs, output_gradients] =
+        &[inputs, output_gradients].map(|vector| SingleVector::Cpu(vector.clone()));
+    to(Visited { node, inputs, output_gradients });
+}
+
+fn shown_by_gpu(
+    Visited { node, inputs, output_gradients }: Visited<'_, CudaVector>,
+    to: &mut Visitor<'_>,
+) {
+    let [inputs, output_gradients] =
+        &[inputs, output_gradients].map(|vector| SingleVector::Cuda(vector.clone()));
+    to(Visited { node, inputs, output_gradients });
+}
+
 impl Model<Single> for SingleModel {
     fn network(&self) -> &Network {
         match self {
@@ -318,18 +338,32 @@ impl Model<Single> for SingleModel {
         seed: Seed<'_>,
         visitor: &mut dyn FnMut(Visited<'_, SingleVector>),
     ) {
-        let mut tell = |node, inputs: &SingleVector, output_gradients: &SingleVector| {
-            visitor(Visited { node, inputs, output_gradients });
-        };
         match self {
-            Self::Cpu(model) => model.visit_at(&on_cpu(point), batch, seed, &mut |visited| {
-                let wrap = |vector: &Flat<f32>| SingleVector::Cpu(vector.clone());
-                tell(visited.node, &wrap(visited.inputs), &wrap(visited.output_gradients));
-            }),
-            Self::Cuda(model) => model.visit_at(&on_gpu(point), batch, seed, &mut |visited| {
-                let wrap = |vector: &CudaVector| SingleVector::Cuda(vector.clone());
-                tell(visited.node, &wrap(visited.inputs), &wrap(visited.output_gradients));
-            }),
+            Self::Cpu(model) => {
+                model.visit_at(&on_cpu(point), batch, seed, &mut |seen| shown_by_cpu(seen, visitor))
+            }
+            Self::Cuda(model) => {
+                model.visit_at(&on_gpu(point), batch, seed, &mut |seen| shown_by_gpu(seen, visitor))
+            }
+        }
+    }
+
+    fn visit_inputs(
+        &mut self,
+        point: &Point<SingleVector>,
+        inputs: &[f32],
+        seed: Seed<'_>,
+        visitor: &mut dyn FnMut(Visited<'_, SingleVector>),
+    ) {
+        match self {
+            Self::Cpu(model) => {
+                let mut show = |seen: Visited<'_, Flat<f32>>| shown_by_cpu(seen, visitor);
+                model.visit_inputs_at(&on_cpu(point), inputs, seed, &mut show);
+            }
+            Self::Cuda(model) => {
+                let mut show = |seen: Visited<'_, CudaVector>| shown_by_gpu(seen, visitor);
+                model.visit_inputs_at(&on_gpu(point), inputs, seed, &mut show);
+            }
         }
     }
 

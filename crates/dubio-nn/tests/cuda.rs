@@ -165,6 +165,10 @@ fn all<E: Engine>(
         found.push(("visited inputs", read(visited.inputs)));
         found.push(("visited gradients", read(visited.output_gradients)));
     });
+    let factors: Vec<f64> = numbers(5 * outputs, "factors");
+    model.visit_inputs(&point, &some, Seed::Factors(&factors), &mut |visited| {
+        found.push(("gradients visited for given inputs", read(visited.output_gradients)));
+    });
     found
 }
 

@@ -49,7 +49,7 @@ use crate::terminal::{self, say};
 
 With --checkpoints the same command resumes after Ctrl-C or a kill, and ends with the same bytes;
 without, Ctrl-C keeps the samples so far. A second Ctrl-C quits at once.
-Settings of every method: batch, prior_std or weight_decay, members, layers, augment, start, warm_up.")]
+Settings of every method: batch, prior_std or weight_decay, members, layers, noise, regularise, augment, start, warm_up.")]
 pub(crate) struct Args {
     /// Name of the method; `dubio list methods` shows them all.
     method: String,

@@ -1,8 +1,8 @@
 //! What a run is estimated to cost.
 
 use dubio_data::dataset::{Dataset, Inputs};
+use dubio_infer::likelihood;
 use dubio_infer::recipe::Recipe;
-use dubio_infer::{likelihood, training};
 use dubio_nn::network::Network;
 use dubio_nn::shape::Shape;
 use serde::{Deserialize, Serialize};
@@ -45,9 +45,8 @@ pub(super) fn cost(network: &str, train: &Dataset, recipe: &Recipe) -> Result<Co
     let unfit = |e: dubio_infer::Error| Error::Unfit(e.to_string());
     recipe.suits(&network).map_err(unfit)?;
     // What cannot be learnt from is found now, not after hours.
-    training::check(train, &recipe.setup.augment, recipe.setup.noise).map_err(unfit)?;
+    recipe.learns(train).map_err(unfit)?;
     let examples = train.len();
-    recipe.fits(examples).map_err(unfit)?;
     let epochs = recipe.passes();
     let (parameters, macs) = (network.parameters(), network.macs());
     // Forward, and twice as much back.

@@ -5,7 +5,7 @@ use dubio_random::stream::Stream;
 use serde::{Deserialize, Serialize};
 
 use super::sgld::at_least_cold;
-use super::{Card, Settings, at_least_one, fraction, positive};
+use super::{Card, Settings, at_least_one, drawn, fraction, positive};
 use crate::error::Error;
 use crate::memory::Memory;
 use crate::rule::{Draws, Keep, MiniBatch, Rule, Step, Steps};
@@ -79,7 +79,6 @@ impl Settings for Ivon {
             examples: 0,
             momentum: zeros(),
             count: 0,
-            room: [(); 4].map(|()| zeros()),
         })
     }
 
@@ -106,7 +105,6 @@ struct Newton<V> {
     momentum: V,
     /// Steps taken.
     count: u64,
-    room: [V; 4],
 }
 
 impl<V: Vector> Newton<V> {
@@ -167,20 +165,13 @@ impl<V: Vector> Steps<V> for Newton<V> {
             self.precision = Some(ones);
             self.examples = at.examples as u64;
         }
-        for room in &mut self.room {
-            room.fill(0.0);
-        }
-        for draw in 0..draws {
-            let (theta, z) = self.drawn(&mean.theta, &at.noise().nth(draw));
-            let mut there = Point { theta, statistics: mean.statistics.clone() };
-            let gradient = batch.at(&mut there);
-            let [slope, products, ..] = &mut self.room;
-            slope.axpy(1.0 / draws as f64, gradient.likelihood);
-            // The mean of the products, which is not the product of the means.
-            products.add_product(1.0 / draws as f64, gradient.likelihood, &z);
-            mean.statistics = there.statistics;
-        }
-        let [slope, products, change, scaled] = &mut self.room;
+        let [mut slope, mut products, mut change, mut scaled] =
+            [(); 4].map(|()| mean.theta.zeros(mean.theta.len()));
+        let draw = |mean: &V, stream: &Stream| self.drawn(mean, stream);
+        let sums = [&mut slope, &mut products];
+        drawn::gradients(mean, batch, (draws, at), draw, |_, _| {}, sums);
+        let [slope, products, change, scaled] =
+            [&mut slope, &mut products, &mut change, &mut scaled];
         let precision = self.precision.as_mut().expect("set above");
         // What the curvature's estimate, grad z / std, is above the average: with `d` on both sides.
         change.add_times_root((n / temperature).sqrt(), products, precision);

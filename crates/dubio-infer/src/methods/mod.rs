@@ -1,17 +1,22 @@
 //! Methods of approximate inference, one file each: settings, card and rule.
 
+pub mod bayesian_ridge;
+pub mod conditional_gaussian;
 pub mod csghmc;
 pub mod csgld;
 pub mod deep_ensemble;
+mod drawn;
 mod elliptical_slice;
 mod energies;
 pub mod fge;
 pub mod gaussian_dropout;
 pub mod hmc;
 pub mod ivon;
+pub mod laplace;
 pub mod mc_dropout;
 mod no_u_turn;
 pub mod nuts;
+mod prior_precision;
 mod settings;
 pub mod sgd;
 pub mod sghmc;
@@ -24,6 +29,8 @@ pub mod swag;
 pub mod trajectory;
 pub mod vi;
 
+use std::ops::Range;
+
 use dubio_nn::engine::{Engine, Vector};
 use dubio_nn::network::Network;
 use dubio_words::meant;
@@ -32,6 +39,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::error::Error;
+use crate::likelihood::Likelihood;
 use crate::posterior::{Points, Posterior, Predictive};
 use crate::rule::Rule;
 use crate::wrong::Wrong;
@@ -50,6 +58,16 @@ pub struct Card {
     pub rule: &'static str,
     /// Where it comes from.
     pub citation: &'static str,
+}
+
+/// What a posterior is of.
+pub struct Scene<'a> {
+    /// The whole network.
+    pub network: Network,
+    /// The parameters that moved.
+    pub moving: Range<usize>,
+    /// What the outputs stand for.
+    pub likelihood: &'a dyn Likelihood,
 }
 
 /// A method's settings, every one with a default.
@@ -75,6 +93,10 @@ pub trait Settings: Clone + Default + Serialize + DeserializeOwned {
     fn bears_batch_norm(&self) -> bool {
         true
     }
+    /// Whether it is for regression alone.
+    fn is_for_regression(&self) -> bool {
+        false
+    }
     /// Gradients of all the data that a member takes, roughly: its epochs, and what its draws cost.
     fn passes(&self) -> f64;
     /// Posterior samples of a member: forward passes that a prediction takes.
@@ -90,10 +112,15 @@ pub trait Settings: Clone + Default + Serialize + DeserializeOwned {
     fn vectors(&self) -> usize {
         0
     }
+    /// Bytes that it needs for more than vectors: factors of a covariance over the parameters that move.
+    fn bytes(&self, _network: &Network, _moving: &Range<usize>) -> f64 {
+        0.0
+    }
     /// How its posterior predicts.
     fn predictive<'a, E: Engine>(
         &self,
         posterior: &'a Posterior<E::Vector>,
+        _scene: &Scene<'a>,
     ) -> Box<dyn Predictive<E> + 'a> {
         let noisy_passes = self.noisy_passes();
         Box::new(Points { points: &posterior.points, noisy_passes })
@@ -134,6 +161,11 @@ macro_rules! methods {
                 match self { $(Self::$variant(settings) => settings.bears_batch_norm()),+ }
             }
 
+            /// Whether it is for regression alone.
+            pub fn is_for_regression(&self) -> bool {
+                match self { $(Self::$variant(settings) => settings.is_for_regression()),+ }
+            }
+
             /// Posterior samples of a member.
             pub fn samples(&self) -> usize {
                 match self { $(Self::$variant(settings) => settings.samples()),+ }
@@ -152,12 +184,20 @@ macro_rules! methods {
                 match self { $(Self::$variant(settings) => settings.vectors()),+ }
             }
 
+            /// Bytes that a member needs for more than vectors.
+            pub fn bytes(&self, network: &Network, moving: &Range<usize>) -> f64 {
+                match self { $(Self::$variant(settings) => settings.bytes(network, moving)),+ }
+            }
+
             /// How its posterior predicts.
             pub fn predictive<'a, E: Engine>(
                 &self,
                 posterior: &'a Posterior<E::Vector>,
+                scene: &Scene<'a>,
             ) -> Box<dyn Predictive<E> + 'a> {
-                match self { $(Self::$variant(settings) => settings.predictive(posterior)),+ }
+                match self {
+                    $(Self::$variant(settings) => settings.predictive(posterior, scene)),+
+                }
             }
 
             /// Gradients of all the data that a member takes, roughly.
@@ -231,6 +271,9 @@ methods! {
     Svgd in svgd,
     Vi in vi,
     Ivon in ivon,
+    Laplace in laplace,
+    BayesianRidge in bayesian_ridge,
+    ConditionalGaussian in conditional_gaussian,
 }
 
 /// A network whose loss depends on other examples than the one it is of.

@@ -5,15 +5,25 @@ use dubio_random::stream::Stream;
 use serde::{Deserialize, Serialize};
 
 use super::sgd::{Descent, Sgd};
-use super::{Card, Settings, at_least_one, positive};
+use super::{Card, Settings, at_least_one, drawn, fraction, positive};
 use crate::error::Error;
 use crate::memory::Memory;
 use crate::optimisers::{Kind, Optimiser};
-use crate::prior::Gaussian;
+use crate::prior::{Gaussian, Prior, ScaleMixture};
 use crate::rule::{Draws, Gradient, Keep, MiniBatch, Rule, Step, Steps};
 use crate::schedule::Schedule;
 use crate::target::Target;
 use crate::wrong::Wrong;
+
+/// Which prior.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shape {
+    /// `Normal(0, prior_std^2)` on every parameter.
+    Gaussian,
+    /// A wide and a narrow Gaussian: [`ScaleMixture`].
+    ScaleMixture,
+}
 
 /// Settings of `vi`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,6 +40,12 @@ pub struct Vi {
     pub kl_weight: f64,
     /// Epochs in which that weight rises from 0, step by step.
     pub kl_warm_up: usize,
+    /// `gaussian` or `scale-mixture`.
+    pub prior: Shape,
+    /// Standard deviation of the narrow part of a scale-mixture prior; the wide part has `prior_std`.
+    pub narrow_std: f64,
+    /// Fraction of the wide part of a scale-mixture prior.
+    pub wide_fraction: f64,
     /// Networks drawn for the gradient of a step.
     pub draws: usize,
     /// Samples drawn from the Gaussian after training.
@@ -46,6 +62,9 @@ impl Default for Vi {
             log_std_lr: 0.02,
             kl_weight: 1.0,
             kl_warm_up: 0,
+            prior: Shape::Gaussian,
+            narrow_std: 0.0025,
+            wide_fraction: 0.5,
             draws: 1,
             samples: 30,
         }
@@ -56,7 +75,7 @@ impl Settings for Vi {
     const CARD: Card = Card {
         name: "vi",
         summary: "A Gaussian with a mean and a variance for each parameter that is closest to the posterior, by descent.",
-        rule: "theta = m + exp(r) z; descent on E loss + w KL(q, prior) / N by m and, with an optimiser of its own, by r",
+        rule: "theta = m + exp(r) z; descent on E loss + w KL(q, prior) / N by m and, with an optimiser of its own, by r; prior Normal(0, s^2), or the scale mixture f Normal(0, s^2) + (1 - f) Normal(0, narrow_std^2)",
         citation: "Graves 2011; Blundell et al. 2015",
     };
     const PRIOR_STD: Option<f64> = Some(1.0);
@@ -65,6 +84,8 @@ impl Settings for Vi {
         self.sgd.check()?;
         at_least_one(&[("draws", self.draws), ("samples", self.samples)])?;
         positive(&[("initial_std", self.initial_std), ("log_std_lr", self.log_std_lr)])?;
+        positive(&[("narrow_std", self.narrow_std), ("wide_fraction", self.wide_fraction)])?;
+        fraction("wide_fraction", self.wide_fraction)?;
         if self.kl_weight >= 0.0 && self.kl_weight.is_finite() {
             return Ok(());
         }
@@ -81,7 +102,6 @@ impl Settings for Vi {
             log_std,
             of_means: Optimiser::new(*optimiser, descent.momentum, like),
             of_log_stds: Optimiser::new(Kind::Adam, 0.9, like),
-            room: [(); 4].map(|()| like.zeros(like.len())),
         })
     }
 
@@ -103,7 +123,6 @@ struct Variational<V> {
     log_std: V,
     of_means: Optimiser<V>,
     of_log_stds: Optimiser<V>,
-    room: [V; 4],
 }
 
 impl<V: Vector> Variational<V> {
@@ -115,6 +134,18 @@ impl<V: Vector> Variational<V> {
         let mut theta = mean.clone();
         theta.axpy(1.0, &away);
         (theta, away)
+    }
+
+    /// The prior's mixture, where it is one, whose wide part is the Gaussian prior.
+    fn mixture(&self, prior: &dyn Prior<V>, ones: &V) -> Option<ScaleMixture> {
+        let Vi { prior: shape, narrow_std, wide_fraction, .. } = self.settings;
+        if shape == Shape::Gaussian {
+            return None;
+        }
+        let mut precision = ones.zeros(ones.len());
+        prior.add_gradient(1.0, 1.0, ones, &mut precision);
+        let wide_std = precision.read(0..1)[0].powf(-0.5);
+        Some(ScaleMixture { wide_std, narrow_std, wide_fraction })
     }
 
     /// Weight of the divergence at a step.
@@ -156,27 +187,30 @@ impl<V: Vector> Steps<V> for Variational<V> {
         let (n, weight, draws) = (at.examples as f64, self.weight(at), self.settings.draws);
         let rate = self.rate(at);
         let mean = &mut points[0];
-        self.room.iter_mut().for_each(|room| room.fill(0.0));
-        for draw in 0..draws {
-            let (theta, away) = self.drawn(&mean.theta, &at.noise().nth(draw));
-            let mut there = Point { theta, statistics: mean.statistics.clone() };
-            let gradient = batch.at(&mut there);
-            let [slope, of_log_std, ..] = &mut self.room;
-            slope.axpy(1.0 / draws as f64, gradient.likelihood);
-            // d theta / d r = exp(r) z.
-            of_log_std.add_product(1.0 / draws as f64, gradient.likelihood, &away);
-            mean.statistics = there.statistics;
-        }
-        let [slope, of_log_std, ones, precision] = &mut self.room;
-        // KL = sum (exp(2 r) + m^2) / (2 s^2) - r, up to a constant; the gradient of a Gaussian prior where every
-        // parameter is 1 is its precision 1 / s^2.
-        batch.prior().add_gradient(weight, n, &mean.theta, slope);
+        let zeros = || mean.theta.zeros(mean.theta.len());
+        let [mut slope, mut of_log_std, mut ones, mut precision] = [(); 4].map(|()| zeros());
         ones.fill(1.0);
-        batch.prior().add_gradient(weight, n, ones, precision);
-        of_log_std.axpy(-weight / n, ones);
-        let mut variance = self.log_std.clone();
-        variance.scale(2.0);
-        of_log_std.add_times_exp(1.0, precision, &variance);
+        // The gradient of a Gaussian prior where every parameter is 1 is its precision 1 / s^2.
+        batch.prior().add_gradient(weight, n, &ones, &mut precision);
+        let mixture = self.mixture(batch.prior(), &ones);
+        // d theta / d r = exp(r) z.
+        let draw = |mean: &V, stream: &Stream| self.drawn(mean, stream);
+        let more = |theta: &V, gradient: &mut V| {
+            if let Some(mixture) = mixture {
+                mixture.add_gradient(weight, n, theta, gradient);
+            }
+        };
+        let sums = [&mut slope, &mut of_log_std];
+        drawn::gradients(mean, batch, (draws, at), draw, more, sums);
+        let (slope, of_log_std) = (&mut slope, &mut of_log_std);
+        // KL = E -log p(theta) - sum r, up to a constant; for a Gaussian prior sum (exp(2 r) + m^2) / (2 s^2) - r.
+        of_log_std.axpy(-weight / n, &ones);
+        if mixture.is_none() {
+            batch.prior().add_gradient(weight, n, &mean.theta, slope);
+            let mut variance = self.log_std.clone();
+            variance.scale(2.0);
+            of_log_std.add_times_exp(1.0, &precision, &variance);
+        }
         // The prior is in both gradients already.
         let flat = Gaussian { precision: 0.0 };
         self.of_means.step(&mut mean.theta, Gradient::new(slope, &flat, at.examples), rate);

@@ -6,6 +6,7 @@ pub use warm_up::WarmUp;
 
 use std::path::PathBuf;
 
+use dubio_data::dataset::{Answers, Dataset};
 use dubio_nn::engine::Engine;
 use dubio_nn::network::Network;
 use serde::de::{DeserializeOwned, Error as _};
@@ -17,7 +18,8 @@ use crate::error::Error;
 use crate::layers::Layers;
 use crate::methods::{self, Method, no_potential};
 use crate::noise::Noise;
-use crate::training::Training;
+use crate::regulariser::{self, Regulariser};
+use crate::training::{self, Training};
 use crate::wrong::Wrong;
 
 /// Settings that every method has.
@@ -38,6 +40,9 @@ pub struct Setup {
     /// Standard deviation of the targets of a regression around their mean: predicted for every example, shared
     /// by all and learnt, or a number in the unit of the targets.
     pub noise: Noise,
+    /// Terms that are added to the loss of a classification, as in `["uce:10", "label-smoothing:0.1"]`.
+    #[serde(deserialize_with = "one_or_many")]
+    pub regularise: Vec<Regulariser>,
     /// Random changes of training images.
     #[serde(deserialize_with = "one_or_many")]
     pub augment: Vec<Augmentation>,
@@ -57,6 +62,7 @@ impl Default for Setup {
             members: None,
             layers: Layers::All,
             noise: Noise::PerExample,
+            regularise: Vec::new(),
             augment: Vec::new(),
             start: Vec::new(),
             warm_up: None,
@@ -201,6 +207,21 @@ impl Recipe {
     /// The network that the method needs: the named one, rewritten where it wants that.
     pub fn network<E: Engine>(&self, name: &str, training: &Training<E>) -> Result<Network, Error> {
         Ok(self.method.network(training.network(name).map_err(Error::Unsuited)?))
+    }
+
+    /// That it can learn from a data set, without making ready for it.
+    pub fn learns(&self, data: &Dataset) -> Result<(), Error> {
+        let Setup { augment, noise, regularise, warm_up, .. } = &self.setup;
+        training::check(data, augment, *noise)?;
+        regulariser::check(&data.answers, regularise)?;
+        if self.method.is_for_regression() && matches!(data.answers, Answers::Classes { .. }) {
+            let name = self.method.card().name;
+            let what =
+                format!("{name} is for regression, and these are classes; choose another method");
+            return Err(Error::Unsuited(what));
+        }
+        self.fits(data.len())?;
+        warm_up.as_ref().map_or(Ok(()), |WarmUp(first)| first.learns(data))
     }
 
     /// That there are examples enough for a batch.

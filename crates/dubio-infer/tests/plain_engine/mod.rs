@@ -280,6 +280,34 @@ impl Network64 {
         all
     }
 
+    /// Runs inputs through and a seed back, and shows each layer with parameters.
+    fn show(
+        &self,
+        theta: &Hidden,
+        inputs: &[f64],
+        noise: Option<&Stream>,
+        seed: Seed<'_>,
+        visitor: &mut dyn FnMut(Visited<'_, Hidden>),
+    ) {
+        let size = self.network.input.size();
+        let all = self.run(theta, inputs, noise, For::Prediction, None, |o| seeded(seed, o));
+        let nodes = self.network.nodes().iter().enumerate();
+        for (index, node) in nodes.filter(|(_, node)| !node.parameters.is_empty()) {
+            let read = |(example, pass): (usize, &Pass)| match node.sources[0] {
+                Source::Input => inputs[example * size..(example + 1) * size].to_vec(),
+                Source::Node(before) => pass.outputs[before].clone(),
+            };
+            let passes = all.iter().map(|(pass, ..)| pass).enumerate();
+            visitor(Visited {
+                node,
+                inputs: &Hidden(passes.flat_map(read).collect()),
+                output_gradients: &Hidden(
+                    all.iter().flat_map(|(_, g, _)| g[index].clone()).collect(),
+                ),
+            });
+        }
+    }
+
     fn mean(&self, outputs: &[f64], rows: &[u32], gradient: &mut [f64]) -> f64 {
         let (examples, loss) = self.task.as_ref().expect("told what to learn from");
         match &examples.answers {
@@ -376,23 +404,16 @@ impl Model<Plain> for Network64 {
         visitor: &mut dyn FnMut(Visited<'_, Hidden>),
     ) {
         let (inputs, _) = self.rows(&batch.rows);
-        let (theta, size) = (&point.theta, self.network.input.size());
-        let all = self.run(theta, &inputs, batch.noise, For::Prediction, None, |o| seeded(seed, o));
-        let nodes = self.network.nodes().iter().enumerate();
-        for (index, node) in nodes.filter(|(_, node)| !node.parameters.is_empty()) {
-            let read = |(example, pass): (usize, &Pass)| match node.sources[0] {
-                Source::Input => inputs[example * size..(example + 1) * size].to_vec(),
-                Source::Node(before) => pass.outputs[before].clone(),
-            };
-            let passes = all.iter().map(|(pass, ..)| pass).enumerate();
-            visitor(Visited {
-                node: index,
-                inputs: &Hidden(passes.flat_map(read).collect()),
-                output_gradients: &Hidden(
-                    all.iter().flat_map(|(_, g, _)| g[index].clone()).collect(),
-                ),
-            });
-        }
+        self.show(&point.theta, &inputs, batch.noise, seed, visitor);
+    }
+    fn visit_inputs(
+        &mut self,
+        point: &Point<Hidden>,
+        inputs: &[f64],
+        seed: Seed<'_>,
+        visitor: &mut dyn FnMut(Visited<'_, Hidden>),
+    ) {
+        self.show(&point.theta, inputs, None, seed, visitor);
     }
     fn predict(
         &mut self,

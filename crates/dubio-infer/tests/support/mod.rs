@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use dubio_data::dataset::Dataset;
 use dubio_data::sets::{self, Part};
+use dubio_infer::curvature::{Curvature, LayerGradients};
 use dubio_infer::fit::{self, Options, Outcome};
 use dubio_infer::methods::Method;
 use dubio_infer::posterior::Posterior;
@@ -16,9 +17,12 @@ use dubio_infer::rule::Rule;
 use dubio_infer::target::{BatchName, Target};
 use dubio_infer::training::Training;
 use dubio_nn::cpu::Flat;
-use dubio_nn::engine::{Engine, Point, Vector};
+use dubio_nn::engine::{Engine, Point, Vector, Visited};
+use dubio_nn::layer::Layer;
+use dubio_nn::network::Network;
 use dubio_nn::parameter::Slice;
 use dubio_nn::real::Real;
+use dubio_nn::shape::Shape;
 use dubio_random::stream::Stream;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -109,6 +113,14 @@ impl Analytic for LinearRegression {
         self.evaluations += 1;
         self.loss(0..self.x.len(), &theta.0).0
     }
+    fn reads(&self, theta: &Flat<f64>, curvature: Curvature) -> Option<(Vec<f64>, Vec<f64>)> {
+        let miss = |(x, y): (&[f64; 2], &f64)| x[0] * theta.0[0] + x[1] * theta.0[1] - y;
+        let gradients = match curvature {
+            Curvature::EmpiricalFisher => self.x.iter().zip(&self.y).map(miss).collect(),
+            _ => vec![1.0; self.x.len()],
+        };
+        Some((self.x.concat(), gradients))
+    }
 }
 
 /// A target that is a formula.
@@ -125,6 +137,11 @@ pub trait Analytic {
     fn batch(&mut self, theta: &Flat<f64>, epoch: usize, batch: usize, out: &mut Flat<f64>) -> f64;
     fn whole(&mut self, theta: &Flat<f64>, out: &mut Flat<f64>) -> f64;
     fn whole_loss(&mut self, theta: &Flat<f64>) -> f64;
+    /// What a unit with these parameters reads of each example, and for each the gradient at its output or the root of
+    /// the Fisher information there.
+    fn reads(&self, _theta: &Flat<f64>, _curvature: Curvature) -> Option<(Vec<f64>, Vec<f64>)> {
+        None
+    }
     /// Called when the running statistics at some parameters are asked for.
     fn refresh(&mut self, _theta: &Flat<f64>) {}
     /// Called when losses are asked for.
@@ -174,6 +191,21 @@ impl<T: Analytic> Target for Seen<'_, T> {
         self.0.refresh(theta);
         Flat(Vec::new())
     }
+    fn curvature(
+        &mut self,
+        point: &Point<Flat<f64>>,
+        curvature: Curvature,
+        _: &Stream,
+        each: &mut dyn FnMut(usize, Vec<LayerGradients>),
+    ) {
+        let Some((inputs, gradients)) = self.0.reads(&point.theta, curvature) else { return };
+        // A linear unit without a bias is a convolution of a single place.
+        let mut network = Network::new(Shape::image(inputs.len() / gradients.len(), 1, 1));
+        network.then("unit", Layer::conv2d(1, 1, 1));
+        let (inputs, output_gradients) = (&Flat(inputs), &Flat(gradients));
+        let visited = Visited { node: &network.nodes()[0], inputs, output_gradients };
+        each(0, LayerGradients::of(&visited).into_iter().collect());
+    }
 }
 
 /// Runs a method on a formula.
@@ -210,6 +242,13 @@ macro_rules! around {
         }
         fn slices(&self) -> Vec<dubio_nn::parameter::Slice> {
             self.$inner.slices()
+        }
+        fn reads(
+            &self,
+            theta: &Flat<f64>,
+            curvature: dubio_infer::curvature::Curvature,
+        ) -> Option<(Vec<f64>, Vec<f64>)> {
+            self.$inner.reads(theta, curvature)
         }
     };
 }
@@ -337,6 +376,9 @@ pub fn quick_methods() -> Vec<(Method, usize)> {
         ("svgd", json!({"particles": 3, "epochs": 5, "lr": 0.05}), 3),
         ("vi", json!({"epochs": 5, "samples": 4, "lr": 0.05, "draws": 2, "kl_warm_up": 2}), 4),
         ("ivon", json!({"epochs": 5, "samples": 4, "draws": 2}), 4),
+        ("laplace", json!({"epochs": 5, "lr": 0.05, "predict": "mc", "samples": 4}), 4),
+        ("bayesian-ridge", json!({}), 1),
+        ("conditional-gaussian", json!({"epochs": 5}), 1),
     ];
     let names: Vec<&str> = each.iter().map(|(name, ..)| *name).collect();
     let cards: Vec<&str> = dubio_infer::methods::CARDS.iter().map(|card| card.name).collect();
@@ -344,9 +386,10 @@ pub fn quick_methods() -> Vec<(Method, usize)> {
     each.into_iter().map(|(name, settings, samples)| (method(name, settings), samples)).collect()
 }
 
-/// Every method with settings that are quick on a few digits.
+/// Every method for classification with settings that are quick on a few digits.
 pub fn quick_recipes(common: &Value) -> Vec<Recipe> {
-    let each = quick_methods().into_iter().map(|(method, _)| {
+    let all = quick_methods().into_iter().filter(|(method, _)| !method.is_for_regression());
+    let each = all.map(|(method, _)| {
         let name = method.card().name;
         let mut settings = match name {
             "hmc" => json!({"burn_in": 2, "samples": 2, "leapfrog": 3, "step": 0.01}),

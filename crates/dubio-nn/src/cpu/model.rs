@@ -144,24 +144,20 @@ impl<T: Real> Model<T> {
         let inputs = gathered.rows(examples, order, &batch.rows, batch.augment).inputs;
         statistics.clone_from(&point.statistics.0);
         let mode = Mode::predicting(batch.noise);
-        let theta = &point.theta.0;
-        let outputs = tape.forward(theta, statistics, inputs, &mode);
-        let room = &mut room[..outputs.len()];
-        factors(seed, outputs, room);
-        unused.resize(theta.len(), T::zero());
-        tape.backward(
-            theta,
-            inputs,
-            room,
-            &mode,
-            Gradients { parameters: unused, inputs: &mut [] },
-        );
-        let nodes = tape.network.nodes().iter().enumerate();
-        for (node, _) in nodes.filter(|(_, node)| !node.parameters.is_empty()) {
-            let inputs = &Flat(tape.read_by(node, inputs).to_vec());
-            let output_gradients = &Flat(tape.output_gradients(node).to_vec());
-            visitor(Visited { node, inputs, output_gradients });
-        }
+        visit(tape, (room, statistics, unused), &point.theta.0, inputs, &mode, seed, visitor);
+    }
+
+    pub(crate) fn visit_inputs_at(
+        &mut self,
+        point: &At<'_, Flat<T>>,
+        inputs: &[T],
+        seed: Seed<'_>,
+        visitor: &mut dyn FnMut(Visited<'_, Flat<T>>),
+    ) {
+        let Self { tape, seed: room, statistics, unused, .. } = self;
+        statistics.clone_from(&point.statistics.0);
+        let mode = Mode::predicting(None);
+        visit(tape, (room, statistics, unused), &point.theta.0, inputs, &mode, seed, visitor);
     }
 
     pub(crate) fn predict_at(
@@ -197,6 +193,31 @@ impl<T: Real> Model<T> {
         factors(seed, outputs, room);
         unused.resize(theta.len(), T::zero());
         tape.backward(theta, inputs, room, &mode, Gradients { parameters: unused, inputs: out });
+    }
+}
+
+/// Runs inputs through and a seed back, and shows each layer with parameters. Room is for the seed, the running
+/// statistics and a gradient that nobody asked for.
+fn visit<T: Real>(
+    tape: &mut Tape<T>,
+    (room, statistics, unused): (&mut [T], &mut [T], &mut Vec<T>),
+    theta: &[T],
+    inputs: &[T],
+    mode: &Mode,
+    seed: Seed<'_>,
+    visitor: &mut dyn FnMut(Visited<'_, Flat<T>>),
+) {
+    let outputs = tape.forward(theta, statistics, inputs, mode);
+    let room = &mut room[..outputs.len()];
+    factors(seed, outputs, room);
+    unused.resize(theta.len(), T::zero());
+    let gradients = Gradients { parameters: unused, inputs: &mut [] };
+    tape.backward(theta, inputs, room, mode, gradients);
+    let nodes = tape.network.nodes().iter().enumerate();
+    for (index, node) in nodes.filter(|(_, node)| !node.parameters.is_empty()) {
+        let inputs = &Flat(tape.read_by(index, inputs).to_vec());
+        let output_gradients = &Flat(tape.output_gradients(index).to_vec());
+        visitor(Visited { node, inputs, output_gradients });
     }
 }
 
@@ -276,6 +297,16 @@ impl<T: Real> engine::Model<Cpu<T>> for Model<T> {
         visitor: &mut dyn FnMut(Visited<'_, Flat<T>>),
     ) {
         self.visit_at(&point.at(), batch, seed, visitor);
+    }
+
+    fn visit_inputs(
+        &mut self,
+        point: &Point<Flat<T>>,
+        inputs: &[T],
+        seed: Seed<'_>,
+        visitor: &mut dyn FnMut(Visited<'_, Flat<T>>),
+    ) {
+        self.visit_inputs_at(&point.at(), inputs, seed, visitor);
     }
 
     fn predict(

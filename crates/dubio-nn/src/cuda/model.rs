@@ -284,6 +284,16 @@ impl Model<Cuda> for CudaModel {
         self.visit_at(&point.at(), batch, seed, visitor);
     }
 
+    fn visit_inputs(
+        &mut self,
+        point: &Point<CudaVector>,
+        inputs: &[f32],
+        seed: Seed<'_>,
+        visitor: &mut dyn FnMut(Visited<'_, CudaVector>),
+    ) {
+        self.visit_inputs_at(&point.at(), inputs, seed, visitor);
+    }
+
     fn predict(
         &mut self,
         point: &Point<CudaVector>,
@@ -380,8 +390,37 @@ impl CudaModel {
     ) {
         let mode = Mode::predicting(batch.noise);
         let outputs = self.run_fixed(point, batch, &mode);
+        self.show(point, outputs, seed, &mode, visitor);
+    }
+
+    pub(crate) fn visit_inputs_at(
+        &mut self,
+        point: &At<'_, CudaVector>,
+        inputs: &[f32],
+        seed: Seed<'_>,
+        visitor: &mut dyn FnMut(Visited<'_, CudaVector>),
+    ) {
+        self.keep_statistics(point);
+        let mode = Mode::predicting(None);
+        let (theta, statistics) = (point.theta.place(), self.statistics.place());
+        self.device().upload(inputs, self.inputs.place());
+        self.tape.draw(&mode);
+        let batch = inputs.len() / self.tape.network.input.size();
+        let outputs = self.tape.forward(theta, statistics, self.inputs.place(), batch, &mode);
+        self.show(point, outputs, seed, &mode, visitor);
+    }
+
+    /// Runs a seed back from the outputs of the last batch, and shows each layer with parameters.
+    fn show(
+        &mut self,
+        point: &At<'_, CudaVector>,
+        outputs: Place,
+        seed: Seed<'_>,
+        mode: &Mode,
+        visitor: &mut dyn FnMut(Visited<'_, CudaVector>),
+    ) {
         self.factors(seed, outputs);
-        self.back(point.theta.place(), &mode, self.unused.place(), None);
+        self.back(point.theta.place(), mode, self.unused.place(), None);
         let copy = |from: Place, numbers: usize| {
             let copy = CudaVector(Buffer::zeros(self.device(), numbers));
             self.device().copy(from, copy.place(), numbers);
@@ -393,7 +432,7 @@ impl CudaModel {
             let inputs = &copy(input, self.tape.batch * node.inputs[0].size());
             let gradients = self.tape.output_gradients(index);
             let output_gradients = &copy(gradients, self.tape.batch * node.output.size());
-            visitor(Visited { node: index, inputs, output_gradients });
+            visitor(Visited { node, inputs, output_gradients });
         }
     }
 

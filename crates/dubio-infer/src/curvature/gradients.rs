@@ -1,0 +1,146 @@
+//! Gradients of a layer's weights, example by example, as what they are products of.
+
+use std::ops::Range;
+
+use dubio_nn::engine::{Vector, Visited};
+use dubio_nn::layer::{Bias, Layer};
+use dubio_nn::shape::Shape;
+use faer::{Mat, MatRef};
+
+use super::Weights;
+
+/// Gradients of the weights of one layer for some examples. That of an example is `sum_p g_p a_p'` over the places of
+/// a convolution, with `g_p` the gradient at an output and `a_p` what the unit reads there, and 1 for the bias.
+#[derive(Clone, Debug)]
+pub struct LayerGradients {
+    /// The matrix of its weights.
+    pub weights: Weights,
+    /// What it reads.
+    reads: Reads,
+    /// `[examples, inputs]`.
+    inputs: Vec<f64>,
+    /// `[examples, places, outputs]`.
+    gradients: Vec<f64>,
+}
+
+/// How a unit reads the inputs of an example.
+#[derive(Clone, Copy, Debug)]
+enum Reads {
+    /// All of them, once.
+    All,
+    /// Window by window.
+    Windows {
+        input: Shape,
+        output: Shape,
+        kernel: usize,
+        stride: usize,
+        padding: usize,
+        bias: Bias,
+    },
+}
+
+impl LayerGradients {
+    /// Of what an engine shows; `None` for layers other than linear and convolutional ones.
+    pub fn of<V: Vector>(visited: &Visited<'_, V>) -> Option<Self> {
+        let node = visited.node;
+        let reads = match node.layer {
+            Layer::Conv2d { kernel, stride, padding, bias, .. } => {
+                let (input, output) = (node.inputs[0], node.output);
+                Reads::Windows { input, output, kernel, stride, padding, bias }
+            }
+            _ => Reads::All,
+        };
+        let read = |vector: &V| vector.read(0..vector.len());
+        Some(Self {
+            weights: Weights::of(node)?,
+            reads,
+            inputs: read(visited.inputs),
+            gradients: read(visited.output_gradients),
+        })
+    }
+
+    /// As they lie in a stretch of the flat vector; `None` where they are outside it.
+    pub fn within(self, stretch: &Range<usize>) -> Option<Self> {
+        Some(Self { weights: self.weights.within(stretch)?, ..self })
+    }
+
+    /// Whether there is a bias.
+    pub(crate) fn has_bias(&self) -> bool {
+        !matches!(self.reads, Reads::Windows { bias: Bias::No, .. })
+    }
+
+    /// Places of an example: 1 but for convolutions.
+    pub(crate) fn places(&self) -> usize {
+        match self.reads {
+            Reads::All => 1,
+            Reads::Windows { output, .. } => output.places(),
+        }
+    }
+
+    /// How many examples.
+    pub(crate) fn examples(&self) -> usize {
+        self.gradients.len() / (self.places() * self.weights.outputs)
+    }
+
+    /// Gradients at the outputs of an example, `[places, outputs]`.
+    pub(crate) fn at_outputs(&self, example: usize) -> MatRef<'_, f64> {
+        let (places, outputs) = (self.places(), self.weights.outputs);
+        let own = &self.gradients[example * places * outputs..][..places * outputs];
+        MatRef::from_row_major_slice(own, places, outputs)
+    }
+
+    /// What the units read of an example, `[places, columns]`.
+    pub(crate) fn read(&self, example: usize) -> Mat<f64> {
+        let size = self.inputs.len() / self.examples();
+        let own = &self.inputs[example * size..][..size];
+        let columns = self.weights.columns;
+        match self.reads {
+            // Behind the inputs there is the 1 of the bias.
+            Reads::All => Mat::from_fn(1, columns, |_, j| own.get(j).copied().unwrap_or(1.0)),
+            Reads::Windows { input, output, kernel, stride, padding, bias } => {
+                let mut windows = Mat::zeros(output.places(), columns);
+                if bias == Bias::Yes {
+                    windows.col_mut(columns - 1).fill(1.0);
+                }
+                for place in 0..output.places() {
+                    for tap in 0..kernel * kernel {
+                        let y = place / output.width * stride + tap / kernel;
+                        let x = place % output.width * stride + tap % kernel;
+                        let inside =
+                            |at: usize, side: usize| (padding..padding + side).contains(&at);
+                        if !inside(y, input.height) || !inside(x, input.width) {
+                            continue;
+                        }
+                        let pixel = ((y - padding) * input.width + x - padding) * input.channels;
+                        for channel in 0..input.channels {
+                            let column = tap * input.channels + channel;
+                            windows[(place, column)] = own[pixel + channel];
+                        }
+                    }
+                }
+                windows
+            }
+        }
+    }
+
+    /// The gradient of an example, `[outputs, columns]`.
+    pub(crate) fn matrix(&self, example: usize) -> Mat<f64> {
+        self.at_outputs(example).transpose() * self.read(example)
+    }
+
+    /// The same as the layer's stretch of the flat vector.
+    pub(crate) fn flat(&self, example: usize) -> Vec<f64> {
+        self.weights.flat(self.matrix(example).as_ref())
+    }
+
+    /// Squares of the gradients, summed over the examples: the diagonal of `sum_n r_n r_n'`.
+    pub fn squares(&self) -> Vec<f64> {
+        let mut sums = vec![0.0; self.weights.parameters.len()];
+        for example in 0..self.examples() {
+            for (sum, g) in sums.iter_mut().zip(self.flat(example)) {
+                *sum += g * g;
+            }
+        }
+        sums
+    }
+}

@@ -1,0 +1,116 @@
+//! Predictions of a network as a linear function of its parameters, which are Gaussian: so are its outputs.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use dubio_nn::engine::{Engine, Model, Point, Seed, Vector};
+use dubio_nn::real::Real;
+use dubio_random::stream::Stream;
+
+use crate::curvature::{Jacobian, LayerGradients, Spectrum, Structure, Weights};
+use crate::likelihood::{Likelihood, Link};
+use crate::methods::Scene;
+use crate::posterior::{Posterior, Predictive, Sample};
+
+/// Examples whose Jacobians are kept at a time.
+const CHUNK: usize = 50;
+
+/// `f(x) + J(x) (theta - MAP)` with `theta ~ Normal(MAP, (H + d)^-1)`: each member predicts once.
+pub(crate) struct Linearised<'a, V> {
+    points: &'a [Point<V>],
+    /// Of each member that was finished.
+    spectra: Vec<Option<(f64, Box<dyn Spectrum>)>>,
+    likelihood: &'a dyn Likelihood,
+    moving: Range<usize>,
+    link: Link,
+}
+
+impl<'a, V: Vector> Linearised<'a, V> {
+    /// The factors of a member are the precision `d`, then the spectrum.
+    pub(crate) fn new(
+        posterior: &'a Posterior<V>,
+        scene: &Scene<'a>,
+        structure: Structure,
+        link: Link,
+    ) -> Self {
+        let weights = Weights::inside(&scene.network, &scene.moving);
+        let spectrum = |factors: &Vec<V>| {
+            let numbers = factors.first().map(|factors| factors.read(0..factors.len()))?;
+            Some((numbers[0], structure.spectrum(&weights, &numbers[1..])))
+        };
+        let spectra = posterior.factors.iter().map(spectrum).collect();
+        let (points, moving) = (&posterior.points[..], scene.moving.clone());
+        Self { points, spectra, likelihood: scene.likelihood, moving, link }
+    }
+
+    /// Gradients of every output for some inputs.
+    fn jacobian<E: Engine<Vector = V>>(
+        &self,
+        point: &Point<V>,
+        model: &mut E::Model,
+        inputs: &[E::Number],
+        outputs: usize,
+    ) -> Jacobian {
+        let examples = inputs.len() / model.network().input.size();
+        let of = |output: usize| {
+            let mut factors = vec![0.0; examples * outputs];
+            factors.iter_mut().skip(output).step_by(outputs).for_each(|factor| *factor = 1.0);
+            let mut layers = Vec::new();
+            model.visit_inputs(point, inputs, Seed::Factors(&factors), &mut |visited| {
+                let all = LayerGradients::of(&visited);
+                layers.extend(all.and_then(|layer| layer.within(&self.moving)));
+            });
+            layers
+        };
+        (0..outputs).map(of).collect()
+    }
+}
+
+impl<E: Engine> Predictive<E> for Linearised<'_, E::Vector> {
+    fn parts(&self) -> usize {
+        self.points.len()
+    }
+    fn samples_of_part(&self) -> usize {
+        1
+    }
+    fn outputs(
+        &self,
+        sample: Sample,
+        model: &mut E::Model,
+        inputs: &[E::Number],
+        _: &Stream,
+        out: &mut Vec<E::Number>,
+    ) {
+        let point = &self.points[sample.part];
+        let Some(Some((precision, spectrum))) = self.spectra.get(sample.part) else {
+            return model.predict(point, inputs, None, out);
+        };
+        let width = self.likelihood.outputs();
+        for inputs in inputs.chunks(CHUNK * model.network().input.size()) {
+            let mut plain = Vec::new();
+            model.predict(point, inputs, None, &mut plain);
+            let plain: Vec<f64> = plain.into_iter().map(Real::wide).collect();
+            let jacobian = self.jacobian::<E>(point, model, inputs, width);
+            for (example, outputs) in plain.chunks(width).enumerate() {
+                let covariance = spectrum.covariance(*precision, &jacobian, example);
+                let averaged = self.likelihood.averaged(outputs, &covariance, self.link);
+                out.extend(averaged.into_iter().map(E::Number::of));
+            }
+        }
+    }
+    /// That of the network at the most probable parameters: how the variance changes with the inputs is left out.
+    fn input_gradient(
+        &self,
+        sample: Sample,
+        model: &mut E::Model,
+        inputs: &[E::Number],
+        _: &Stream,
+        seed: Seed<'_>,
+        out: &mut [E::Number],
+    ) {
+        model.input_gradient(&self.points[sample.part], inputs, None, seed, out);
+    }
+    fn likelihood(&self) -> Option<Arc<dyn Likelihood>> {
+        self.likelihood.of_averages()
+    }
+}

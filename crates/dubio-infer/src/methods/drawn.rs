@@ -1,0 +1,29 @@
+//! Gradients at networks that are drawn around a mean: what variational methods step by.
+
+use dubio_nn::engine::{Point, Vector};
+use dubio_random::stream::Stream;
+
+use crate::rule::{MiniBatch, Step};
+
+/// Sums over so many networks, each drawn around the mean by `draw`, which also gives what it was drawn by: `slope` gets
+/// the mean of the gradients of the loss, `products` the mean of their products with that. `more` may add to the gradient
+/// at a network. The mean's running statistics move.
+pub(super) fn gradients<V: Vector>(
+    mean: &mut Point<V>,
+    batch: &mut MiniBatch<'_, V>,
+    (draws, at): (usize, &Step<'_>),
+    draw: impl Fn(&V, &Stream) -> (V, V),
+    mut more: impl FnMut(&V, &mut V),
+    [slope, products]: [&mut V; 2],
+) {
+    for number in 0..draws {
+        let (theta, by) = draw(&mean.theta, &at.noise().nth(number));
+        let mut there = Point { theta, statistics: mean.statistics.clone() };
+        let gradient = batch.at(&mut there).likelihood;
+        more(&there.theta, gradient);
+        slope.axpy(1.0 / draws as f64, gradient);
+        // The mean of the products, which is not the product of the means.
+        products.add_product(1.0 / draws as f64, gradient, &by);
+        mean.statistics = there.statistics;
+    }
+}

@@ -1,0 +1,90 @@
+//! The precision of the prior of a Laplace approximation, and the marginal likelihood that it may be chosen by.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Where the precision `d` of the prior `Normal(0, 1 / d)` comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", try_from = "Value")]
+pub enum PriorPrecision {
+    /// The one that makes the marginal likelihood largest.
+    MarginalLikelihood,
+    /// The prior that the network was trained with.
+    Given,
+    /// This one.
+    #[serde(untagged)]
+    Number(f64),
+}
+
+/// The largest, and one over the least.
+const MOST: f64 = 1e9;
+
+impl TryFrom<Value> for PriorPrecision {
+    type Error = String;
+
+    fn try_from(value: Value) -> Result<Self, String> {
+        match value {
+            Value::String(name) if name == "marginal-likelihood" => Ok(Self::MarginalLikelihood),
+            Value::String(name) if name == "given" => Ok(Self::Given),
+            Value::Number(number) => match number.as_f64() {
+                Some(precision) if (1.0 / MOST..=MOST).contains(&precision) => {
+                    Ok(Self::Number(precision))
+                }
+                _ => Err(format!("a prior precision must be from {:e} to {MOST:e}", 1.0 / MOST)),
+            },
+            _ => Err("must be \"marginal-likelihood\", \"given\", or a number".to_string()),
+        }
+    }
+}
+
+/// What the marginal likelihood of a Laplace approximation depends on besides the precision.
+pub(super) struct Evidence {
+    /// `log p(D | theta)` at the most probable parameters.
+    pub(super) log_likelihood: f64,
+    /// Those of the curvature, `h`.
+    pub(super) eigenvalues: Vec<f64>,
+    /// `|theta|^2` of the parameters that are random.
+    pub(super) squares: f64,
+}
+
+impl Evidence {
+    /// `log p(D | theta) - sum log(1 + h / d) / 2 - d |theta|^2 / 2`: MacKay 1992.
+    pub(super) fn at(&self, d: f64) -> f64 {
+        let log_determinant: f64 = self.eigenvalues.iter().map(|h| (h / d).ln_1p()).sum();
+        self.log_likelihood - 0.5 * (log_determinant + d * self.squares)
+    }
+
+    /// The precision where it is largest: `sum h / (h + d) = d |theta|^2`. The left side falls with `d` and the right
+    /// one rises, so there is one; found by halving an interval of `log d`.
+    pub(super) fn best_precision(&self) -> f64 {
+        let rises = |d: f64| {
+            let effective: f64 = self.eigenvalues.iter().map(|h| h / (h + d)).sum();
+            effective > d * self.squares
+        };
+        let (mut low, mut high) = (-MOST.ln(), MOST.ln());
+        for _ in 0..100 {
+            let middle = 0.5 * (low + high);
+            if rises(middle.exp()) {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        high.exp()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_other_precision_has_a_larger_marginal_likelihood() {
+        let evidence =
+            Evidence { log_likelihood: -3.0, eigenvalues: vec![0.1, 2.0, 70.0], squares: 1.7 };
+        let best = evidence.best_precision();
+        for factor in [0.5, 0.9, 0.99, 1.01, 1.1, 2.0] {
+            assert!(evidence.at(best) > evidence.at(best * factor), "{best} {factor}");
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! `laplace` against closed forms and against laplace-torch.
+
+mod support;
+
+use std::f64::consts::PI;
+use std::sync::Arc;
+
+use dubio_infer::curvature::{Curvature, LayerGradients};
+use dubio_infer::fit::{Options, fit as run_rule};
+use dubio_infer::likelihood::{Categorical, FixedNoise, Likelihood};
+use dubio_infer::methods::{Method, Scene};
+use dubio_infer::posterior::{Posterior, Sample};
+use dubio_infer::prior::Gaussian;
+use dubio_infer::problem::{Problem, Start, Task};
+use dubio_infer::target::Target;
+use dubio_nn::Double;
+use dubio_nn::cpu::Flat;
+use dubio_nn::engine::{Engine, Model, Point};
+use dubio_nn::examples::{Answers, Examples, Inputs};
+use dubio_nn::layer::Layer::{GlobalAveragePool, Linear, Relu};
+use dubio_nn::layer::{Bias, Layer};
+use dubio_nn::network::Network;
+use dubio_nn::shape::Shape;
+use dubio_random::stream::Stream;
+use serde_json::json;
+use support::*;
+
+/// With a Gaussian likelihood the posterior is a Gaussian, and its curvature is all there is to it. With a noise that
+/// is the same for all examples the Kronecker product is exact, too.
+#[test]
+fn laplace_is_the_exact_posterior_of_linear_regression() {
+    for structure in ["full", "kfac", "diag"] {
+        let mut target = LinearRegression::new(20, 2.0);
+        let settings = json!({"epochs": 400, "lr": 0.2, "structure": structure, "predict": "mc",
+            "prior_precision": "given", "samples": 50_000});
+        let posterior = run(&method("laplace", settings), &mut target, 1);
+        let [[a, _], [_, b]] = target.hessian();
+        let expected = match structure {
+            "diag" => [[1.0 / a, 0.0], [0.0, 1.0 / b]],
+            _ => target.covariance(),
+        };
+        assert_gaussian(&places(&posterior), target.mean(), expected, structure);
+    }
+}
+
+/// The evidence of linear regression is that of a Gaussian over the targets, `Normal(0, I + X X' / d)`:
+///
+/// log N(y; 0, I + X X' / d) = -(n log(2 pi) + log det(I + X'X / d) + y'y - y'X C X'y) / 2, C = (X'X + d I)^-1
+#[test]
+fn the_marginal_likelihood_of_linear_regression_is_that_of_its_targets() {
+    let mut target = LinearRegression::new(20, 2.0);
+    let settings =
+        json!({"epochs": 400, "lr": 0.2, "structure": "full", "prior_precision": "given"});
+    let posterior = run(&method("laplace", settings), &mut target, 1);
+    let [[a, b], [_, c]] = target.hessian();
+    let log_determinant = ((a * c - b * b) / 4.0).ln();
+    let mean = target.mean();
+    let explained: f64 =
+        target.x.iter().zip(&target.y).map(|(x, y)| y * (x[0] * mean[0] + x[1] * mean[1])).sum();
+    let squares: f64 = target.y.iter().map(|y| y * y).sum();
+    // The loss of this target leaves n log(2 pi) out.
+    let expected = -0.5 * (log_determinant + squares - explained);
+    let report = &posterior.records[0].report;
+    assert_eq!(report[0], ("prior_precision", 2.0));
+    assert!((report[1].1 - expected).abs() < 1e-6, "{report:?} {expected}");
+}
+
+fn wave(count: usize, k: f64) -> Vec<f64> {
+    (0..count).map(|i| (k * (i + 1) as f64).sin()).collect()
+}
+
+struct Case {
+    network: Network,
+    inputs: Vec<f64>,
+    answers: Answers,
+    likelihood: Arc<dyn Likelihood>,
+    test: Vec<f64>,
+}
+
+fn mlp(outputs: usize) -> Network {
+    let mut network = Network::new(Shape::vector(3));
+    network.then("first", Linear { outputs: 4 });
+    network.then("relu", Relu);
+    network.then("second", Linear { outputs });
+    network
+}
+
+fn case(name: &str) -> Case {
+    let labels = |count: u32| Answers::Labels(Arc::new((0..count).map(|n| n % 3).collect()));
+    let (inputs, test) = (wave(36, 1.3), wave(6, 0.4));
+    let classes: Arc<dyn Likelihood> = Arc::new(Categorical { classes: 3 });
+    match name {
+        "mlp" => Case { network: mlp(3), inputs, answers: labels(12), likelihood: classes, test },
+        "regression" => {
+            let answers = Answers::Targets(Arc::new(wave(12, 2.1)));
+            Case {
+                network: mlp(1),
+                inputs,
+                answers,
+                likelihood: Arc::new(FixedNoise { std: 0.4 }),
+                test,
+            }
+        }
+        _ => {
+            let conv = |stride| Layer::Conv2d {
+                channels: 3,
+                kernel: 3,
+                stride,
+                padding: 1,
+                bias: Bias::No,
+            };
+            let mut network = Network::new(Shape::image(2, 5, 5));
+            network.then("first", conv(2));
+            network.then("relu", Relu);
+            network.then("second", conv(1));
+            network.then("pool", GlobalAveragePool);
+            let (inputs, test) = (wave(6 * 50, 1.3), wave(100, 0.4));
+            Case { network, inputs, answers: labels(6), likelihood: classes, test }
+        }
+    }
+}
+
+impl Case {
+    fn problem(&self) -> Problem<Double> {
+        let engine = Double::default();
+        let (inputs, answers) =
+            (Inputs::Ready(Arc::new(self.inputs.clone())), self.answers.clone());
+        let data = engine.data(&Examples { inputs, answers: answers.clone() });
+        let (likelihood, prior) = (self.likelihood.clone(), Arc::new(Gaussian { precision: 1.0 }));
+        let task = Task { data, answers, likelihood, prior };
+        let theta = Flat(wave(self.network.parameters(), 0.7));
+        let start = Start::Warm(Point { theta, statistics: Flat(Vec::new()) });
+        let batch = self.answers.len();
+        Problem::new(&engine, &self.network, &task, batch, None, start, &Stream::root(1)).unwrap()
+    }
+
+    fn posterior(&self, method: &Method) -> Posterior<Flat<f64>> {
+        let mut problem = self.problem();
+        let rule = method.rule(&problem.start(0).theta);
+        run_rule(rule, &mut problem, &Stream::root(2), 0, &Options::default()).unwrap()
+    }
+
+    /// What the posterior predicts for the test inputs.
+    fn outputs(&self, method: &Method, posterior: &Posterior<Flat<f64>>) -> Vec<f64> {
+        let moving = 0..self.network.parameters();
+        let scene = Scene { network: self.network.clone(), moving, likelihood: &*self.likelihood };
+        let predictive = method.predictive::<Double>(posterior, &scene);
+        let mut model = Double::default().model(&self.network, 2);
+        let (sample, mut out) = (Sample { part: 0, of_part: 0 }, Vec::new());
+        predictive.outputs(sample, &mut model, &self.test, &Stream::root(3), &mut out);
+        out
+    }
+}
+
+fn softmax(row: &[f64]) -> Vec<f64> {
+    let sum: f64 = row.iter().map(|v| v.exp()).sum();
+    row.iter().map(|v| v.exp() / sum).collect()
+}
+
+/// laplace-torch 0.3 with curvlinops 3.0.1, torch 2 in double precision:
+///
+/// wave = lambda n, k: torch.tensor([math.sin(k * (i + 1)) for i in range(n)])
+/// class Ones(nn.Module):
+///     def forward(self, x): return torch.cat([x, torch.ones(len(x), 1)], 1)
+/// def mlp(outputs):  # biases as weights of a constant input, so that factors are of both together
+///     w = wave(4 * 3 + 4 + outputs * 4 + outputs, 0.7)
+///     a, b = nn.Linear(4, 4, bias=False), nn.Linear(5, outputs, bias=False)
+///     a.weight.data = torch.cat([w[:12].view(4, 3), w[12:16, None]], 1)
+///     b.weight.data = torch.cat([w[16:16 + 4 * outputs].view(outputs, 4), w[16 + 4 * outputs:, None]], 1)
+///     return nn.Sequential(Ones(), a, nn.ReLU(), Ones(), b)
+/// def conv():
+///     w = wave(2 * 9 * 3 + 3 * 9 * 3, 0.7)
+///     a, b = nn.Conv2d(2, 3, 3, 2, 1, bias=False), nn.Conv2d(3, 3, 3, 1, 1, bias=False)
+///     a.weight.data = w[:54].view(3, 3, 2, 3).permute(3, 2, 0, 1)
+///     b.weight.data = w[54:].view(3, 3, 3, 3).permute(3, 2, 0, 1)
+///     return nn.Sequential(a, nn.ReLU(), b, nn.AdaptiveAvgPool2d(1), nn.Flatten())
+/// x, labels, targets = wave(36, 1.3).view(12, 3), torch.arange(12) % 3, wave(12, 2.1)[:, None]
+/// images = wave(300, 1.3).view(6, 5, 5, 2).permute(0, 3, 1, 2)
+/// test, test_images = wave(6, 0.4).view(2, 3), wave(100, 0.4).view(2, 5, 5, 2).permute(0, 3, 1, 2)
+/// la = Laplace(model, task, "all", structure, prior_precision=2.5)  # sigma_noise=0.4 for "regression"
+/// la.fit(loader of one batch); la.log_marginal_likelihood()
+/// la(test, pred_type="glm", link_approx="probit")  # for "regression" mean and variance without noise
+#[test]
+fn marginal_likelihoods_and_predictions_are_those_of_laplace_torch() {
+    for (name, structure, evidence, expected) in [
+        ("mlp", "diag", -43.777978, [0.24474, 0.679782, 0.075479, 0.280059, 0.637901, 0.08204]),
+        ("mlp", "kfac", -43.363282, [0.242715, 0.685408, 0.071876, 0.278882, 0.642864, 0.078254]),
+        ("mlp", "full", -42.582553, [0.233318, 0.698359, 0.068323, 0.270936, 0.653656, 0.075408]),
+        ("conv", "diag", -113.786039, [0.355389, 0.338663, 0.305949, 0.377814, 0.338457, 0.283729]),
+        ("conv", "kfac", -110.998876, [0.354996, 0.338737, 0.306267, 0.377377, 0.338558, 0.284065]),
+        ("conv", "full", -111.026715, [0.354969, 0.338743, 0.306288, 0.377367, 0.338567, 0.284067]),
+        ("regression", "diag", -72.741707, [0.333844, 0.478633, 0.498803, 0.82947, 0.0, 0.0]),
+        ("regression", "kfac", -70.518504, [0.333844, 0.478633, 0.470556, 0.794185, 0.0, 0.0]),
+        ("regression", "full", -66.856789, [0.333844, 0.478633, 0.382555, 0.723593, 0.0, 0.0]),
+    ] {
+        let case = case(name);
+        let settings = json!({"epochs": 0, "structure": structure, "prior_precision": 2.5});
+        let method = method("laplace", settings);
+        let posterior = case.posterior(&method);
+        let ours = posterior.records[0].report[1].1;
+        assert!((ours - evidence).abs() < 1e-5, "{name} {structure}: {ours} {evidence}");
+        let outputs = case.outputs(&method, &posterior);
+        let ours = if name == "regression" {
+            let variance = |log_std: f64| (2.0 * log_std).exp() - 0.16;
+            vec![outputs[0], outputs[2], variance(outputs[1]), variance(outputs[3])]
+        } else {
+            outputs.chunks(3).flat_map(softmax).collect()
+        };
+        for (ours, expected) in ours.iter().zip(expected) {
+            assert!((ours - expected).abs() < 2e-6, "{name} {structure}: {ours} {expected}");
+        }
+    }
+}
+
+/// T48. The precision that is chosen acts on predictions and samples alike; there is no damping that could be dropped. The
+/// same with `la.optimize_prior_precision(method="marglik", pred_type="glm", n_steps=3000, lr=0.05)`.
+#[test]
+fn the_best_prior_precision_is_that_of_laplace_torch() {
+    for (name, structure, precision, evidence) in [
+        ("mlp", "kfac", 0.6308, -33.840378),
+        ("mlp", "full", 0.4565, -31.136218),
+        ("conv", "kfac", 0.229, -44.432634),
+        ("conv", "full", 0.087, -36.076476),
+    ] {
+        let settings = json!({"epochs": 0, "structure": structure});
+        let posterior = case(name).posterior(&method("laplace", settings));
+        let report = &posterior.records[0].report;
+        assert!((report[0].1 - precision).abs() < 1e-4, "{name} {structure}: {report:?}");
+        assert!((report[1].1 - evidence).abs() < 1e-5, "{name} {structure}: {report:?}");
+    }
+}
+
+/// Labels that are drawn have the Fisher information as their mean; true labels have another.
+#[test]
+fn sampled_labels_have_the_gauss_newton_matrix_as_their_mean_and_true_labels_have_not() {
+    let case = case("mlp");
+    let mut problem = case.problem();
+    let point = problem.start(0);
+    // The diagonal of the last bias's curvature: the sum of its squared gradients.
+    let mut of_bias = |curvature: Curvature, stream: &Stream| {
+        let mut sum = 0.0;
+        problem.curvature(&point, curvature, stream, &mut |_, layers: Vec<LayerGradients>| {
+            let last = layers.last().expect("layers");
+            sum += last.squares().last().expect("a bias");
+        });
+        sum
+    };
+    let exact = of_bias(Curvature::Ggn, &Stream::root(0));
+    let draws: Vec<f64> =
+        (0..20_000).map(|i| of_bias(Curvature::SampledFisher, &Stream::root(5).nth(i))).collect();
+    let (mean, error) = mean_and_error(&draws);
+    assert!((mean - exact).abs() < 5.0 * error && error < 0.01 * exact, "{mean} {exact} {error}");
+    let empirical = of_bias(Curvature::EmpiricalFisher, &Stream::root(0));
+    let outputs = {
+        let mut model = Double::default().model(&case.network, 12);
+        let mut out = Vec::new();
+        model.predict(&point, &case.inputs, None, &mut out);
+        out
+    };
+    let by_hand: f64 = outputs
+        .chunks(3)
+        .enumerate()
+        .map(|(n, row)| (softmax(row)[2] - f64::from(u8::from(n % 3 == 2))).powi(2))
+        .sum();
+    assert!((empirical - by_hand).abs() < 1e-9, "{empirical} {by_hand}");
+    assert!((empirical - exact).abs() > 0.1 * exact, "another matrix");
+}
+
+/// T49. For two classes the probit of the difference of both logits; for each class by itself in the extended form.
+#[test]
+fn probit_of_two_classes_is_that_of_their_difference() {
+    use dubio_infer::likelihood::Link;
+    let two = Categorical { classes: 2 };
+    let (outputs, covariance) = ([0.3, 1.5], [0.5, -0.2, -0.2, 0.9]);
+    let of_difference = two.averaged(&outputs, &covariance, Link::Probit);
+    let k = |variance: f64| 1.0 / (1.0 + PI / 8.0 * variance).sqrt();
+    let difference = of_difference[1] - of_difference[0];
+    assert!((difference - 1.2 * k(0.5 + 0.9 + 0.4)).abs() < 1e-12);
+    let extended = two.averaged(&outputs, &covariance, Link::ExtendedProbit);
+    assert_eq!(extended, vec![0.3 * k(0.5), 1.5 * k(0.9)]);
+    // The mean of a sigmoid over a Gaussian, by the rule of rectangles: the approximation is good to a hundredth.
+    let mean = |d: f64, variance: f64| {
+        let steps = 20_000;
+        let z = |i: usize| -8.0 + 16.0 * (i as f64 + 0.5) / steps as f64;
+        let term = |z: f64| (-0.5 * z * z).exp() / (1.0 + (-(d + variance.sqrt() * z)).exp());
+        (0..steps).map(|i| term(z(i))).sum::<f64>() * 16.0 / steps as f64 / (2.0 * PI).sqrt()
+    };
+    assert!((mean(1.2, 1.8) - 1.0 / (1.0 + (-difference).exp())).abs() < 0.01);
+}
+
+/// The last layer behind batch normalisation: features are fixed, so its curvature is that of logistic regression on
+/// them, here by plain loops.
+#[test]
+fn the_last_layer_of_a_network_with_batch_normalisation_has_the_curvature_of_logistic_regression() {
+    use dubio_infer::predict::TestTime;
+    use dubio_nn::engine::Vector;
+    let data = digits(80);
+    let engine = Double::default();
+    let warm_up = json!({"method": "sgd", "epochs": 2, "batch": 40});
+    let settings = json!({"epochs": 0, "layers": "last", "structure": "full", "batch": 40, "warm_up": warm_up,
+        "prior_precision": 3.0});
+    let recipe = recipe("laplace", settings);
+    let fitted =
+        recipe.fit(&engine, "preresnet20/8", &data, &Stream::root(4), &Options::default()).unwrap();
+    let predicted = fitted.predict(&data, &TestTime::default(), &Stream::root(5)).unwrap();
+    // The trained network, and its features by the weights of the last layer: logits = W x + b.
+    let training = dubio_infer::training::Training::new(&engine, &data, &[]).unwrap();
+    let network = recipe.network("preresnet20/8", &training).unwrap();
+    let point = &fitted.posterior.points[0];
+    let (last, width) = (network.nodes().last().unwrap(), 8);
+    assert_eq!(last.parameters.len(), 10 * (width + 1));
+    let (body, _) = network.split(network.nodes().len() - 1);
+    let inputs = training.scaling().inputs::<f64>(&data).unwrap();
+    let mut features = Vec::new();
+    let cut = Point {
+        theta: point.theta.part(0..last.parameters.start),
+        statistics: point.statistics.clone(),
+    };
+    engine.model(&body, 80).predict(&cut, &inputs, None, &mut features);
+    let w = point.theta.read(last.parameters.clone());
+    let mut hessian = vec![vec![0.0; 90]; 90];
+    let mut logits = Vec::new();
+    for x in features.chunks(width) {
+        let x1 = [x, &[1.0]].concat();
+        let logit =
+            |k: usize| w[10 * width + k] + (0..width).map(|i| w[k * width + i] * x[i]).sum::<f64>();
+        let row: Vec<f64> = (0..10).map(logit).collect();
+        let p = softmax(&row);
+        logits.push(row);
+        for (a, b) in (0..90).flat_map(|a| (0..90).map(move |b| (a, b))) {
+            let ((k, i), (l, j)) = ((a / 9, a % 9), (b / 9, b % 9));
+            let f = if k == l { p[k] * (1.0 - p[k]) } else { -p[k] * p[l] };
+            hessian[a][b] += f * x1[i] * x1[j];
+        }
+    }
+    (0..90).for_each(|i| hessian[i][i] += 3.0);
+    // v = x' (H + d)^-1 x for the unit of class 2 and the first example, by elimination.
+    let mut right = vec![0.0; 90];
+    let x1 = [&features[..width], &[1.0]].concat();
+    right[18..27].copy_from_slice(&x1);
+    for i in 0..90 {
+        for j in i + 1..90 {
+            let factor = hessian[j][i] / hessian[i][i];
+            let row = hessian[i].clone();
+            (i..90).for_each(|c| hessian[j][c] -= factor * row[c]);
+            right[j] -= factor * right[i];
+        }
+    }
+    for i in (0..90).rev() {
+        let rest: f64 = (i + 1..90).map(|c| hessian[i][c] * right[c]).sum();
+        right[i] = (right[i] - rest) / hessian[i][i];
+    }
+    let v: f64 = right[18..27].iter().zip(&x1).map(|(a, b)| a * b).sum();
+    let expected = logits[0][2] / (1.0 + PI / 8.0 * v).sqrt();
+    let ours = f64::from(predicted.values[2]);
+    assert!((ours - expected).abs() < 1e-4 * (1.0 + expected.abs()), "{ours} {expected} {v}");
+    assert!(v > 0.01, "the variance matters: {v}");
+}
+
+/// T47. Twice the data have twice the curvature: factors that are sums over the examples on both sides have four times.
+/// With twice the prior precision, too, the covariance is half of what it was.
+#[test]
+fn twice_the_data_have_twice_the_curvature_in_every_structure() {
+    for structure in ["diag", "kfac", "full"] {
+        let variances = |times: usize| {
+            let mut case = case("regression");
+            case.inputs = case.inputs.repeat(times);
+            let Answers::Targets(targets) = &case.answers else { panic!("numbers") };
+            case.answers = Answers::Targets(Arc::new(targets.repeat(times)));
+            let precision = 2.5 * times as f64;
+            let settings =
+                json!({"epochs": 0, "structure": structure, "prior_precision": precision});
+            let method = method("laplace", settings);
+            let outputs = case.outputs(&method, &case.posterior(&method));
+            [outputs[1], outputs[3]].map(|log_std| (2.0 * log_std).exp() - 0.16)
+        };
+        let (once, twice) = (variances(1), variances(2));
+        for (once, twice) in once.iter().zip(twice) {
+            assert!((once / twice - 2.0).abs() < 1e-9, "{structure}: {once} {twice}");
+        }
+    }
+}
