@@ -52,8 +52,10 @@ impl<E: Engine> Fitted<E> {
 
     /// How it predicts.
     pub fn predictive(&self) -> Box<dyn Predictive<E> + '_> {
-        let network = self.recipe.network(&self.network, &self.training).expect("trained");
-        let moving = self.recipe.setup.layers.range(&network.slices()).expect("trained");
+        // Where these cannot be, nothing was learnt that could predict.
+        let network = self.recipe.network(&self.network, &self.training);
+        let network = network.unwrap_or_else(|_| Network::new(self.training.scaling().shape()));
+        let moving = self.recipe.setup.layers.range(&network.slices()).ok().flatten();
         let moving = moving.unwrap_or(0..network.parameters());
         let scene = Scene { network, moving, likelihood: &*self.training.likelihood };
         self.recipe.method.predictive(&self.posterior, &scene)

@@ -122,14 +122,17 @@ fn case(name: &str) -> Case {
 
 impl Case {
     fn problem(&self) -> Problem<Double> {
+        let theta = Flat(wave(self.network.parameters(), 0.7));
+        self.problem_at(Start::Warm(Point { theta, statistics: Flat(Vec::new()) }))
+    }
+
+    fn problem_at(&self, start: Start<Flat<f64>>) -> Problem<Double> {
         let engine = Double::default();
         let (inputs, answers) =
             (Inputs::Ready(Arc::new(self.inputs.clone())), self.answers.clone());
         let data = engine.data(&Examples { inputs, answers: answers.clone() });
         let (likelihood, prior) = (self.likelihood.clone(), Arc::new(Gaussian { precision: 1.0 }));
         let task = Task { data, answers, likelihood, prior };
-        let theta = Flat(wave(self.network.parameters(), 0.7));
-        let start = Start::Warm(Point { theta, statistics: Flat(Vec::new()) });
         let batch = self.answers.len();
         Problem::new(&engine, &self.network, &task, batch, None, start, &Stream::root(1)).unwrap()
     }
@@ -378,5 +381,44 @@ fn twice_the_data_have_twice_the_curvature_in_every_structure() {
         for (once, twice) in once.iter().zip(twice) {
             assert!((once / twice - 2.0).abs() < 1e-9, "{structure}: {once} {twice}");
         }
+    }
+}
+
+/// With `noise = "shared"` the marginal likelihood chooses the noise, too: no other pair has a larger one. Those of the
+/// others come from runs of their own, which choose nothing.
+#[test]
+fn no_other_noise_and_prior_precision_have_a_larger_marginal_likelihood() {
+    use dubio_infer::likelihood::SharedNoise;
+    for structure in ["diag", "kfac", "full"] {
+        let mut case = case("regression");
+        case.network.then("noise", Layer::Append { numbers: 1 });
+        case.likelihood = Arc::new(SharedNoise);
+        let evidence = |std: f64, precision: serde_json::Value| {
+            let mut problem = case.problem();
+            let mut theta = problem.start(0).theta;
+            theta.0[21] = std.ln();
+            let settings =
+                json!({"epochs": 0, "structure": structure, "prior_precision": precision});
+            let method = method("laplace", settings);
+            let start = Start::Warm(Point { theta, statistics: Flat(Vec::new()) });
+            problem = case.problem_at(start);
+            let rule = method.rule(&problem.start(0).theta);
+            run_rule(rule, &mut problem, &Stream::root(2), 0, &Options::default()).unwrap()
+        };
+        let best = evidence(0.3, json!("marginal-likelihood"));
+        let report = &best.records[0].report;
+        let (precision, most) = (report[0].1, report[1].1);
+        let std = best.points[0].theta.0[21].exp();
+        for (a, b) in [(1.0, 1.0), (1.1, 1.0), (0.9, 1.0), (1.0, 1.1), (1.0, 0.9), (1.05, 1.05)] {
+            let other = evidence(a * std, json!(b * precision)).records[0].report[1].1;
+            let same = (a, b) == (1.0, 1.0);
+            assert!(
+                if same { (other - most).abs() < 1e-6 } else { other < most - 1e-4 },
+                "{structure} {a} {b}: {other} {most}"
+            );
+        }
+        // From another start to the same.
+        let again = evidence(2.0, json!("marginal-likelihood"));
+        assert!((again.points[0].theta.0[21].exp() / std - 1.0).abs() < 1e-6);
     }
 }

@@ -39,6 +39,10 @@ impl Diagonal {
 }
 
 impl Spectrum for Diagonal {
+    fn scale(&mut self, factor: f64) {
+        self.0.iter_mut().flatten().for_each(|value| *value *= factor);
+    }
+
     fn numbers(&self) -> Vec<f64> {
         self.0.concat()
     }

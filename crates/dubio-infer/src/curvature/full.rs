@@ -41,6 +41,10 @@ impl Full {
 }
 
 impl Spectrum for Full {
+    fn scale(&mut self, factor: f64) {
+        self.0.values.iter_mut().for_each(|value| *value *= factor);
+    }
+
     fn numbers(&self) -> Vec<f64> {
         self.0.numbers()
     }

@@ -110,6 +110,11 @@ impl Kronecker {
 }
 
 impl Spectrum for Kronecker {
+    fn scale(&mut self, factor: f64) {
+        let values = self.0.iter_mut().flat_map(|layer| &mut layer.gradients.values);
+        values.for_each(|value| *value *= factor);
+    }
+
     fn numbers(&self) -> Vec<f64> {
         self.0
             .iter()

@@ -54,6 +54,8 @@ pub(crate) trait Sums {
 
 /// `H` by its eigenvalues and eigenvectors, which serve every precision `d` of the prior alike.
 pub(crate) trait Spectrum: Send + Sync {
+    /// `H` becomes `factor H`.
+    fn scale(&mut self, factor: f64);
     /// Everything in it, to be kept.
     fn numbers(&self) -> Vec<f64>;
     /// The eigenvalues, one for each parameter that is random.
@@ -123,8 +125,8 @@ fn add_products<'a>(
 
 #[cfg(test)]
 mod tests {
-    use dubio_nn::cpu::Flat;
-    use dubio_nn::engine::Visited;
+    use dubio_nn::Double;
+    use dubio_nn::engine::{Engine, Visited};
     use dubio_nn::layer::Layer;
     use dubio_nn::network::Network;
     use dubio_nn::shape::Shape;
@@ -135,7 +137,8 @@ mod tests {
     fn layer(width: usize, outputs: usize, inputs: &[f64], gradients: &[f64]) -> LayerGradients {
         let mut network = Network::new(Shape::vector(width));
         network.then("layer", Layer::Linear { outputs });
-        let (inputs, output_gradients) = (&Flat(inputs.to_vec()), &Flat(gradients.to_vec()));
+        let [inputs, output_gradients] =
+            &[inputs, gradients].map(|all| Double::default().vector(all));
         let visited = Visited { node: &network.nodes()[0], inputs, output_gradients };
         LayerGradients::of(&visited).expect("a linear layer")
     }
@@ -179,7 +182,8 @@ mod tests {
         // As inputs of a convolution of one place, which has no bias, times sqrt(2): A is a mean over examples.
         let mut network = Network::new(Shape::image(2, 1, 1));
         network.then("layer", Layer::conv2d(1, 1, 1));
-        let (inputs, output_gradients) = (&Flat(of_matrix.to_vec()), &Flat(ones.to_vec()));
+        let vector = |all: &[f64]| Double::default().vector(all);
+        let (inputs, output_gradients) = (&vector(&of_matrix), &vector(&ones));
         let visited = Visited { node: &network.nodes()[0], inputs, output_gradients };
         let right = LayerGradients::of(&visited).expect("a convolution");
         for (of, places, what) in [(left, [2, 3], "rows"), (right, [0, 1], "columns")] {

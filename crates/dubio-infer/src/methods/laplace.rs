@@ -3,16 +3,17 @@
 use std::ops::Range;
 
 use dubio_nn::engine::{Engine, Point, Vector};
+use dubio_nn::loss::log_std;
 use dubio_nn::network::Network;
 use dubio_random::stream::Stream;
 use serde::{Deserialize, Serialize};
 
-use super::prior_precision::{Evidence, PriorPrecision};
+use super::prior_precision::{Evidence, PriorPrecision, SharedNoise};
 use super::sgd::{Descending, Sgd};
 use super::{Card, Scene, Settings, at_least_one};
 use crate::curvature::{Curvature, LayerGradients, Spectrum, Structure, Weights};
 use crate::error::Error;
-use crate::likelihood::Link;
+use crate::likelihood::{Link, NOISE};
 use crate::linearised::Linearised;
 use crate::memory::Memory;
 use crate::posterior::{Points, Posterior, Predictive};
@@ -44,7 +45,8 @@ pub struct Laplace {
     pub structure: Structure,
     /// `ggn`, `sampled-fisher` or `empirical-fisher`.
     pub curvature: Curvature,
-    /// `marginal-likelihood`, `given` for the prior of the descent, or a number.
+    /// `marginal-likelihood`, which also finds a noise that all examples share, `given` for the prior of the descent, or
+    /// a number.
     pub prior_precision: PriorPrecision,
     /// `probit`, `extended-probit` or `mc`.
     pub predict: Predict,
@@ -144,10 +146,10 @@ impl<V: Vector> Around<V> {
         self.weights.chunks(4).map(Weights::read).collect()
     }
 
-    /// Sums up the curvature at a point and chooses the prior's precision.
+    /// Sums up the curvature at a point and chooses the prior's precision, and with it a noise that all examples share.
     fn look_around(
         &mut self,
-        point: &Point<V>,
+        point: &mut Point<V>,
         target: &mut dyn Target<Vector = V>,
         stream: &Stream,
     ) -> Result<(), Error> {
@@ -160,18 +162,30 @@ impl<V: Vector> Around<V> {
             }
             sums.add(root, &layers);
         });
-        let spectrum = sums.decompose()?;
+        let mut spectrum = sums.decompose()?;
         let of = |own: &Weights| point.theta.read(own.parameters.clone());
         let random = weights.chunks(4).map(Weights::read).flat_map(|own| of(&own));
-        let evidence = Evidence {
+        let mut evidence = Evidence {
             log_likelihood: -(target.examples() as f64) * target.whole_loss(&point.theta),
             eigenvalues: spectrum.eigenvalues(),
             squares: random.map(|w| w * w).sum(),
         };
-        self.precision = match prior_precision {
-            PriorPrecision::MarginalLikelihood => evidence.best_precision(),
-            PriorPrecision::Number(precision) => precision,
-            PriorPrecision::Given => given(&*target.prior(), &point.theta)?,
+        let noise = target.slices().into_iter().find(|slice| slice.name.starts_with(NOISE));
+        let shared = noise.map(|slice| {
+            let std = log_std(point.theta.read(slice.range.clone())[0]).exp();
+            (slice.range.start, SharedNoise { examples: target.examples() as f64, std })
+        });
+        self.precision = match (prior_precision, shared) {
+            (PriorPrecision::MarginalLikelihood, Some((at, noise))) => {
+                let (precision, std) = evidence.best_precision_and_noise(noise);
+                spectrum.scale((noise.std / std).powi(2));
+                evidence = evidence.with_noise(noise, std);
+                point.theta.write(at, &[std.ln()]);
+                precision
+            }
+            (PriorPrecision::MarginalLikelihood, None) => evidence.best_precision(),
+            (PriorPrecision::Number(precision), _) => precision,
+            (PriorPrecision::Given, _) => given(&*target.prior(), &point.theta)?,
         };
         self.evidence = evidence.at(self.precision);
         self.spectrum = spectrum.numbers();
@@ -253,7 +267,7 @@ impl<V: Vector> Draws<V> for Around<V> {
         stream: &Stream,
     ) -> Result<Vec<V>, Error> {
         if index == 0 {
-            self.look_around(&points[0], target, &stream.child("labels"))?;
+            self.look_around(&mut points[0], target, &stream.child("labels"))?;
         }
         let mut theta = points[0].theta.clone();
         if self.settings.predict == Predict::Mc {

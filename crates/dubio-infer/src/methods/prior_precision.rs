@@ -1,5 +1,7 @@
 //! The precision of the prior of a Laplace approximation, and the marginal likelihood that it may be chosen by.
 
+use std::f64::consts::TAU;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -47,11 +49,52 @@ pub(super) struct Evidence {
     pub(super) squares: f64,
 }
 
+/// A noise of a regression that all examples share, `s`.
+#[derive(Clone, Copy)]
+pub(super) struct SharedNoise {
+    pub(super) examples: f64,
+    pub(super) std: f64,
+}
+
 impl Evidence {
     /// `log p(D | theta) - sum log(1 + h / d) / 2 - d |theta|^2 / 2`: MacKay 1992.
     pub(super) fn at(&self, d: f64) -> f64 {
         let log_determinant: f64 = self.eigenvalues.iter().map(|h| (h / d).ln_1p()).sum();
         self.log_likelihood - 0.5 * (log_determinant + d * self.squares)
+    }
+
+    /// The same with another noise: `log p(D | theta) = -n log s - n log(2 pi) / 2 - E / (2 s^2)` with the squared errors
+    /// `E`, and the curvature goes with `1 / s^2`.
+    pub(super) fn with_noise(&self, noise: SharedNoise, std: f64) -> Self {
+        let log_scale = |std: f64| noise.examples * (std.ln() + 0.5 * TAU.ln());
+        let squared_errors =
+            -2.0 * noise.std.powi(2) * (self.log_likelihood + log_scale(noise.std));
+        let ratio = (noise.std / std).powi(2);
+        Self {
+            log_likelihood: -log_scale(std) - 0.5 * squared_errors / std.powi(2),
+            eigenvalues: self.eigenvalues.iter().map(|h| ratio * h).collect(),
+            squares: self.squares,
+        }
+    }
+
+    /// Precision and noise where it is largest, by turns: `s^2 = E / (n - sum h / (h + d))`, MacKay 1992.
+    pub(super) fn best_precision_and_noise(&self, noise: SharedNoise) -> (f64, f64) {
+        let unit = self.with_noise(noise, 1.0);
+        let squared_errors = -2.0 * unit.log_likelihood - noise.examples * TAU.ln();
+        let (mut d, mut std) = (1.0, noise.std);
+        for _ in 0..1000 {
+            let now = self.with_noise(noise, std);
+            d = now.best_precision();
+            let effective: f64 = now.eigenvalues.iter().map(|h| h / (h + d)).sum();
+            let left = (noise.examples - effective).max(1e-3 * noise.examples);
+            let new = (squared_errors / left).sqrt().clamp(1e-4, 1e4);
+            let change = (new / std - 1.0).abs();
+            std = new;
+            if change < 1e-12 {
+                break;
+            }
+        }
+        (d, std)
     }
 
     /// The precision where it is largest: `sum h / (h + d) = d |theta|^2`. The left side falls with `d` and the right
