@@ -46,9 +46,9 @@ pub fn diagnose(settings: &Settings) -> Result<Diagnosed, Error> {
         let diagnosis = diagnosis(&file, chains)?;
         let mut warnings = diagnosis.warnings();
         let sampler = record.map_or(Vec::new(), |record| {
-            // What the record has on convergence is said above.
-            let told = record.warnings.into_iter().filter(|told| !told.contains("not converged"));
-            warnings.extend(told);
+            let said = record.convergence.map_or(Vec::new(), |then| then.warnings());
+            // What the record says about convergence is replaced by what was found now.
+            warnings.extend(record.warnings.into_iter().filter(|told| !said.contains(told)));
             record.report
         });
         Ok(Diagnosed { file, diagnosis, sampler, warnings })

@@ -20,6 +20,9 @@ pub enum Error {
     /// A suite that cannot be planned.
     #[error(transparent)]
     Plan(#[from] dubio_bench::plan::Error),
+    /// A GPU that cannot be used.
+    #[error(transparent)]
+    Gpu(#[from] dubio_nn::cuda::Error),
     /// Slurm does not take the runs.
     #[error(transparent)]
     Slurm(#[from] dubio_bench::slurm::Error),

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::Error;
 use crate::error::guard;
 use crate::scores::badness;
-use crate::suite::{Count, Places, suite};
+use crate::suite::{Count, EngineChoice, Places, suite};
 
 /// What to plan.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +17,8 @@ pub struct Settings {
     pub suite: String,
     /// Whether more than a hundred thousand runs are meant.
     pub count: Count,
+    /// Where networks run, instead of what the suite says.
+    pub engine: EngineChoice,
     /// Where runs and data sets are.
     pub places: Places,
 }
@@ -42,7 +44,7 @@ pub struct Standing {
 /// Plans a suite; runs nothing.
 pub fn plan(settings: &Settings) -> Result<Plan, Error> {
     guard(|| {
-        let suite = suite(&settings.suite, settings.count)?;
+        let suite = suite(&settings.suite, settings.count, settings.engine)?;
         let store = settings.places.store();
         let known = |run: &PlannedRun, search: &Search| badness(&store, run, search);
         let plan = planned(&suite, &settings.places.data()?, &known)?;

@@ -6,6 +6,7 @@ use dubio_bench::plan::{MANY, runs};
 use dubio_bench::store::Store;
 use dubio_bench::suite::Suite;
 use dubio_data::folder::data_folder;
+use dubio_nn::{Device, Precision};
 use dubio_predictions::input;
 use dubio_words::{meant, unknown};
 use serde::Deserialize;
@@ -73,10 +74,38 @@ pub enum Count {
     AsWritten,
 }
 
+/// Where networks run, instead of what the suite says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EngineChoice {
+    /// The processor or a GPU.
+    pub device: Option<Device>,
+    /// How precisely a GPU multiplies.
+    pub precision: Option<Precision>,
+}
+
+impl EngineChoice {
+    fn on(self, mut suite: Suite) -> Result<Suite, Error> {
+        suite.precision = match (self.device, self.precision) {
+            (_, Some(precision)) => precision,
+            // What a suite says of its GPU is nothing to a processor.
+            (Some(Device::Cpu), None) => Precision::F32,
+            (_, None) => suite.precision,
+        };
+        suite.device = self.device.unwrap_or(suite.device);
+        if suite.device == Device::Cpu && suite.precision != Precision::F32 {
+            refuse!(
+                "--precision {} is for a GPU; add --device cuda, or leave it out",
+                suite.precision
+            );
+        }
+        Ok(suite)
+    }
+}
+
 /// The suite of this name or in this file, which has not more runs than somebody means who has not counted
 /// them.
-pub(crate) fn suite(name: &str, meant: Count) -> Result<Suite, Error> {
-    let suite = parsed(name)?;
+pub(crate) fn suite(name: &str, meant: Count, engine: EngineChoice) -> Result<Suite, Error> {
+    let suite = engine.on(parsed(name)?)?;
     match runs(&suite)? {
         count if count > MANY && meant == Count::Usual => {
             refuse!("{}: {count} runs; add --yes if that is what you want", suite.name)
@@ -107,7 +136,7 @@ mod tests {
     #[test]
     fn the_suites_that_are_part_of_the_program_have_no_mistakes() {
         for (name, _) in SUITES {
-            suite(name, Count::Usual).unwrap_or_else(|e| panic!("{e}"));
+            suite(name, Count::Usual, EngineChoice::default()).unwrap_or_else(|e| panic!("{e}"));
         }
     }
 }

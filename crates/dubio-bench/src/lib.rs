@@ -25,6 +25,7 @@ pub mod entry;
 pub mod evaluate;
 pub mod evaluation;
 pub mod executor;
+pub mod gpu_memory;
 pub mod learn;
 pub mod local;
 pub mod memory;

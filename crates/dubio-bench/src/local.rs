@@ -9,10 +9,12 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use dubio_nn::Device;
+
 use crate::executor::{Ended, STOP, StudyProgress, exit};
-use crate::memory;
 use crate::plan::PlannedRun;
 use crate::store::{Cause, Failure, Store};
+use crate::{gpu_memory, memory};
 
 /// Runs on this machine, each by a process of `program work`, which reads the planned run from its
 /// standard input, and perhaps [`STOP`] after it, and writes fractions of its work done, a line each, to its
@@ -26,8 +28,9 @@ pub struct Local<'a> {
     pub arguments: &'a [&'a str],
     /// Most runs at a time.
     pub jobs: usize,
-    /// Bytes that all runs under way may take together; one run may always be under way.
-    pub room: Option<u64>,
+    /// Bytes that all runs under way may take together, of memory and of a GPU's; one run may always be under
+    /// way.
+    pub room: [Option<u64>; 2],
 }
 
 /// How often it is looked whether to stop.
@@ -37,7 +40,28 @@ const LOOK: Duration = Duration::from_millis(100);
 struct Queue {
     waiting: VecDeque<usize>,
     under_way: usize,
-    taken_bytes: u64,
+    /// Of memory and of a GPU's.
+    taken_bytes: [u64; 2],
+}
+
+impl Queue {
+    fn enter(&mut self, bytes: [u64; 2]) {
+        self.under_way += 1;
+        self.taken_bytes = [0, 1].map(|kind| self.taken_bytes[kind] + bytes[kind]);
+    }
+
+    fn leave(&mut self, bytes: [u64; 2]) {
+        self.under_way -= 1;
+        self.taken_bytes = [0, 1].map(|kind| self.taken_bytes[kind] - bytes[kind]);
+    }
+
+    fn has_room(&self, room: [Option<u64>; 2], bytes: [u64; 2]) -> bool {
+        let fits = |kind: usize| match room[kind] {
+            Some(room) => bytes[kind] <= room.saturating_sub(self.taken_bytes[kind]),
+            None => true,
+        };
+        fits(0) && fits(1)
+    }
 }
 
 impl Local<'_> {
@@ -49,9 +73,10 @@ impl Local<'_> {
         progress: &dyn StudyProgress,
     ) -> io::Result<Vec<Ended>> {
         let waiting = (0..runs.len()).collect();
-        let queue = Mutex::new(Queue { waiting, under_way: 0, taken_bytes: 0 });
+        let queue = Mutex::new(Queue { waiting, under_way: 0, taken_bytes: [0; 2] });
         let ended_one = Condvar::new();
-        let bytes: Vec<u64> = runs.iter().map(|run| memory::estimate(run)).collect();
+        let needs = |run: &&PlannedRun| [memory::estimate(run), gpu_memory::estimate(run)];
+        let bytes: Vec<[u64; 2]> = runs.iter().map(needs).collect();
         let results: Mutex<Vec<Ended>> = Mutex::new(vec![Ended::Stopped; runs.len()]);
         let failed: Mutex<Option<io::Error>> = Mutex::new(None);
         std::thread::scope(|scope| {
@@ -71,8 +96,7 @@ impl Local<'_> {
                             }
                         }
                         let mut queue = lock(&queue);
-                        queue.under_way -= 1;
-                        queue.taken_bytes -= bytes[index];
+                        queue.leave(bytes[index]);
                         ended_one.notify_all();
                     }
                 });
@@ -89,7 +113,7 @@ impl Local<'_> {
         &self,
         queue: &Mutex<Queue>,
         ended_one: &Condvar,
-        bytes: &[u64],
+        bytes: &[[u64; 2]],
         stop: &AtomicBool,
     ) -> Option<usize> {
         let mut queue = lock(queue);
@@ -97,15 +121,23 @@ impl Local<'_> {
             if stop.load(Ordering::Relaxed) || queue.waiting.is_empty() {
                 return None;
             }
-            let room = self.room.map_or(u64::MAX, |room| room.saturating_sub(queue.taken_bytes));
-            let fits = |&index: &usize| queue.under_way == 0 || bytes[index] <= room;
+            let fits =
+                |&index: &usize| queue.under_way == 0 || queue.has_room(self.room, bytes[index]);
             if let Some(position) = queue.waiting.iter().position(fits) {
                 let index = queue.waiting.remove(position)?;
-                queue.under_way += 1;
-                queue.taken_bytes += bytes[index];
+                queue.enter(bytes[index]);
                 return Some(index);
             }
             queue = ended_one.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Runs are side by side; inside, one thread each. On a GPU there are fewer of them than cores, and the
+    /// processor corrupts and augments images for them.
+    fn threads(&self, run: &PlannedRun) -> usize {
+        match run.settings.device {
+            Device::Cpu => 1,
+            _ => std::thread::available_parallelism().map_or(1, usize::from).div_ceil(self.jobs),
         }
     }
 
@@ -119,7 +151,7 @@ impl Local<'_> {
         let mut child = Command::new(self.program)
             .arg("work")
             .args(self.arguments)
-            .env("RAYON_NUM_THREADS", "1") // runs are side by side; inside, one thread each
+            .env("RAYON_NUM_THREADS", self.threads(run).to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -195,17 +227,16 @@ mod tests {
     fn a_run_begins_when_there_is_room_and_one_alone_always_may() {
         let (store, stop) = (Store::new("".as_ref()), AtomicBool::new(false));
         let program = Path::new("");
-        let local = Local { store: &store, program, arguments: &[], jobs: 4, room: Some(10) };
-        let bytes = [6, 5, 30, 4];
-        let queue = Queue { waiting: (0..4).collect(), under_way: 0, taken_bytes: 0 };
+        let local =
+            Local { store: &store, program, arguments: &[], jobs: 4, room: [Some(10), None] };
+        let bytes = [6, 5, 30, 4].map(|bytes| [bytes, 0]);
+        let queue = Queue { waiting: (0..4).collect(), under_way: 0, taken_bytes: [0; 2] };
         let (queue, ended_one) = (Mutex::new(queue), Condvar::new());
         let next = || local.next(&queue, &ended_one, &bytes, &stop);
         assert_eq!(next(), Some(0));
         assert_eq!(next(), Some(3), "the first that fits beside it");
         let end = |index: usize| {
-            let mut queue = lock(&queue);
-            queue.under_way -= 1;
-            queue.taken_bytes -= bytes[index];
+            lock(&queue).leave(bytes[index]);
         };
         end(0);
         assert_eq!(next(), Some(1));
@@ -219,8 +250,8 @@ mod tests {
     fn nothing_begins_after_a_stop() {
         let (store, stop) = (Store::new("".as_ref()), AtomicBool::new(true));
         let program = Path::new("");
-        let local = Local { store: &store, program, arguments: &[], jobs: 1, room: None };
-        let queue = Mutex::new(Queue { waiting: [0].into(), under_way: 0, taken_bytes: 0 });
-        assert_eq!(local.next(&queue, &Condvar::new(), &[1], &stop), None);
+        let local = Local { store: &store, program, arguments: &[], jobs: 1, room: [None; 2] };
+        let queue = Mutex::new(Queue { waiting: [0].into(), under_way: 0, taken_bytes: [0; 2] });
+        assert_eq!(local.next(&queue, &Condvar::new(), &[[1, 0]], &stop), None);
     }
 }

@@ -16,7 +16,7 @@ use crate::plan::{PlannedRun, network_for};
 /// The program itself, its threads and what its allocator keeps.
 const PROGRAM: u64 = 24 << 20;
 /// Examples that a network looks at together, at least.
-const TOGETHER: usize = 1000;
+pub(crate) const TOGETHER: usize = 1000;
 /// Vectors of all parameters that a chain moves, and the copies a checkpoint is written from: the
 /// parameters, gradient, velocity and one more; each also as f64, as bytes and inside the file.
 const VECTORS: f64 = 4.0 * 5.0;
@@ -119,10 +119,7 @@ pub fn estimate(run: &PlannedRun) -> u64 {
     let test = (tested + largest) as f64 * numbers * stored + 4.0 * largest as f64 * numbers;
     let Samples { samples, points, vectors } = Samples::of(&settings.recipe);
     let vectors = (points + VECTORS + 2.0 * vectors) * 4.0;
-    let outputs = match set.task {
-        Task::Classification(classes) => classes.len(),
-        Task::Regression(_) => 2,
-    };
+    let outputs = outputs(set);
     let looks = settings.predict.iter().map(|evaluation| match evaluation {
         Evaluation::TestTime { looks, .. } => *looks,
         _ => 1,
@@ -181,22 +178,22 @@ fn factors(recipe: &Recipe, network: &Network) -> f64 {
 }
 
 /// Numbers that a network gives for an example, those of every layer.
-fn between(network: &Network) -> f64 {
+pub(crate) fn between(network: &Network) -> f64 {
     network.nodes().iter().map(|node| node.output.size() as f64).sum()
 }
 
 /// How much a method keeps.
-struct Samples {
+pub(crate) struct Samples {
     /// Posterior samples, each of which predicts.
-    samples: f64,
+    pub(crate) samples: f64,
     /// Vectors of parameters that are behind them.
-    points: f64,
+    pub(crate) points: f64,
     /// Vectors that a method keeps besides.
-    vectors: f64,
+    pub(crate) vectors: f64,
 }
 
 impl Samples {
-    fn of(recipe: &Recipe) -> Self {
+    pub(crate) fn of(recipe: &Recipe) -> Self {
         let (method, members) = (&recipe.method, recipe.members() as f64);
         Self {
             samples: method.samples() as f64 * members,
@@ -206,8 +203,24 @@ impl Samples {
     }
 }
 
+/// Outputs of a network for a data set.
+pub(crate) fn outputs(set: &Set) -> usize {
+    match set.task {
+        Task::Classification(classes) => classes.len(),
+        Task::Regression(_) => 2,
+    }
+}
+
+/// Shape of an example.
+pub(crate) fn shape(set: &Set) -> Shape {
+    match set.inputs {
+        InputKind::Images { channels, height, width, .. } => Shape::image(channels, height, width),
+        InputKind::Features(width) => Shape::vector(width),
+    }
+}
+
 /// Numbers of an example, and bytes of each as it is stored.
-fn width(set: &Set) -> (f64, f64) {
+pub(crate) fn width(set: &Set) -> (f64, f64) {
     match set.inputs {
         InputKind::Images { channels, height, width, .. } => {
             ((channels * height * width) as f64, 1.0)
@@ -227,11 +240,7 @@ fn examples(set: &Set, part: Part) -> u64 {
 
 /// Numbers that a network keeps of an example: what every layer puts out, and its gradient.
 fn numbers_between(network: &str, set: &Set, outputs: usize) -> f64 {
-    let shape = match set.inputs {
-        InputKind::Images { channels, height, width, .. } => Shape::image(channels, height, width),
-        InputKind::Features(width) => Shape::vector(width),
-    };
-    let Ok(network) = networks::build(network, shape, outputs) else { return 0.0 };
+    let Ok(network) = networks::build(network, shape(set), outputs) else { return 0.0 };
     2.0 * between(&network)
 }
 

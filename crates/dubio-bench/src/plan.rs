@@ -10,6 +10,7 @@ use dubio_data::dataset::{Answers, Dataset, Inputs};
 use dubio_data::own::{self, Own};
 use dubio_data::sets;
 use dubio_infer::recipe::Recipe;
+use dubio_nn::{Device, Precision};
 use sha2::{Digest, Sha256};
 
 pub use self::cost::Cost;
@@ -29,6 +30,9 @@ pub enum Error {
     /// A data set that is not there or not whole.
     #[error(transparent)]
     Data(#[from] dubio_data::Error),
+    /// A GPU that cannot be used.
+    #[error(transparent)]
+    Gpu(#[from] dubio_nn::cuda::Error),
     /// Things that do not go together.
     #[error("{0}")]
     Unfit(String),
@@ -79,13 +83,15 @@ pub type Badness<'a> = &'a dyn Fn(&PlannedRun, &Search) -> Option<f64>;
 /// known of their trials.
 pub fn plan(suite: &Suite, folder: &Path, badness: Badness<'_>) -> Result<Plan, Error> {
     runs(suite)?;
+    let device = suite.device.found()?;
+    let precision = if device == Device::Cpu { Precision::F32 } else { suite.precision };
     let mut plan = Plan::default();
     for data in &suite.data {
         let halves = sets::halves(data)?;
         let train = halves.name.set.load(folder, halves.train)?;
         let tasks = tasks(suite, &train, data)?;
-        let planner =
-            Planner { suite, data, train: &train, digest: identity(data, &train)?, badness };
+        let digest = identity(data, &train)?;
+        let planner = Planner { suite, data, train: &train, digest, device, precision, badness };
         for network in &suite.networks {
             for entry in &suite.methods {
                 let (recipe, search) = match &entry.choice {
@@ -116,6 +122,8 @@ struct Planner<'a> {
     data: &'a str,
     train: &'a Dataset,
     digest: String,
+    device: Device,
+    precision: Precision,
     badness: Badness<'a>,
 }
 
@@ -134,6 +142,8 @@ impl Planner<'_> {
             network: network.to_string(),
             recipe: recipe.clone(),
             seed,
+            device: self.device,
+            precision: self.precision,
             learn: task.learn.clone(),
             search: None,
             predict: task.predict.clone(),

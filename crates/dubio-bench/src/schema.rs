@@ -8,6 +8,7 @@ use dubio_infer::attack::Rule;
 use dubio_infer::methods::CARDS;
 use dubio_infer::recipe::Recipe;
 use dubio_infer::wrong::Kind;
+use dubio_nn::{Device, Precision};
 use serde_json::{Map, Value, json};
 
 use crate::entries::{known_settings, takes_lists};
@@ -30,6 +31,8 @@ pub fn schema() -> Value {
             "paper": text("The paper it comes from."),
             "data": several("Data sets, splits of tables (yacht:standard/3), or your own data (mine.csv:target=price).", &sets_known()),
             "networks": several("Networks: mlp-50, lenet5, resnet20-cifar.", &[]),
+            "device": one_of("Where networks are trained and run.", &Device::NAMES),
+            "precision": one_of("How precisely a GPU multiplies.", &Precision::NAMES),
             "seeds": seeds(),
             "evaluate": evaluate(),
             "decision": decision(),
@@ -56,6 +59,10 @@ pub fn settings_of(method: &str) -> Map<String, Value> {
 
 fn text(description: &str) -> Value {
     json!({ "type": "string", "description": description })
+}
+
+fn one_of(description: &str, names: &[&str]) -> Value {
+    json!({ "enum": names, "description": description })
 }
 
 /// What may stand in a file name.

@@ -1,10 +1,12 @@
 //! A suite as written: data sets, networks, methods, seeds, and what to evaluate.
 
+use std::str::FromStr;
 use std::sync::Arc;
 
 use dubio_data::sets;
 use dubio_nn::networks;
 use dubio_nn::shape::Shape;
+use dubio_nn::{Device, Precision};
 use dubio_words::unknown;
 use toml::de::DeTable;
 
@@ -33,6 +35,10 @@ pub struct Suite {
     pub data: Vec<String>,
     /// Names of networks.
     pub networks: Vec<String>,
+    /// Where networks are trained and run.
+    pub device: Device,
+    /// How precisely a GPU multiplies.
+    pub precision: Precision,
     /// Seeds, each of which makes a run.
     pub seeds: Arc<Vec<u64>>,
     /// What is evaluated besides the test set.
@@ -85,6 +91,7 @@ impl Suite {
                 networks::build(name, large, 2).map(|_| ())
             });
         let networks = distinct::values("network", networks, mistakes);
+        let (device, precision) = device(top, mistakes);
         let seeds = seeds(top, mistakes).unwrap_or_else(|| Arc::new(vec![0]));
         let evaluate = top.section("evaluate", mistakes);
         let (mut evaluate, reference) =
@@ -117,7 +124,20 @@ impl Suite {
             evaluate.reference = Some(value);
         }
         top.refuse_rest("key of a suite", mistakes);
-        Self { name, title, paper, data, networks, seeds, evaluate, search, decision, methods }
+        Self {
+            name,
+            title,
+            paper,
+            data,
+            networks,
+            device,
+            precision,
+            seeds,
+            evaluate,
+            search,
+            decision,
+            methods,
+        }
     }
 }
 
@@ -127,6 +147,31 @@ fn name(stem: &str, top: &mut Section<'_>, mistakes: &mut Collector<'_>) -> Name
     Name::try_from(value).unwrap_or_else(|message| {
         mistakes.add(span, format!("`name`: {message}"));
         Name::try_from("none".to_string()).expect("a name")
+    })
+}
+
+/// Where networks run. Only a GPU has a choice of precision.
+fn device(top: &mut Section<'_>, mistakes: &mut Collector<'_>) -> (Device, Precision) {
+    let device: Device = one_of("device", top, mistakes);
+    let at = top.value("precision").map_or(0..0, |value| value.span());
+    let precision: Precision = one_of("precision", top, mistakes);
+    if device == Device::Cpu && precision != Precision::F32 {
+        let what = "is for a GPU; add device = \"cuda\", or leave it out";
+        mistakes.add(at, format!("`precision` = \"{precision}\" {what}"));
+    }
+    (device, precision)
+}
+
+/// A text with few possible values; the first of them when it is left out.
+fn one_of<T: Default + FromStr<Err = String>>(
+    key: &'static str,
+    top: &mut Section<'_>,
+    mistakes: &mut Collector<'_>,
+) -> T {
+    let Some(Located { value, span }) = top.text(key, mistakes) else { return T::default() };
+    value.parse().unwrap_or_else(|message| {
+        mistakes.add(span, format!("`{key}`: {message}"));
+        T::default()
     })
 }
 

@@ -18,6 +18,7 @@ use dubio_random::stream::Stream;
 
 use crate::diagnosis::diagnosis;
 use crate::evaluation::Evaluation;
+use crate::gpu_memory;
 use crate::memory::{self, peak_bytes};
 use crate::plan::{PlannedRun, Settings};
 use crate::store::{Cause, Record, Spent, Store};
@@ -40,6 +41,9 @@ pub enum Error {
     /// More than the machine has.
     #[error("{0}")]
     Memory(String),
+    /// A GPU that is not there or cannot be used.
+    #[error(transparent)]
+    Gpu(#[from] dubio_nn::cuda::Error),
     /// The folder of runs cannot be written.
     #[error("{0}; free some space or choose another folder with --runs")]
     Store(#[from] std::io::Error),
@@ -77,6 +81,8 @@ pub fn work(
     let sets = Sets::load(settings, data)?;
     memory::enough(&settings.recipe, &settings.network, &sets.train, sets.test.len())
         .map_err(Error::Memory)?;
+    let engine = settings.device.engine(settings.precision)?;
+    gpu_memory::enough(run, engine.free_bytes()).map_err(Error::Memory)?;
     let stream = Stream::root(settings.seed);
     let checkpoints = Checkpoints {
         folder: store.checkpoints(&run.id),
@@ -86,7 +92,7 @@ pub fn work(
     let options = Options { progress, checkpoints: Some(checkpoints) };
     let fitted = settings
         .recipe
-        .fit(&Single::default(), &settings.network, &sets.learnt()?, &stream.child("fit"), &options)
+        .fit(&engine, &settings.network, &sets.learnt()?, &stream.child("fit"), &options)
         .map_err(|unfinished| unfinished.error)?;
     let folder = store.begin(&run.id)?;
     let (mut clock, mut examples) = (Clock::start(), 0);

@@ -34,6 +34,14 @@ fn every_mistake_is_told_with_its_place_and_what_was_meant() {
         ("seeds = -1", &["`seeds` must be a whole number from 0"]),
         ("seeds = 0", &["`seeds` must be from 1 to 1000000"]),
         ("seeds = \"five\"", &["got the text \"five\""]),
+        (
+            "device = \"gpu\"",
+            &["s.toml:1:10: `device`: no device is called `gpu`; use cpu, cuda or auto"],
+        ),
+        (
+            "precision = \"tf32\"",
+            &["s.toml:1:13: `precision` = \"tf32\" is for a GPU; add device = \"cuda\""],
+        ),
         ("evaluate = 1", &["`evaluate` must be a table"]),
         ("[evaluate]\nshifts = [\"foggy\"]", &["no shift is called `foggy`; did you mean `fog`?"]),
         (
@@ -334,4 +342,21 @@ fn what_does_not_go_together_is_found_before_anything_runs() {
     refused(&format!("{table}[decision]\ncritical = [1]\n"), "is for data sets of classes");
     refused(&format!("{table}[evaluate]\nood = [\"digits\"]\n"), "`digits` does not have the");
     refused(&format!("{table}[evaluate]\nshifts = [\"fog\"]\n"), "are for images");
+}
+
+/// A run on a GPU has other bytes than one on the processor, and so another id; what is said in full or left out has
+/// the same one. Planning takes no GPU.
+#[test]
+fn the_device_is_part_of_what_a_run_is() {
+    let ids = |head: &str| -> Vec<String> {
+        let suite = Suite::parse("s.toml", &format!("{head}{SOUND}")).expect("a suite");
+        let plan = plan(&suite, "none".as_ref(), &|_, _| None).expect("a plan");
+        plan.runs.iter().map(|run| run.id.to_string()).collect()
+    };
+    let plain = ids("");
+    assert_eq!(ids("device = \"cpu\"\nprecision = \"f32\"\n"), plain);
+    let on_gpu =
+        ["f32", "tf32", "bf16"].map(|p| ids(&format!("device = \"cuda\"\nprecision = \"{p}\"\n")));
+    let all: std::collections::BTreeSet<&String> = on_gpu.iter().flatten().chain(&plain).collect();
+    assert_eq!(all.len(), 8, "two seeds on four engines");
 }

@@ -10,16 +10,16 @@ use dubio_infer::attack::{Attack, Rule};
 use dubio_infer::fit::Options;
 use dubio_infer::predict::TestTime;
 use dubio_infer::recipe::Recipe;
-use dubio_nn::Single;
 use dubio_nn::cuda::Cuda;
 use dubio_nn::engine::Engine;
+use dubio_nn::{Precision, Single};
 use dubio_random::stream::Stream;
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::json;
 use support::*;
 
 fn main() -> ExitCode {
-    let gpu = Cuda::open(0);
+    let gpu = Cuda::open(0, Precision::F32);
     if let Err(missing) = &gpu {
         eprintln!("note: {missing}");
     }

@@ -11,8 +11,8 @@ use dubio_nn::cuda::Cuda;
 use dubio_nn::engine::{Batch, Engine, Model, Rows, Vector};
 use dubio_nn::examples::{Answers, Examples, Inputs};
 use dubio_nn::loss::{Kernel, Loss, Truth, mean_loss};
-use dubio_nn::networks;
 use dubio_nn::shape::Shape;
+use dubio_nn::{Precision, networks};
 use dubio_random::stream::Stream;
 
 #[derive(Debug)]
@@ -43,7 +43,7 @@ fn main() {
         "wide" => ("wideresnet28x10", Shape::image(3, 32, 32), 512, 4, 250.0),
         _ => panic!("mlp, lenet, resnet or wide, not {name}"),
     };
-    let engine = Cuda::open(0).unwrap_or_else(|error| panic!("{error}"));
+    let engine = Cuda::open(0, Precision::F32).unwrap_or_else(|error| panic!("{error}"));
     let network = networks::build(network, input, 10).expect("a network");
     let mut model = engine.model(&network, BATCH);
     let stream = Stream::root(0);

@@ -18,10 +18,12 @@
 /// The processor in double precision, for checks.
 pub type Double = cpu::Cpu<f64>;
 
+pub use device::{Device, Precision};
 pub use single::Single;
 
 pub mod cpu;
 pub mod cuda;
+pub mod device;
 pub mod engine;
 pub mod examples;
 pub mod initial;

@@ -9,6 +9,7 @@ use dubio_random::stream::Stream;
 
 use crate::cpu::{self, Cpu, Flat};
 use crate::cuda::{self, Cuda, CudaData, CudaModel, CudaVector};
+use crate::device::Precision;
 use crate::engine::{At, Batch, Engine, Model, Point, Seed, Vector, Visited};
 use crate::examples::Examples;
 use crate::loss::Loss;
@@ -31,9 +32,17 @@ impl Default for Single {
 }
 
 impl Single {
-    /// The GPU of this number, from 0.
-    pub fn gpu(ordinal: usize) -> Result<Self, cuda::Error> {
-        Cuda::open(ordinal).map(Self::Cuda)
+    /// The first GPU that the driver shows; `CUDA_VISIBLE_DEVICES` says which that is.
+    pub fn gpu(precision: Precision) -> Result<Self, cuda::Error> {
+        Cuda::open(0, precision).map(Self::Cuda)
+    }
+
+    /// Bytes of the GPU's memory that are free; `None` for a processor.
+    pub fn free_bytes(&self) -> Option<u64> {
+        match self {
+            Self::Cpu(_) => None,
+            Self::Cuda(gpu) => gpu.free_bytes(),
+        }
     }
 }
 

@@ -15,12 +15,12 @@ use dubio_nn::loss::{Kernel, Loss, Truth, mean_loss};
 use dubio_nn::network::{Network, Source};
 use dubio_nn::real::Real;
 use dubio_nn::shape::Shape;
-use dubio_nn::{Double, cpu::Cpu, networks};
+use dubio_nn::{Double, Precision, cpu::Cpu, networks};
 use dubio_random::stream::Stream;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() -> ExitCode {
-    let (gpu, compiler) = (Cuda::open(0), compile_kernels("compute_80"));
+    let (gpu, compiler) = (Cuda::open(0, Precision::F32), compile_kernels("compute_80"));
     for missing in [gpu.as_ref().err(), compiler.as_ref().err()].into_iter().flatten() {
         eprintln!("note: {missing}");
     }

@@ -134,7 +134,8 @@ fn cheapest(equals: &[&Standing<'_>], first: &Standing<'_>) -> String {
     match equals.iter().copied().min_by_key(|s| passes(s)) {
         Some(one) if passes(one) < passes(first) => {
             let (name, own, other) = (one.method.name, passes(one), passes(first));
-            format!(", among them {name} with {own} forward passes instead of {other}")
+            let passes = if own == 1 { "forward pass" } else { "forward passes" };
+            format!(", among them {name} with {own} {passes} instead of {other}")
         }
         _ => String::new(),
     }

@@ -57,31 +57,28 @@ fn unfinished(chapter: &Chapter<'_>) -> Vec<Warning> {
     all.into_iter().map(told).collect()
 }
 
-/// Chains that say themselves that they should not be trusted: not converged, or divergent.
-fn unconverged(chapter: &Chapter<'_>) -> Vec<Warning> {
-    let mut all = Vec::new();
+/// Chains whose own records say that they should not be trusted: not converged, or divergent. One warning names all
+/// methods, and its text says what is wrong with each.
+fn unconverged(chapter: &Chapter<'_>) -> Option<Warning> {
+    let told = |record: &Value| {
+        let all = record["warnings"].as_array().into_iter().flatten();
+        let all: Vec<String> = all.filter_map(|w| w.as_str().map(capital)).collect();
+        (!all.is_empty()).then(|| format!("{}.", all.join(". ")))
+    };
+    let mut found: Vec<(&str, String)> = Vec::new();
     for method in &chapter.methods {
-        let told = |record: &Value| {
-            let all = record["warnings"].as_array().into_iter().flatten();
-            let all: Vec<String> = all.filter_map(|w| w.as_str().map(capital)).collect();
-            (!all.is_empty()).then(|| format!("{}.", all.join(". ")))
-        };
-        let runs: Vec<Option<String>> = method
-            .finished()
-            .map(|(_, finished)| finished.record.as_ref().and_then(told))
-            .collect();
+        let records = method.finished().map(|(_, finished)| finished.record.as_ref());
+        let runs: Vec<Option<String>> = records.map(|record| record.and_then(told)).collect();
         let (count, total) = (runs.iter().flatten().count(), runs.len());
         let Some(first) = runs.into_iter().flatten().next() else { continue };
-        let which = match total {
-            1 => String::new(),
-            _ => format!(" in {count} of {total} runs"),
-        };
-        all.push(Warning {
-            what: format!("{}: the chains should not be trusted{which}", method.name),
-            why: first,
-        });
+        let which = if total == 1 { String::new() } else { format!(" ({count} of {total} runs)") };
+        found.push((method.name, format!("{}{which}: {first}", method.name)));
     }
-    all
+    let (names, each): (Vec<&str>, Vec<String>) = found.into_iter().unzip();
+    (!names.is_empty()).then(|| Warning {
+        what: format!("{}: the chains should not be trusted", listed(&names)),
+        why: each.join(" "),
+    })
 }
 
 /// Likelihoods that are infinite, and for how many rows.

@@ -65,10 +65,12 @@ fn compare(render: fn(&Report<'_>) -> String, check: impl Fn(&str, &str, &[&str]
     }
 }
 
+/// Elements, but for places where a long name may be broken: how many those are depends on the name.
 fn tags(page: &str) -> Vec<&str> {
     let name =
         |rest: &'_ str| rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '/').unwrap_or(0);
-    page.split('<').skip(1).map(|rest| &rest[..name(rest)]).collect()
+    let all = page.split('<').skip(1).map(|rest| &rest[..name(rest)]);
+    all.filter(|tag| *tag != "wbr").collect()
 }
 
 #[test]

@@ -1,31 +1,35 @@
-//! Where networks are trained and run: `--device`.
+//! Where networks are trained and run: `--device` and `--precision`.
 
-use anyhow::Result;
-use dubio_nn::Single;
-use dubio_nn::cuda;
+use anyhow::{Result, bail};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use dubio_api::suite::EngineChoice;
+use dubio_nn::{Device, Precision, Single};
 
-/// Where a network is at work.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Device {
-    /// The processor.
-    #[default]
-    Cpu,
-    /// An NVIDIA GPU.
-    Cuda,
-    /// A GPU if there is one, otherwise the processor.
-    Auto,
+/// Where networks run.
+#[derive(clap::Args, Clone, Copy, Debug)]
+pub(crate) struct EngineArgs {
+    /// Where to run networks: the processor, an NVIDIA GPU, or a GPU if there is one [default: cpu, or what the
+    /// suite says].
+    #[arg(long, value_parser = PossibleValuesParser::new(Device::NAMES).map(|name| name.parse::<Device>().expect("a name")))]
+    device: Option<Device>,
+    /// How precisely a GPU multiplies matrices [default: f32, or what the suite says].
+    #[arg(long, value_parser = PossibleValuesParser::new(Precision::NAMES).map(|name| name.parse::<Precision>().expect("a name")))]
+    precision: Option<Precision>,
 }
 
-impl Device {
-    /// The engine of the device; an error says what is missing.
+impl EngineArgs {
+    /// Instead of what a suite says.
+    pub(crate) fn choice(self) -> EngineChoice {
+        EngineChoice { device: self.device, precision: self.precision }
+    }
+
+    /// The engine itself; an error says what is missing.
     pub(crate) fn engine(self) -> Result<Single> {
-        Ok(match self {
-            Self::Cpu => Single::default(),
-            Self::Cuda => Single::gpu(0)?,
-            Self::Auto => match Single::gpu(0) {
-                Err(cuda::Error::Missing { .. } | cuda::Error::NoDevice) => Single::default(),
-                found => found?,
-            },
-        })
+        let (device, precision) =
+            (self.device.unwrap_or_default(), self.precision.unwrap_or_default());
+        if device == Device::Cpu && precision != Precision::F32 {
+            bail!("--precision {precision} is for a GPU; add --device cuda, or leave it out");
+        }
+        Ok(device.engine(precision)?)
     }
 }

@@ -1,16 +1,24 @@
 //! Long work that is told to stop, and how to resume it.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
 static STOP: AtomicBool = AtomicBool::new(false);
 static AT_ONCE: AtomicBool = AtomicBool::new(false);
+static FIRST: OnceLock<Instant> = OnceLock::new();
+
+/// Signals so close together are one: `timeout` sends one to the program and one to its group.
+const ONE_STOP: Duration = Duration::from_millis(500);
 
 /// A flag that Ctrl-C raises. A second one ends the program at once.
 pub(crate) fn stopper() -> Result<&'static AtomicBool> {
     ctrlc::set_handler(|| {
-        if STOP.swap(true, Ordering::Relaxed) || AT_ONCE.load(Ordering::Relaxed) {
+        let first = FIRST.get_or_init(Instant::now);
+        let again = STOP.swap(true, Ordering::Relaxed) && first.elapsed() > ONE_STOP;
+        if again || AT_ONCE.load(Ordering::Relaxed) {
             std::process::exit(130);
         }
     })?;

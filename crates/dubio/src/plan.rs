@@ -4,11 +4,12 @@ use std::io::Write;
 
 use anyhow::Result;
 use dubio_api::plan::{Settings, Standing, plan};
-use dubio_bench::memory;
 use dubio_bench::plan::PlannedRun;
 use dubio_bench::store::State;
+use dubio_bench::{gpu_memory, memory};
 use dubio_words::counted;
 
+use crate::device::EngineArgs;
 use crate::folders::{Folders, count};
 use crate::runs::duration;
 use crate::terminal;
@@ -28,6 +29,8 @@ pub(crate) struct Args {
     #[arg(long)]
     yes: bool,
     #[command(flatten)]
+    engine: EngineArgs,
+    #[command(flatten)]
     folders: Folders,
 }
 
@@ -35,6 +38,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let plan = plan(&Settings {
         suite: args.suite.clone(),
         count: count(args.yes),
+        engine: args.engine.choice(),
         places: args.folders.plain(),
     })?;
     let mut out = terminal::stdout();
@@ -70,14 +74,20 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let to_do = plan.runs.iter().filter(|standing| standing.state != State::Finished);
     let to_do = to_do.map(|standing| &standing.run);
     let seconds = to_do.clone().fold(0.0, |sum, run| sum + run.cost.seconds);
-    let largest = to_do.clone().map(memory::estimate).max().unwrap_or(0);
+    let largest = |bytes: fn(&PlannedRun) -> u64| {
+        to_do.clone().map(bytes).max().unwrap_or(0).div_ceil(1_000_000)
+    };
+    let on_gpu = match largest(gpu_memory::estimate) {
+        0 => String::new(),
+        megabytes => format!(" and {megabytes} MB of GPU memory"),
+    };
     writeln!(
         out,
-        "\n{}, {} to do: about {} of one core, up to {} MB each. --json shows every setting.",
+        "\n{}, {} to do: about {} of one core, up to {} MB{on_gpu} each. --json shows every setting.",
         counted(plan.runs.len(), "run"),
-        to_do.count(),
+        to_do.clone().count(),
         duration(seconds),
-        largest.div_ceil(1_000_000)
+        largest(memory::estimate)
     )?;
     for (label, left) in &plan.open {
         writeln!(out, "{label} runs when its search is done: {} left.", counted(*left, "trial"))?;

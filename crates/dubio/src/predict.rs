@@ -21,7 +21,7 @@ use dubio_progress::Progress;
 use dubio_random::stream::Stream;
 use dubio_words::counted;
 
-use crate::device::Device;
+use crate::device::EngineArgs;
 use crate::progress::Bar;
 use crate::terminal;
 
@@ -70,9 +70,8 @@ pub(crate) struct Args {
     /// Seed of the augmentations.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Where to predict: the processor, an NVIDIA GPU, or a GPU if there is one.
-    #[arg(long, value_enum, default_value_t)]
-    device: Device,
+    #[command(flatten)]
+    engine: EngineArgs,
 }
 
 #[derive(Clone)]
@@ -123,7 +122,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let progress = Bar::new();
     progress.start("predicting", args.weights.len() * passes * images.len());
     let stream = Stream::root(args.seed).child("augment");
-    let engine = args.device.engine()?;
+    let engine = args.engine.engine()?;
     let mut logits = Vec::new();
     for path in &args.weights {
         let point = read_weights(&engine, &network, path)?;

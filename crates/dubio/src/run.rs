@@ -9,6 +9,7 @@ use dubio_api::run::{Ran, Settings, run as run_suite};
 use dubio_predictions::write_whole;
 use dubio_words::counted;
 
+use crate::device::EngineArgs;
 use crate::first_look::first_look;
 use crate::folders::{Folders, count};
 use crate::interrupt::{Stopped, same_command, stopper};
@@ -47,6 +48,8 @@ pub(crate) struct Args {
     #[arg(long)]
     yes: bool,
     #[command(flatten)]
+    engine: EngineArgs,
+    #[command(flatten)]
     folders: Folders,
     #[command(flatten)]
     slurm: SlurmArgs,
@@ -80,6 +83,7 @@ impl Args {
             only: self.only.clone(),
             report: self.report.clone(),
             count: count(self.yes),
+            engine: self.engine.choice(),
             places: self.folders.plain(),
             slurm: self.on.map(|On::Slurm| self.slurm.options()),
             program: std::env::current_exe()?,

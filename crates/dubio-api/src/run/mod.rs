@@ -20,7 +20,7 @@ use crate::error::{guard, refuse};
 use crate::report::study_of_plan;
 use crate::score::RunScore;
 use crate::scores::{Extent, asked, badness, scores};
-use crate::suite::{Count, Places, suite};
+use crate::suite::{Count, EngineChoice, Places, suite};
 use crate::{Error, destination};
 use execute::execute;
 use only::chosen;
@@ -45,6 +45,8 @@ pub struct Settings {
     pub report: Option<PathBuf>,
     /// Whether more than a hundred thousand runs are meant.
     pub count: Count,
+    /// Where networks run, instead of what the suite says.
+    pub engine: EngineChoice,
     /// Where runs and data sets are.
     pub places: Places,
     /// What is asked of Slurm; `None` for this machine.
@@ -62,6 +64,7 @@ impl Default for Settings {
             only: Vec::new(),
             report: None,
             count: Count::Usual,
+            engine: EngineChoice::default(),
             places: Places::default(),
             slurm: None,
             program: PathBuf::from("dubio"),
@@ -115,7 +118,7 @@ pub fn run(
         if settings.jobs == Some(0) {
             refuse!("jobs must be at least 1, got 0");
         }
-        let suite = suite(&settings.suite, settings.count)?;
+        let suite = suite(&settings.suite, settings.count, settings.engine)?;
         if let Some(path) = &settings.report {
             destination::check(path)?;
             destination::keep(&[PathBuf::from(&settings.suite)], &[path])?;

@@ -4,6 +4,7 @@ use std::io;
 
 use dubio_data::own::{self, Own};
 use dubio_infer::recipe::Recipe;
+use dubio_nn::{Device, Precision};
 use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +40,12 @@ pub struct Settings {
     pub recipe: Recipe,
     /// Seed of everything random.
     pub seed: u64,
+    /// Where the network is trained and run: bytes are the same on the same kind of device.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub device: Device,
+    /// How precisely a GPU multiplies.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub precision: Precision,
     /// What is learnt from, where it is not the whole training set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub learn: Option<Learn>,
@@ -64,6 +71,11 @@ pub struct Searched {
     pub validation: f64,
     /// The best trial's run.
     pub best: String,
+}
+
+/// Settings that came later are left out at their default, so that runs of before keep their ids.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl PlannedRun {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Convergence, convergence, infinite};
 use crate::members::{Form, Members, each_row};
-use crate::numeric::normal::log_density;
+use crate::numeric::normal::{log_density, quantile};
 use crate::numeric::transcendental::logsumexp;
 
 /// Convergence of the samples of a posterior.
@@ -14,6 +14,10 @@ pub struct Diagnosis {
     pub chains: usize,
     /// Draws of a chain.
     pub draws: usize,
+    /// R-hat above which there is a warning: 1.1, or more where chains are so short that independent draws
+    /// would often exceed it.
+    #[serde(with = "infinite")]
+    pub rhat_limit: f64,
     /// Over examples, of the probability of the label or of the predicted mean; `None` where nothing varies, or
     /// chains are too short.
     pub predictions: Option<Spread>,
@@ -34,8 +38,8 @@ pub struct Spread {
     pub rhat_max: f64,
     /// Fraction of R-hat above 1.01, which Vehtari et al. allow.
     pub above_101: f64,
-    /// Fraction of R-hat above 1.1, where chains plainly disagree.
-    pub above_110: f64,
+    /// Fraction of R-hat above the limit, where chains plainly disagree.
+    pub above_limit: f64,
     /// Median effective sample size in the bulk.
     pub ess_bulk_median: f64,
     /// The smallest.
@@ -46,9 +50,9 @@ pub struct Spread {
     pub ess_tail_min: f64,
 }
 
-/// R-hat above which chains plainly disagree.
+/// R-hat above which long chains plainly disagree.
 const PLAINLY: f64 = 1.1;
-/// Fraction of predictions that may be above it by chance.
+/// Fraction of predictions that may be above the limit by chance.
 const CHANCE: f64 = 0.05;
 /// Examples that are looked at, evenly spaced.
 const EXAMPLES: usize = 1000;
@@ -56,13 +60,14 @@ const EXAMPLES: usize = 1000;
 impl Diagnosis {
     /// What a user must know before trusting the samples, and what to do about it.
     pub fn warnings(&self) -> Vec<String> {
-        let apart = self.predictions.as_ref().filter(|all| all.above_110 > CHANCE);
-        let loss = self.loss.filter(|loss| loss.rhat > PLAINLY);
+        let apart = self.predictions.as_ref().filter(|all| all.above_limit > CHANCE);
+        let loss = self.loss.filter(|loss| loss.rhat > self.rhat_limit);
         let mut found = Vec::new();
         if let Some(all) = apart {
             found.push(format!(
-                "R-hat is above {PLAINLY} for {:.0} % of the predictions (up to {:.2})",
-                100.0 * all.above_110,
+                "R-hat is above {:.2} for {:.0} % of the predictions (up to {:.2})",
+                self.rhat_limit,
+                100.0 * all.above_limit,
                 all.rhat_max
             ));
         }
@@ -74,8 +79,7 @@ impl Diagnosis {
         }
         let chains = if self.chains == 1 { "the chain has" } else { "the chains have" };
         vec![format!(
-            "{chains} not converged: {}; run a longer `burn_in` and more `samples`, or begin at trained weights with \
-             `warm_up`",
+            "{chains} not converged: {}; run longer chains, or begin at trained weights (`warm_up`)",
             found.join(", and ")
         )]
     }
@@ -136,10 +140,35 @@ fn diagnosis(
     let all: Vec<Convergence> =
         predicted.iter().filter_map(|draws| convergence(draws, chains)).collect();
     let draws = count / chains.max(1);
-    Diagnosis { chains, draws, predictions: spread(&all), loss: convergence(&losses, chains) }
+    let rhat_limit = PLAINLY.max(by_chance(chains, draws));
+    let predictions = spread(&all, rhat_limit);
+    Diagnosis { chains, draws, rhat_limit, predictions, loss: convergence(&losses, chains) }
 }
 
-fn spread(all: &[Convergence]) -> Option<Spread> {
+/// R-hat that independent normal draws exceed with a probability of about 0.01.
+///
+/// For m half-chains of h draws R-hat^2 is (h - 1)/h + F/h, where F has the F distribution with m - 1 and
+/// m (h - 1) degrees of freedom. R-hat is the larger of two such values, so F is taken at 0.995, by the
+/// approximation of Wilson and Hilferty (Paulson 1942).
+fn by_chance(chains: usize, draws: usize) -> f64 {
+    let (halves, half) = (2.0 * chains as f64, (draws / 2) as f64);
+    if half < 2.0 {
+        return PLAINLY;
+    }
+    let z = quantile(0.995);
+    let (over, under) = (2.0 / (9.0 * (halves - 1.0)), 2.0 / (9.0 * halves * (half - 1.0)));
+    // ((1 - under) u - (1 - over))^2 = z^2 (under u^2 + over), where F = u^3.
+    let a = (1.0 - under).powi(2) - z * z * under;
+    let b = (1.0 - under) * (1.0 - over);
+    let c = (1.0 - over).powi(2) - z * z * over;
+    if a <= 0.0 {
+        return f64::INFINITY; // a handful of draws: any R-hat may be chance
+    }
+    let u = (b + (b * b - a * c).sqrt()) / a;
+    ((half - 1.0 + u.powi(3)) / half).sqrt()
+}
+
+fn spread(all: &[Convergence], limit: f64) -> Option<Spread> {
     let sorted = |of: fn(&Convergence) -> f64| {
         let mut values: Vec<f64> = all.iter().map(of).collect();
         values.sort_by(f64::total_cmp);
@@ -153,7 +182,7 @@ fn spread(all: &[Convergence]) -> Option<Spread> {
         rhat_median: middle(&rhat),
         rhat_max: rhat[rhat.len() - 1],
         above_101: above(1.01),
-        above_110: above(PLAINLY),
+        above_limit: above(limit),
         ess_bulk_median: middle(&bulk),
         ess_bulk_min: bulk[0],
         ess_tail_median: middle(&tail),

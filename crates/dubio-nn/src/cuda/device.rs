@@ -18,6 +18,7 @@ use cudarc::nvrtc::{CompileError, CompileOptions, compile_ptx_with_opts};
 
 use super::error::Error;
 use super::libraries;
+use crate::device::Precision;
 
 /// Source of the kernels, compiled for the GPU that is there when it is first used.
 const SOURCE: &str = concat!(
@@ -83,6 +84,8 @@ pub(super) struct Device {
     recording: RwLock<()>,
     /// One call at a time: a handle is not to be shared by threads.
     blas: Mutex<blas::cublasHandle_t>,
+    /// How cuBLAS multiplies.
+    compute: blas::cublasComputeType_t,
     /// What the GPU is called.
     pub(super) name: String,
 }
@@ -100,11 +103,11 @@ impl fmt::Debug for Device {
 
 impl Device {
     /// The GPU of this number, if there is one and the libraries that it takes.
-    pub(super) fn open(ordinal: usize) -> Result<Arc<Self>, Error> {
+    pub(super) fn open(ordinal: usize, precision: Precision) -> Result<Arc<Self>, Error> {
         libraries::load()?;
-        let count = CudaContext::device_count().map_err(Error::driver)?;
-        if ordinal >= count as usize {
-            return Err(Error::NoSuchDevice { ordinal, count: count as usize });
+        let count = Self::count()?;
+        if ordinal >= count {
+            return Err(Error::NoSuchDevice { ordinal, count });
         }
         let context = CudaContext::new(ordinal).map_err(Error::driver)?;
         let name = context.name().map_err(Error::driver)?;
@@ -122,13 +125,32 @@ impl Device {
             blas::cublasSetWorkspace_v2(handle, workspace as *mut c_void, WORKSPACE)
                 .result()
                 .map_err(Error::blas)?;
-            blas::cublasSetMathMode(handle, blas::cublasMath_t::CUBLAS_DEFAULT_MATH)
-                .result()
-                .map_err(Error::blas)?;
             let (functions, recording) = (Mutex::default(), RwLock::default());
             let blas = Mutex::new(handle);
-            Ok(Arc::new(Self { context, stream, functions, module, recording, blas, name }))
+            let compute = compute(precision);
+            Ok(Arc::new(Self {
+                context,
+                stream,
+                functions,
+                module,
+                recording,
+                blas,
+                compute,
+                name,
+            }))
         }
+    }
+
+    /// How many the driver sees.
+    pub(super) fn count() -> Result<usize, Error> {
+        CudaContext::device_count().map(|count| count as usize).map_err(Error::driver)
+    }
+
+    /// Bytes of the memory of the GPU of this number that are free.
+    pub(super) fn free_bytes_of(ordinal: usize) -> Result<u64, Error> {
+        let context = CudaContext::new(ordinal).map_err(Error::driver)?;
+        context.bind_to_thread().map_err(Error::driver)?;
+        driver::mem_get_info().map(|(free, _)| free as u64).map_err(Error::driver)
     }
 
     /// Makes the GPU this thread's. While another thread records, this one waits: the stream is one.
@@ -136,6 +158,12 @@ impl Device {
         self.check(self.context.bind_to_thread());
         let recording = RECORDING.get();
         (!recording).then(|| self.recording.read().expect("no thread died recording"))
+    }
+
+    /// Bytes of its memory that are free, where the driver tells.
+    pub(super) fn free_bytes(&self) -> Option<u64> {
+        let _own = self.bind();
+        driver::mem_get_info().ok().map(|(free, _)| free as u64)
     }
 
     /// Records what a function asks of the device, without doing it.
@@ -224,21 +252,26 @@ impl Device {
         let [m, n, k] = [m, n, k].map(|side| side as i32);
         // SAFETY: places hold as many numbers as the sides say; the handle is held alone.
         let status = unsafe {
-            blas::cublasSgemm_v2(
+            blas::cublasGemmEx(
                 *handle,
                 op_b,
                 op_a,
                 n,
                 m,
                 k,
-                &alpha,
-                b.0 as *const f32,
+                (&raw const alpha).cast(),
+                b.0 as *const c_void,
+                blas::cudaDataType_t::CUDA_R_32F,
                 width_b as i32,
-                a.0 as *const f32,
+                a.0 as *const c_void,
+                blas::cudaDataType_t::CUDA_R_32F,
                 width_a as i32,
-                &beta,
-                c.0 as *mut f32,
+                (&raw const beta).cast(),
+                c.0 as *mut c_void,
+                blas::cudaDataType_t::CUDA_R_32F,
                 n,
+                self.compute,
+                blas::cublasGemmAlgo_t::CUBLAS_GEMM_DEFAULT,
             )
         };
         status.result().unwrap_or_else(|error| panic!("{}: {}", self.name, Error::blas(error)));
@@ -284,6 +317,15 @@ impl Device {
             self.check(unsafe { driver::stream::synchronize(self.stream) });
         }
         values
+    }
+}
+
+/// How cuBLAS multiplies at a precision.
+fn compute(precision: Precision) -> blas::cublasComputeType_t {
+    match precision {
+        Precision::F32 => blas::cublasComputeType_t::CUBLAS_COMPUTE_32F,
+        Precision::Tf32 => blas::cublasComputeType_t::CUBLAS_COMPUTE_32F_FAST_TF32,
+        Precision::Bf16 => blas::cublasComputeType_t::CUBLAS_COMPUTE_32F_FAST_16BF,
     }
 }
 

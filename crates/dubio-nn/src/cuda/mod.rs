@@ -21,6 +21,7 @@ pub use error::Error;
 pub use model::CudaModel;
 pub use vector::CudaVector;
 
+use crate::device::Precision;
 use crate::engine::Engine;
 use crate::examples::Examples;
 use crate::network::Network;
@@ -32,14 +33,34 @@ pub struct Cuda(Arc<Device>);
 
 impl Cuda {
     /// The GPU of this number, from 0.
-    pub fn open(ordinal: usize) -> Result<Self, Error> {
-        Device::open(ordinal).map(Self)
+    pub fn open(ordinal: usize, precision: Precision) -> Result<Self, Error> {
+        Device::open(ordinal, precision).map(Self)
+    }
+
+    /// Bytes of its memory that are free, where the driver tells.
+    pub fn free_bytes(&self) -> Option<u64> {
+        self.0.free_bytes()
     }
 
     /// What the GPU is called.
     pub fn name(&self) -> &str {
         &self.0.name
     }
+}
+
+/// Whether a GPU can be used: an error says what is missing.
+pub fn look() -> Result<(), Error> {
+    libraries::load()?;
+    match Device::count()? {
+        0 => Err(Error::NoDevice),
+        _ => Ok(()),
+    }
+}
+
+/// Bytes of the first GPU's memory that are free.
+pub fn free_bytes() -> Result<u64, Error> {
+    look()?;
+    Device::free_bytes_of(0)
 }
 
 /// Compiles every kernel for a kind of GPU, `compute_90`, which takes NVRTC and no GPU.

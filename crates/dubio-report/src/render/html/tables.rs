@@ -55,8 +55,17 @@ fn write_head(out: &mut String, class: &str, name: &str, arrow: &str, summary: &
         out,
         "<th scope=\"col\"{class} aria-sort=\"none\"><button type=\"button\"{title}>{}\
          <span aria-hidden=\"true\"> {arrow}</span><span class=\"unseen\">{spoken}</span></button></th>",
-        escaped(name)
+        breakable(name)
     );
+}
+
+/// A name that a narrow column may break after its dots, underscores and hyphens.
+fn breakable(name: &str) -> String {
+    let mut out = escaped(name);
+    for mark in [".", "_", "-"] {
+        out = out.replace(mark, &format!("{mark}<wbr>"));
+    }
+    out
 }
 
 fn write_row(out: &mut String, row: &Line) {
