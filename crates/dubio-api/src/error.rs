@@ -22,7 +22,7 @@ pub enum Error {
     Plan(#[from] dubio_bench::plan::Error),
     /// A GPU that cannot be used.
     #[error(transparent)]
-    Gpu(#[from] dubio_nn::cuda::Error),
+    Gpu(#[from] dubio_bench::gpu_memory::GpuError),
     /// Slurm does not take the runs.
     #[error(transparent)]
     Slurm(#[from] dubio_bench::slurm::Error),

@@ -1,6 +1,7 @@
 //! How much of a GPU's memory a run takes.
 
 use dubio_data::sets;
+pub use dubio_nn::cuda::{Error as GpuError, free_bytes};
 use dubio_nn::layer::Layer;
 use dubio_nn::network::Network;
 use dubio_nn::{Device, networks};

@@ -15,6 +15,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub use dubio_nn::{Device, Precision};
+
 mod checked;
 mod data_names;
 pub mod decision;

@@ -14,11 +14,11 @@ const COUNTS: usize = 12;
 ///
 /// Independent Poisson counts of mean 1 are, given that they sum to `n`, the counts of `n` draws.
 /// So each is drawn on its own, from 32 bits, and a sum that came out otherwise, by some `sqrt(n)`,
-/// is mended: what is missing is drawn one by one, of what is too much any one is put back.
+/// is corrected: what is missing is drawn one by one, of what is too much any one is put back.
 pub(crate) fn draw(counts: &mut [[Count; LANES]], generator: &mut impl Rng) {
     let sums = poisson(&limits(), counts, Generators::seeded(generator));
     for (lane, sum) in sums.into_iter().enumerate() {
-        mend(counts, lane, sum as usize, generator);
+        correct(counts, lane, sum as usize, generator);
     }
 }
 
@@ -69,7 +69,7 @@ fn count_reached(limits: &[u32], bits: &[u32; LANES], reached: &mut [u32; LANES]
 }
 
 /// Makes a lane's counts sum to their number.
-fn mend(counts: &mut [[Count; LANES]], lane: usize, sum: usize, generator: &mut impl Rng) {
+fn correct(counts: &mut [[Count; LANES]], lane: usize, sum: usize, generator: &mut impl Rng) {
     let size = counts.len();
     for _ in sum..size {
         let count = &mut counts[below(generator, size as u64) as usize][lane];

@@ -41,9 +41,18 @@ impl Format {
             [b'P', b'A', b'R', b'1', ..] => Self::Parquet,
             // The length of the header, which is below 2^24, and then JSON.
             [_, _, _, 0, 0, 0, 0, 0, b'{'] => Self::Safetensors,
-            _ => Self::Text(b','),
+            _ => Self::Text(separator(&bytes.head(FIRST_LINE)?)),
         })
     }
+}
+
+/// Bytes in which the first line of a table says what separates its columns.
+const FIRST_LINE: usize = 4096;
+
+/// What separates the columns of a table that begins so: tabs where there are any and no commas.
+fn separator(head: &[u8]) -> u8 {
+    let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    if line.contains(&b'\t') && !line.contains(&b',') { b'\t' } else { b',' }
 }
 
 fn extension(path: &Path) -> String {

@@ -36,6 +36,7 @@ mod npy;
 mod npz;
 mod parquet;
 mod predictions;
+mod read_table;
 mod regression;
 mod safetensors;
 mod shapes;
@@ -56,11 +57,12 @@ pub use groups::Groups;
 pub use guard::guarded;
 pub use note::Note;
 pub use predictions::{Classification, Predictions};
+pub use read_table::read_text_table;
 pub use regression::{Regression, RegressionKind};
 pub use source::Source;
 #[cfg(unix)]
 pub use spill::SpillFile;
-pub use text_table::{TextTable, read_text_table};
+pub use text_table::TextTable;
 pub use write::{Floats, Output, write, write_whole};
 
 use std::collections::BTreeMap;

@@ -11,17 +11,17 @@ function download(name, address) {
   link.click();
 }
 
-async function picture(plot) {
+async function drawing(plot) {
   if (!views.has(plot)) await draw(plot);
   const page = getComputedStyle(document.body).backgroundColor;
   const svg = coloured(await views.get(plot).view.toSVG());
-  // A picture that is put elsewhere has the page's colour behind it, or dark letters would stand on dark.
+  // An image that is saved has the page's colour behind it, or dark letters would stand on dark.
   return svg.replace(/(<svg[^>]*>)/, `$1<rect width="100%" height="100%" fill="${page}"/>`);
 }
 
 async function save(plot, format) {
   const name = `${plot.dataset.figure.replace(/^c\d+-/, "")}.${format}`;
-  const address = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(await picture(plot))}`;
+  const address = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(await drawing(plot))}`;
   if (format === "svg") return download(name, address);
   const image = new Image();
   image.src = address;

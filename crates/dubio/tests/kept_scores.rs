@@ -45,7 +45,7 @@ fn results_are_the_same_with_and_without_what_was_kept() {
     for damage in [truncate, empty, flip_a_digit, of_another_run, forget] {
         kept(&study).iter().for_each(|(path, bytes)| damage(&study, path, bytes));
         assert!(first == results(&study), "worked out again");
-        assert!(files == kept(&study), "and mended");
+        assert!(files == kept(&study), "and repaired");
     }
     let all = csv(&study);
     assert!(all.lines().count() > 100 && all == csv(&study), "read");

@@ -3,13 +3,14 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use dubio_bench::Device;
 use dubio_bench::executor::{Ended, StudyProgress};
+use dubio_bench::gpu_memory::free_bytes;
 use dubio_bench::local::Local;
 use dubio_bench::memory;
 use dubio_bench::plan::PlannedRun;
 use dubio_bench::slurm::{self, Options, Submitted, Worker};
 use dubio_bench::store::Store;
-use dubio_nn::{Device, cuda};
 
 use super::{ROOM, Settings};
 use crate::Error;
@@ -41,7 +42,7 @@ pub(super) fn execute(
         // Whoever says how many knows how much they take.
         room: match settings.jobs {
             Some(_) => [None, None],
-            None => [room(), if on_gpu { Some(cuda::free_bytes()?) } else { None }],
+            None => [room(), if on_gpu { Some(free_bytes()?) } else { None }],
         },
     };
     let cannot = |e| Error::Unfit(format!("cannot run in {}: {e}; {ROOM}", runs.display()));

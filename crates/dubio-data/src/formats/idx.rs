@@ -1,4 +1,4 @@
-//! IDX, the format of MNIST and its kin: two zero bytes, the type (8 for unsigned bytes), the
+//! IDX, the format of MNIST and sets like it: two zero bytes, the type (8 for unsigned bytes), the
 //! number of axes, the length of each axis as a big-endian u32, then the bytes, last axis fastest.
 //! LeCun, Cortes and Burges, "The MNIST database", <http://yann.lecun.com/exdb/mnist/>.
 

@@ -17,7 +17,7 @@ pub(crate) fn ood(chapter: &Chapter<'_>) -> Option<Figure> {
     let data = points(chapter, &sets).unless_empty()?;
     let choices = vec![Choice::new("ood", "OOD set", &sets)];
     Some(Figure {
-        id: "foreign", // part of file names and addresses
+        id: "ood",
         title: "Uncertainty on out-of-distribution inputs".into(),
         how: "Histograms of the predictive entropy: blue for the test set, orange for out-of-distribution inputs. The \
               further the orange lies to the right of the blue, the better OOD inputs can be detected. (Heights on a \

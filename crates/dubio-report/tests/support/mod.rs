@@ -105,9 +105,9 @@ fn finished(method: usize, seed: u64, size: &Size) -> Finished {
             views.push(View::classified(&split, &examples));
         }
     }
-    let (foreign, _) = logits(&stream.child("foreign"), 0.0);
+    let (ood, _) = logits(&stream.child("foreign"), 0.0);
     let outside =
-        Uncertainties::of(&pool(&source(foreign), Form::Logits, &|_| ()).expect("plain numbers"));
+        Uncertainties::of(&pool(&source(ood), Form::Logits, &|_| ()).expect("plain numbers"));
     rows.extend(scorecard::ood("far", &inside, &outside, &test).into_iter().map(row("test")));
     views.push(View::ood("ood.far", CLASSES, &inside, &outside));
     let record = serde_json::json!({"settings": {"seed": seed, "note": "</script><b>&"}});

@@ -49,10 +49,12 @@ pub(crate) fn predictions(folder: &Path, random: &mut Random, change: Change) ->
         fs::write(&path, bytes).expect("written");
         path
     };
-    match random.below(4) {
+    match random.below(6) {
         0 => write("p.npz", change(npy::stored(&encoded), random)),
         1 => write("p.npz", change(npy::deflated(&encoded), random)),
         2 => write("p.safetensors", change(safetensors(&arrays), random)),
+        3 => write("p.csv", change(table(&arrays, ","), random)),
+        4 => write("p.tsv", change(table(&arrays, "\t"), random)),
         _ => {
             let path = folder.join("p");
             fs::create_dir(&path).expect("a folder");
@@ -64,6 +66,39 @@ pub(crate) fn predictions(folder: &Path, random: &mut Random, change: Change) ->
             path
         }
     }
+}
+
+/// A column for each member and class, a line for each example.
+fn table(arrays: &[(&str, &str, Vec<usize>, Vec<f64>)], separator: &str) -> Vec<u8> {
+    let mut columns: Vec<(String, Vec<f64>)> = Vec::new();
+    for (name, _, shape, values) in arrays {
+        match shape[..] {
+            [_] => columns.push((name.trim_end_matches('s').to_string(), values.clone())),
+            [_, rows] => {
+                let each = values.chunks(rows).enumerate();
+                columns.extend(each.map(|(member, v)| (format!("{name}.{member}"), v.to_vec())));
+            }
+            [members, rows, classes] => {
+                for (member, class) in (0..members).flat_map(|m| (0..classes).map(move |c| (m, c)))
+                {
+                    let start = member * rows * classes + class;
+                    let column =
+                        values[start..].iter().step_by(classes).take(rows).copied().collect();
+                    columns.push((format!("{name}.{member}.{class}"), column));
+                }
+            }
+            _ => unreachable!("up to three axes"),
+        }
+    }
+    let rows = columns[0].1.len();
+    let head: Vec<&str> = columns.iter().map(|(name, _)| &name[..]).collect();
+    let mut text = head.join(separator) + "\n";
+    for row in 0..rows {
+        let cells: Vec<String> =
+            columns.iter().map(|(_, values)| values[row].to_string()).collect();
+        text += &(cells.join(separator) + "\n");
+    }
+    text.into_bytes()
 }
 
 fn safetensors(arrays: &[(&str, &str, Vec<usize>, Vec<f64>)]) -> Vec<u8> {

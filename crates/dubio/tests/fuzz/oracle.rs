@@ -26,8 +26,59 @@ pub(crate) fn read(path: &Path) -> Option<Arrays> {
     let bytes = std::fs::read(path).ok()?;
     match path.extension()?.to_str()? {
         "npz" => npz(bytes),
+        "csv" => table(&bytes, ','),
+        "tsv" => table(&bytes, '\t'),
         _ => safetensors(&bytes),
     }
+}
+
+/// Only tables as plain as they can be: no quotes, and every column under the name that it was written with.
+fn table(bytes: &[u8], separator: char) -> Option<Arrays> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let mut lines = text.lines().map(|line| line.split(separator).collect::<Vec<&str>>());
+    let head = lines.next()?;
+    let rows: Vec<Vec<f64>> = lines
+        .map(|line| line.iter().map(|cell| cell.parse().ok()).collect())
+        .collect::<Option<_>>()?;
+    if rows.is_empty() || rows.iter().any(|row| row.len() != head.len()) {
+        return None;
+    }
+    // By name and member, the columns in the order of their classes.
+    let mut found: BTreeMap<(&str, usize), Vec<usize>> = BTreeMap::new();
+    for (column, name) in head.iter().enumerate() {
+        let mut parts = name.split('.');
+        let (stem, member) = (parts.next()?, parts.next().map_or(Some(0), |n| n.parse().ok())?);
+        let class: usize = parts.next().map_or(Some(0), |n| n.parse().ok())?;
+        let columns = found.entry((stem, member)).or_default();
+        if class != columns.len() || parts.next().is_some() {
+            return None;
+        }
+        columns.push(column);
+    }
+    let mut arrays = Arrays::new();
+    for ((stem, member), columns) in found {
+        let (name, axes) = match stem {
+            "label" => ("labels", 1),
+            "target" => ("targets", 1),
+            "mean" | "std" => (stem, 2),
+            "probs" | "logits" | "log_probs" => (stem, 3),
+            _ => return None,
+        };
+        let array = arrays.entry(name.to_string()).or_insert(Array {
+            shape: match axes {
+                1 => vec![rows.len()],
+                2 => vec![0, rows.len()],
+                _ => vec![0, rows.len(), columns.len()],
+            },
+            values: Vec::new(),
+        });
+        if axes > 1 {
+            (array.shape[0] == member).then_some(())?;
+            array.shape[0] += 1;
+        }
+        array.values.extend(rows.iter().flat_map(|row| columns.iter().map(|column| row[*column])));
+    }
+    Some(arrays)
 }
 
 /// Only what can be read whole, its checksum included.
