@@ -75,7 +75,8 @@ pub enum Count {
 }
 
 /// Where networks run, instead of what the suite says.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
 pub struct EngineChoice {
     /// The processor or a GPU.
     pub device: Option<Device>,

@@ -4,7 +4,7 @@
 //! data = ["digits", "mine.csv:target=price", { path = "mine.csv", target = "price", test = 0.2 }]
 //! ```
 
-use dubio_data::own::Own;
+use dubio_data::sets::own::Own;
 use serde_json::Value;
 use toml::Spanned;
 use toml::de::DeValue;

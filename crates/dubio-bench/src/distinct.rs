@@ -5,8 +5,8 @@ use std::fmt::Display;
 use std::ops::Range;
 use std::sync::Arc;
 
-use dubio_data::own::{self, Own};
 use dubio_data::sets;
+use dubio_data::sets::own::{self, Own};
 
 use crate::entry::{Choice, Entry};
 use crate::mistakes::Collector;

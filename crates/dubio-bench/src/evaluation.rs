@@ -1,6 +1,6 @@
 //! What a run predicts.
 
-use dubio_data::own::{self, Own};
+use dubio_data::sets::own::{self, Own};
 use dubio_infer::attack::Attack;
 use dubio_infer::augment::Augmentation;
 use serde::{Deserialize, Serialize};

@@ -7,8 +7,8 @@ mod task;
 use std::path::Path;
 
 use dubio_data::dataset::{Answers, Dataset, Inputs};
-use dubio_data::own::{self, Own};
 use dubio_data::sets;
+use dubio_data::sets::own::{self, Own};
 use dubio_infer::recipe::Recipe;
 use dubio_nn::{Device, Precision};
 use sha2::{Digest, Sha256};

@@ -2,7 +2,8 @@
 //!
 //! It follows from what there is: methods and their settings, networks, sets, shifts, scores.
 
-use dubio_data::{own, sets, shifts};
+use dubio_data::sets::{self, own};
+use dubio_data::shifts;
 use dubio_infer::Error;
 use dubio_infer::attack::Rule;
 use dubio_infer::methods::CARDS;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use dubio_data::dataset::{Dataset, Inputs};
-use dubio_data::own;
+use dubio_data::sets::own;
 use dubio_data::sets::{self, Part};
 use dubio_data::shifts;
 use dubio_infer::clock::{Clock, Seconds};

@@ -1,7 +1,7 @@
 //! Data sets: formats, sets, transforms and shifts.
 //!
 //! [`sets`] knows them by name and loads a part of one as a [`dataset::Dataset`]; [`formats`] reads
-//! the files, believing no size that they claim; [`own`] reads a user's own data; [`fetch`] gets them and [`check`] compares them
+//! the files, believing no size that they claim; [`sets::own`] reads a user's own data; [`fetch`] gets them and [`check`] compares them
 //! with what was published, below the folder that [`folder`] names. Loading never downloads.
 //!
 //! ```
@@ -19,7 +19,6 @@ mod error;
 pub mod fetch;
 pub mod folder;
 pub mod formats;
-pub mod own;
 pub mod sets;
 pub mod shifts;
 pub mod transforms;

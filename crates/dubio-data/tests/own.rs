@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use dubio_data::dataset::{Answers, Dataset, Inputs};
-use dubio_data::own::look::look;
-use dubio_data::own::{self, Own};
+use dubio_data::sets::own::look::look;
+use dubio_data::sets::own::{self, Own};
 use dubio_data::sets::{self, Part};
 
 fn written(files: &[(&str, &str)]) -> tempfile::TempDir {

@@ -1,4 +1,4 @@
-//! Where networks are trained and run, and how precisely a GPU multiplies.
+//! Where networks are trained and run.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::cuda;
+use crate::precision::Precision;
 use crate::single::Single;
 
 /// Where a network is trained and run.
@@ -19,19 +20,6 @@ pub enum Device {
     Cuda,
     /// A GPU if there is one, otherwise the processor.
     Auto,
-}
-
-/// How precisely a GPU multiplies matrices. Everything else is in single precision, and so are all sums.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Precision {
-    /// Single precision.
-    #[default]
-    F32,
-    /// TensorFloat-32: factors are rounded to 10 bits of mantissa.
-    Tf32,
-    /// bfloat16: factors are rounded to 7 bits of mantissa.
-    Bf16,
 }
 
 impl Device {
@@ -58,18 +46,7 @@ impl Device {
     }
 }
 
-impl Precision {
-    /// Every name.
-    pub const NAMES: [&str; 3] = ["f32", "tf32", "bf16"];
-}
-
 impl fmt::Display for Device {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(Self::NAMES[*self as usize])
-    }
-}
-
-impl fmt::Display for Precision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(Self::NAMES[*self as usize])
     }
@@ -80,21 +57,7 @@ impl FromStr for Device {
 
     fn from_str(name: &str) -> Result<Self, String> {
         let all = [Self::Cpu, Self::Cuda, Self::Auto];
-        named(&all, name)
-            .ok_or_else(|| format!("no device is called `{name}`; use cpu, cuda or auto"))
+        let found = all.into_iter().find(|one| one.to_string().eq_ignore_ascii_case(name));
+        found.ok_or_else(|| format!("no device is called `{name}`; use cpu, cuda or auto"))
     }
-}
-
-impl FromStr for Precision {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        let all = [Self::F32, Self::Tf32, Self::Bf16];
-        named(&all, name)
-            .ok_or_else(|| format!("no precision is called `{name}`; use f32, tf32 or bf16"))
-    }
-}
-
-fn named<T: Copy + ToString>(all: &[T], name: &str) -> Option<T> {
-    all.iter().copied().find(|one| one.to_string().eq_ignore_ascii_case(name))
 }

@@ -18,7 +18,8 @@
 /// The processor in double precision, for checks.
 pub type Double = cpu::Cpu<f64>;
 
-pub use device::{Device, Precision};
+pub use device::Device;
+pub use precision::Precision;
 pub use single::Single;
 
 pub mod cpu;
@@ -33,6 +34,7 @@ mod mode;
 pub mod network;
 pub mod networks;
 pub mod parameter;
+pub mod precision;
 pub mod real;
 pub mod shape;
 pub mod single;

@@ -9,11 +9,11 @@ use dubio_random::stream::Stream;
 
 use crate::cpu::{self, Cpu, Flat};
 use crate::cuda::{self, Cuda, CudaData, CudaModel, CudaVector};
-use crate::device::Precision;
 use crate::engine::{At, Batch, Engine, Model, Point, Seed, Vector, Visited};
 use crate::examples::Examples;
 use crate::loss::Loss;
 use crate::network::Network;
+use crate::precision::Precision;
 
 /// A device.
 #[derive(Clone, Debug)]

@@ -2,13 +2,10 @@
 
 use std::io;
 use std::ops::Range;
-use std::path::Path;
-use std::sync::Arc;
 
-use crate::bytes::{BLOCK, Bytes, Memory};
+use crate::bytes::{BLOCK, Bytes};
 use crate::dtype::{Dtype, Integer, decode, whole};
-use crate::error::{Error, Fault};
-use crate::npy;
+use crate::error::Fault;
 
 /// An array of a predictions file.
 #[derive(Clone, Debug)]
@@ -69,21 +66,6 @@ impl Array {
     pub(crate) fn in_memory(bytes: Vec<u8>, dtype: Dtype, shape: &[usize]) -> Result<Self, Fault> {
         let shape: Vec<u64> = shape.iter().map(|&axis| axis as u64).collect();
         Self::new(Bytes::owned(bytes), dtype, &shape, Order::C)
-    }
-
-    /// An array in memory that is somebody else's, by the type that NumPy writes for it (`<f4`); it is named
-    /// in messages.
-    pub fn borrowed(
-        name: &str,
-        bytes: Arc<dyn Memory>,
-        dtype: &str,
-        shape: &[usize],
-        order: Order,
-    ) -> Result<Self, Error> {
-        let at = |fault: Fault| fault.at(Path::new("in memory"), name);
-        let dtype = npy::dtype(dtype).map_err(at)?;
-        let shape: Vec<u64> = shape.iter().map(|&axis| axis as u64).collect();
-        Self::new(Bytes::shared(bytes), dtype, &shape, order).map_err(at)
     }
 
     /// Length of each axis.

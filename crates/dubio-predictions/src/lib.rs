@@ -18,6 +18,7 @@
 //! ```
 
 mod array;
+mod borrowed;
 mod bytes;
 mod checksum;
 mod csv;

@@ -11,7 +11,7 @@ use clap::Subcommand;
 use dubio_data::check::{Status, check};
 use dubio_data::fetch::{Downloader, Progress, fetch};
 use dubio_data::folder::data_folder;
-use dubio_data::own;
+use dubio_data::sets::own;
 use dubio_data::sets::{self, Counts, File, Files, InputKind, Set};
 use dubio_words::counted;
 use indicatif::{ProgressBar, ProgressStyle};

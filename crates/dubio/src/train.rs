@@ -12,7 +12,7 @@ use dubio_bench::diagnosis::diagnosis;
 use dubio_bench::memory;
 use dubio_data::dataset::Dataset;
 use dubio_data::folder::data_folder;
-use dubio_data::own;
+use dubio_data::sets::own;
 use dubio_data::sets::{self, Halves, Name, Part};
 use dubio_infer::Error;
 use dubio_infer::augment::Augmentation;

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use dubio_data::own::{self, Own};
+use dubio_data::sets::own::{self, Own};
 use dubio_infer::recipe::Recipe;
 use dubio_nn::{Device, Precision};
 use serde::de::Error as _;

@@ -1,8 +1,8 @@
 //! What each method does with a data set: what it learns from, and what it predicts then.
 
 use dubio_data::dataset::{Answers, Dataset, Inputs};
-use dubio_data::own::{self, Own};
 use dubio_data::sets;
+use dubio_data::sets::own::{self, Own};
 
 use super::Error;
 use crate::evaluate::Evaluate;

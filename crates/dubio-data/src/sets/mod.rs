@@ -35,6 +35,7 @@ pub mod kmnist;
 pub mod mnist;
 mod name;
 pub mod notmnist;
+pub mod own;
 pub mod parabola;
 mod part;
 pub mod stl10;

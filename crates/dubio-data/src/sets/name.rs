@@ -4,9 +4,9 @@ use std::fmt;
 
 use dubio_words::{meant, nearest, or_all};
 
+use super::own::{self, Own};
 use crate::error::Error;
 use crate::formats::uci::Half;
-use crate::own::{self, Own};
 use crate::sets::part::{Kind, Part};
 use crate::sets::{Set, list};
 

@@ -18,7 +18,7 @@ use cudarc::nvrtc::{CompileError, CompileOptions, compile_ptx_with_opts};
 
 use super::error::Error;
 use super::libraries;
-use crate::device::Precision;
+use crate::precision::Precision;
 
 /// Source of the kernels, compiled for the GPU that is there when it is first used.
 const SOURCE: &str = concat!(

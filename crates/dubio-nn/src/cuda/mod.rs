@@ -21,10 +21,10 @@ pub use error::Error;
 pub use model::CudaModel;
 pub use vector::CudaVector;
 
-use crate::device::Precision;
 use crate::engine::Engine;
 use crate::examples::Examples;
 use crate::network::Network;
+use crate::precision::Precision;
 use device::Device;
 
 /// A GPU and its memory.

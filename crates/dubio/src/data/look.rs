@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use dubio_data::own::OPTIONS;
-use dubio_data::own::look::Look;
+use dubio_data::sets::own::OPTIONS;
+use dubio_data::sets::own::look::Look;
 use dubio_words::counted;
 use serde_json::{Map, Value, json};
 

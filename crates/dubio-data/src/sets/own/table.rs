@@ -1,7 +1,5 @@
 //! A table of examples: features, a target, perhaps groups and a split. Or a list of images.
 
-use std::collections::BTreeMap;
-
 use super::columns::{Columns, Content, is_missing, short};
 use super::mistakes::Mistakes;
 use super::options::Own;
@@ -175,11 +173,4 @@ fn side(cell: &str) -> Option<Side> {
         "test" | "testing" => Some(Side::Test),
         _ => None,
     }
-}
-
-/// Values of a column that are not missing, and how often each is there.
-pub(super) fn tally<'a>(cells: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, usize> {
-    let mut counts = BTreeMap::new();
-    cells.filter(|cell| !is_missing(cell)).for_each(|cell| *counts.entry(cell).or_default() += 1);
-    counts
 }

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::columns::{Columns, Content};
+use super::columns::{Columns, Content, tally};
 use super::mistakes::Mistakes;
 use super::options::Own;
-use super::table::tally;
 use super::whole::Seen;
 use crate::dataset::Answers;
 

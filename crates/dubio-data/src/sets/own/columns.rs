@@ -152,3 +152,10 @@ pub(super) fn is_missing(cell: &str) -> bool {
 pub(super) fn short(cell: &str) -> String {
     cell.chars().take(24).collect()
 }
+
+/// Values of a column that are not missing, and how often each is there.
+pub(super) fn tally<'a>(cells: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, usize> {
+    let mut counts = BTreeMap::new();
+    cells.filter(|cell| !is_missing(cell)).for_each(|cell| *counts.entry(cell).or_default() += 1);
+    counts
+}
