@@ -35,7 +35,7 @@ impl From<Error> for Failure {
             Error::Data(_) => "DataError",
             Error::Suite(_) | Error::Plan(_) => "SuiteError",
             Error::Stopped { .. } | Error::Unwatched { .. } => "KeyboardInterrupt",
-            Error::Unfit(_) => "SettingError",
+            Error::Unfit(_) | Error::Gpu(_) => "SettingError",
             Error::Slurm(_) | Error::File { .. } | Error::Store(_) => "FileError",
         };
         Self::new(kind, error)
