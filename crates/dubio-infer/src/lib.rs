@@ -22,7 +22,6 @@ pub mod fitted;
 mod head;
 pub mod layers;
 pub mod likelihood;
-mod linearised;
 pub mod lock;
 pub mod memory;
 pub mod methods;

@@ -7,11 +7,11 @@ use dubio_random::stream::Stream;
 use faer::{ColRef, Mat};
 use serde::{Deserialize, Serialize};
 
+use super::linearised::Linearised;
 use super::{Card, Scene, Settings, at_least_one};
 use crate::curvature::{Curvature, Eigen, LayerGradients, Structure};
 use crate::error::Error;
 use crate::likelihood::{Link, NOISE};
-use crate::linearised::Linearised;
 use crate::memory::Memory;
 use crate::posterior::{Posterior, Predictive};
 use crate::rule::{Draws, Rule};

@@ -8,13 +8,13 @@ use dubio_nn::network::Network;
 use dubio_random::stream::Stream;
 use serde::{Deserialize, Serialize};
 
+use super::linearised::Linearised;
 use super::prior_precision::{Evidence, PriorPrecision, SharedNoise};
 use super::sgd::{Descending, Sgd};
 use super::{Card, Scene, Settings, at_least_one};
 use crate::curvature::{Curvature, LayerGradients, Spectrum, Structure, Weights};
 use crate::error::Error;
 use crate::likelihood::{Link, NOISE};
-use crate::linearised::Linearised;
 use crate::memory::Memory;
 use crate::posterior::{Points, Posterior, Predictive};
 use crate::prior::Prior;

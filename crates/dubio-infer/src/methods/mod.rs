@@ -13,6 +13,7 @@ pub mod gaussian_dropout;
 pub mod hmc;
 pub mod ivon;
 pub mod laplace;
+mod linearised;
 pub mod mc_dropout;
 mod no_u_turn;
 pub mod nuts;

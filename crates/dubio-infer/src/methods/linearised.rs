@@ -7,9 +7,9 @@ use dubio_nn::engine::{Engine, Model, Point, Seed, Vector};
 use dubio_nn::real::Real;
 use dubio_random::stream::Stream;
 
+use super::Scene;
 use crate::curvature::{Jacobian, LayerGradients, Spectrum, Structure, Weights};
 use crate::likelihood::{Likelihood, Link};
-use crate::methods::Scene;
 use crate::posterior::{Posterior, Predictive, Sample};
 
 /// Examples whose Jacobians are kept at a time.
