@@ -21,7 +21,11 @@ pub(super) fn write(out: &mut String, index: usize, table: &Table) {
     write_head(out, "", table.corner, "", "");
     for (index, column) in table.columns.iter().enumerate() {
         let words = table.rows.iter().any(|row| is_words(&row.cells[index]));
-        let class = if words { " class=\"words\"" } else { "" };
+        let class = match words {
+            true => " class=\"words\"",
+            false if is_long(&column.name) => " class=\"long\"",
+            false => "",
+        };
         write_head(out, class, &column.name, column.direction.arrow(), &column.summary);
     }
     out.push_str("</tr></thead><tbody>");
@@ -57,6 +61,11 @@ fn write_head(out: &mut String, class: &str, name: &str, arrow: &str, summary: &
          <span aria-hidden=\"true\"> {arrow}</span><span class=\"unseen\">{spoken}</span></button></th>",
         breakable(name)
     );
+}
+
+/// Whether a heading may be broken inside a word where paper is too narrow for it.
+fn is_long(name: &str) -> bool {
+    name.split(['.', '_', '-', ' ']).any(|part| part.len() > 8)
 }
 
 /// A name that a narrow column may break after its dots, underscores and hyphens.
