@@ -39,13 +39,28 @@ async function open(path, width, colorScheme = "light") {
   return { page, close };
 }
 
+// Scrolls to a figure until it is drawn. Once is not enough: figures above it are drawn at the same time and push it
+// away. Playwright's own scrolling waits until nothing moves, which on a busy machine takes too long.
+async function drawn(page, plot) {
+  for (let attempt = 0; attempt < 60; attempt += 1) {
+    await plot.evaluate((element) => element.scrollIntoView({ block: "center", behavior: "instant" }));
+    const seen = await plot.locator(".drawing svg").waitFor({ timeout: 2_000 }).then(() => true, () => false);
+    if (seen) return;
+    // A page that the browser takes for hidden draws no frames, and so sees nothing come into view.
+    await page.bringToFront();
+    await page.evaluate(() => scrollTo(0, 0));
+  }
+  const state = await plot.evaluate((element) => {
+    const { top, height } = element.getBoundingClientRect();
+    const { className, dataset } = element;
+    return { figure: dataset.figure, className, top, height, scrollY, visibility: document.visibilityState };
+  });
+  assert.fail(`a figure is not drawn after two minutes: ${JSON.stringify(state)}`);
+}
+
 // Every figure is drawn when it is scrolled to, and nothing is wider than the screen.
 async function drawAll(page) {
-  for (const plot of await page.locator(".plot").all()) {
-    // Not Playwright's own scrolling, which waits until nothing moves: figures above grow while they are drawn.
-    await plot.evaluate((element) => element.scrollIntoView({ block: "center", behavior: "instant" }));
-    await plot.locator(".drawing svg").waitFor();
-  }
+  for (const plot of await page.locator(".plot").all()) await drawn(page, plot);
   const empty = await page.$$eval(".plot", (plots) =>
     plots.filter((plot) => plot.querySelectorAll("svg .mark-group path, svg .mark-symbol path, svg .mark-rect path, svg .mark-line path, svg .mark-rule line").length < 3)
       .map((plot) => plot.dataset.figure),

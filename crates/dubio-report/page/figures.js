@@ -134,8 +134,8 @@ addEventListener("scroll", () => void (tip.hidden = true), { passive: true });
   const near = new IntersectionObserver(
     (entries) => {
       for (const entry of entries.filter((entry) => entry.isIntersecting)) {
-        near.unobserve(entry.target);
-        draw(entry.target);
+        // A figure without room stays watched: it is drawn once it has some.
+        if (draw(entry.target)) near.unobserve(entry.target);
       }
     },
     { rootMargin: "600px" },
