@@ -32,7 +32,7 @@ def curves(baseline, files):
                "--samples", ",".join(map(str, SAMPLES)), "--score", "calibrated.nll,nll"]
     rows = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     for metric, title in [("calibrated.nll", "Calibrated NLL"), ("nll", "NLL")]:
-        print(f"\n### {title}, and in brackets how many networks it is worth\n")
+        print(f"\n### {title} and, in brackets, the deep ensemble equivalent\n")
         print("| method |" + "".join(f" {k} sample{'s' * (k > 1)} |" for k in SAMPLES))
         print("| --- |" + " ---: |" * len(SAMPLES))
         own = [row for row in rows if row["metric"] == metric]
@@ -56,7 +56,7 @@ def augmented(runs, methods):
     command = ["dubio", "score", runs, "--scores", names]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     found = {(row["method"], row["split"], row["score"]): row for row in csv.DictReader(text.splitlines())}
-    print("\n### All samples, on images as they are and changed at random\n")
+    print("\n### All samples, on the original and on augmented images\n")
     print("| method |" + "".join(f" {title} | augmented |" for _, title, *_ in SCORES))
     print("| --- |" + " ---: | ---: |" * len(SCORES))
     for method in methods:

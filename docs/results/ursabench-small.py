@@ -104,7 +104,7 @@ def main(runs, seeds="5"):
 
 def both_sets(found):
     """Table 4 as its code makes it: both columns are means over both foreign sets (see ursabench-trials.md)."""
-    print("\n### Table 4: both sets together, AUROC\n")
+    print("\n### Table 4: both OOD sets together, AUROC\n")
     signals = ("model", "total")
     print("| method |" + "".join(f" {signal} ↑ | published, Fashion-MNIST | published, KMNIST |" for signal in signals))
     print("| --- |" + " ---: | ---: | ---: |" * 2)

@@ -103,7 +103,7 @@ def trials(folder):
     show("subspace, one point too many", [counted(folder, f"path-{i}", seed=i) for i in range(5)])
     train(folder, "hmc", "hmc", HMC)
     show("hmc", [trial(folder, "hmc", slice(None))])
-    for name, end, seeds in [("to a half", 0.5, 3), ("to a hundredth", 0.01, 1)]:
+    for name, end, seeds in [("decay to half", 0.5, 3), ("decay to a hundredth", 0.01, 1)]:
         scores = []
         for i in range(seeds):
             file = f"dropout-{end}-{i}"
