@@ -8,7 +8,7 @@ use dubio_predictions::input;
 use crate::Error;
 use crate::error::refuse;
 
-/// Reads a CSV without a head: a row per decision, a column per true class.
+/// Reads a CSV without a header: a row per decision, a column per true class.
 pub(crate) fn read_costs(path: &Path, classes: usize) -> Result<Costs, Error> {
     let place = |line: usize| format!("{}, line {line}", path.display());
     let file = input::open(path)

@@ -76,7 +76,26 @@ async function violations(page) {
   return found.violations.map((v) => `${v.id}: ${v.help}; ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 120)).join(" | ")}`);
 }
 
-// On paper of 186 mm between its margins no table is cut off.
+// Words of table headings that are spread over so many lines that one cannot read them: fewer than four letters on each.
+function shredded() {
+  const found = [];
+  for (const heading of document.querySelectorAll("th")) {
+    if (!heading.checkVisibility()) continue;
+    const texts = document.createTreeWalker(heading, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      for (const { 0: word, index } of texts.currentNode.data.matchAll(/\S+/g)) {
+        const range = document.createRange();
+        range.setStart(texts.currentNode, index);
+        range.setEnd(texts.currentNode, index + word.length);
+        const lines = new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size;
+        if (lines > Math.ceil(word.length / 4)) found.push(`${word} on ${lines} lines`);
+      }
+    }
+  }
+  return found;
+}
+
+// On paper of 186 mm between its margins no table is cut off, headings can be read, and no section is empty.
 async function printed(name, path) {
   const { page, close } = await open(path, 703);
   await drawAll(page);
@@ -86,6 +105,12 @@ async function printed(name, path) {
       .map((box) => box.textContent.slice(0, 60)),
   );
   assert.deepEqual(cut, [], `${name}: tables that are cut off on paper`);
+  assert.deepEqual(await page.evaluate(shredded), [], `${name}: headings that are cut into letters on paper`);
+  const empty = await page.$$eval(".question", (all) =>
+    all.filter((section) => section.checkVisibility() && ![...section.querySelectorAll("svg, table")].some((inside) => inside.checkVisibility()))
+      .map((section) => section.textContent.trim().slice(0, 60)),
+  );
+  assert.deepEqual(empty, [], `${name}: sections that are empty on paper`);
   await page.screenshot({ path: `${pictures}/${name}-print.png`, fullPage: true });
   await close();
 }
@@ -95,6 +120,8 @@ for (const [name, path] of named.map((argument) => argument.split("="))) {
     const { page, close } = await open(path, width);
     await drawAll(page);
     assert.deepEqual(await violations(page), [], `${name} at ${width}`);
+    const links = await page.$$eval("nav a", (all) => all.filter((link) => link.checkVisibility()).length);
+    assert.notEqual(links, 1, `${name} at ${width}: a table of contents of one entry`);
     await page.evaluate(() => scrollTo(0, 0));
     await page.screenshot({ path: `${pictures}/${name}-${width}.png` });
     await close();

@@ -26,14 +26,15 @@ use crate::progress::Bar;
   dubio check preds.npz --mode independent --recalibrate per-member
   dubio check gaussians.npz --statistic picp --replicates 10000
 
-p_value is the fraction of replicates strictly below the observed value, as published. p_two_sided is the
-two-sided p-value by rank: 2 min(1 + below, 1 + above) / (replicates + 1), at most 1, ties counted half.
-sharpness is the 95th minus the 5th percentile of the replicates. JSON: {\"rule\": ..., \"statistics\":
-{\"ece\": {\"observed\": ..., \"p_value\": ..., \"p_two_sided\": ..., \"sharpness\": ..., \"passes\": ...,
-\"lo\": ..., \"hi\": ..., \"box\": [...]}}, ...}; lo and hi are the 2.5th and the 97.5th percentile of the
-replicates, box their 5th, 25th, 50th, 75th and 95th.
+p_value is the fraction of replicates strictly below the observed value, as published. p_two_sided is \
+the two-sided p-value by rank: 2 min(1 + below, 1 + above) / (replicates + 1), at most 1, ties counted \
+half. sharpness is the 95th minus the 5th percentile of the replicates.
 
-Exit codes: 0 done, whether checks pass or not; 1 a statistic asked for by name has no value; 2 could
+JSON: {\"rule\": ..., \"statistics\": {\"ece\": {\"observed\": ..., \"p_value\": ..., \"p_two_sided\": ..., \
+\"sharpness\": ..., \"passes\": ..., \"lo\": ..., \"hi\": ..., \"box\": [...]}}, ...}; lo and hi are the 2.5th and \
+the 97.5th percentile of the replicates, box their 5th, 25th, 50th, 75th and 95th.
+
+Exit codes: 0 done, whether checks pass or not; 1 a statistic asked for by name has no value; 2 could \
 not run.")]
 pub(crate) struct Args {
     /// The predictions.
@@ -54,10 +55,10 @@ pub(crate) struct Args {
     /// Number of replicates.
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(20..=1_000_000))]
     replicates: u32,
-    /// Number of bins of every binned score.
+    /// Number of bins in every binned score.
     #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u16).range(1..=10_000))]
     bins: u16,
-    /// Cost matrix as CSV without a head, for decision_cost.
+    /// Cost matrix as CSV without a header, for decision_cost.
     #[arg(long, value_name = "FILE")]
     costs: Option<PathBuf>,
     /// Seed of the replicates.
@@ -66,7 +67,7 @@ pub(crate) struct Args {
     /// Print JSON instead of a table.
     #[arg(long)]
     json: bool,
-    /// Number of threads; all cores when left out. The results do not depend on it.
+    /// Number of threads [default: all cores]. Results do not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
 }

@@ -17,7 +17,7 @@ use crate::terminal;
 
 /// Deep ensemble equivalents: how many independently trained networks a method is worth.
 ///
-/// With k samples, the least number of networks whose ensemble scores as well (Ashukha et al. 2020,
+/// With k samples, the smallest number of networks whose ensemble scores as well (Ashukha et al. 2020,
 /// sec. 4.1), linear between whole numbers, with bounds from the standard deviation of the deep ensembles' own
 /// score. A method that is worse than the smallest ensemble gets 1, one that is better than the largest gets
 /// `> L`; nothing is extrapolated.
@@ -31,10 +31,11 @@ use crate::terminal;
   dubio dee --baseline ensemble.npz swag.npz --score accuracy --samples 1,5,10
   dubio dee --table curves.csv --baseline deepens --score cll --json
 
-A table has the columns dataset, model, method, n_samples, metric and value, and std where it is
-known; rows that repeat all but the value are runs, and mean and standard deviation are over them.
-JSON: a list of rows with dataset, model, method, n_samples, metric, value, std, dee, lower and upper;
-what is better than the largest ensemble has \"dee\": \"> 100\".
+A table has the columns dataset, model, method, n_samples, metric and value, and std if it is known. \
+Rows that differ only in value are runs, which are averaged.
+
+JSON: a list of rows with dataset, model, method, n_samples, metric, value, std, dee, lower and upper; \
+a method better than the largest ensemble has \"dee\": \"> 100\".
 
 Exit codes: 0 done; 1 a row has no equivalent; 2 could not run.")]
 pub(crate) struct Args {
@@ -43,36 +44,36 @@ pub(crate) struct Args {
     /// Deep ensembles: a file or folder; with --table, the name of a method.
     #[arg(long, value_name = "PATH OR NAME")]
     baseline: String,
-    /// Scores instead of predictions, as CSV with a head.
+    /// Scores instead of predictions, as CSV with a header.
     #[arg(long, value_name = "FILE", conflicts_with = "methods")]
     table: Option<PathBuf>,
-    /// The scores to compare by; calibrated.nll when left out (nll for a regression), or all metrics
-    /// of a table.
+    /// The scores to compare by [default: calibrated.nll, for a regression nll, for a table all its
+    /// metrics].
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     score: Vec<String>,
     /// Which values are better, for metrics of a table that dubio does not know.
     #[arg(long, value_enum)]
     better: Option<Better>,
-    /// Numbers of samples to report; all when left out.
+    /// Numbers of samples to report [default: all].
     #[arg(long, value_delimiter = ',', value_name = "N")]
     samples: Vec<usize>,
     /// Subsets drawn of each run for each number of samples.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
     draws: u16,
-    /// Never let a method fall below a whole number that fewer samples have passed, as the published
-    /// tables do.
+    /// Never let a method fall below a whole number that it reached with fewer samples, as in the
+    /// published tables.
     #[arg(long)]
     as_published: bool,
-    /// Names of the methods, in their order; those of the files when left out.
+    /// Names of the methods, in their order [default: the file names].
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     names: Vec<String>,
-    /// Seed of the subsets and of the cross-validation's splits.
+    /// Seed of the subsets and of the cross-validation splits.
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Print JSON instead of a table.
     #[arg(long)]
     json: bool,
-    /// Number of threads; all cores when left out. The results do not depend on it.
+    /// Number of threads [default: all cores]. Results do not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
 }

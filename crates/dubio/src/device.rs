@@ -8,7 +8,7 @@ use dubio_nn::{Device, Precision, Single};
 /// Where networks run.
 #[derive(clap::Args, Clone, Copy, Debug)]
 pub(crate) struct EngineArgs {
-    /// Where to run networks: the processor, an NVIDIA GPU, or a GPU if there is one [default: cpu, or what the
+    /// Where to run networks: on the CPU, on an NVIDIA GPU, or on a GPU if there is one [default: cpu, or what the
     /// suite says].
     #[arg(long, value_parser = PossibleValuesParser::new(Device::NAMES).map(|name| name.parse::<Device>().expect("a name")))]
     device: Option<Device>,

@@ -12,16 +12,16 @@ use crate::terminal::{self, say};
 ///
 /// Rank-normalised split R-hat and effective sample sizes in the bulk and in the tails (Vehtari et al. 2021), of the
 /// predictions for up to 1000 examples and of the loss. R-hat should be below 1.01; with one chain it compares its
-/// halves. For a run, what the sampler itself tells is shown too: acceptance, divergent draws, E-BFMI.
+/// halves. For a run, the sampler's own diagnostics are shown too: acceptance, divergent draws, E-BFMI.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  dubio diagnose runs/ID                    a run of a study, chain by chain
-  dubio diagnose preds.npz --chains 4       members are the draws of four chains, one after the other
+  dubio diagnose runs/ID                a run of a study, chain by chain
+  dubio diagnose preds.npz --chains 4   members are the draws of four chains, chain after chain
   dubio diagnose preds.npz --json")]
 pub(crate) struct Args {
     /// A file of predictions whose members are draws, or the folder of a run.
     path: PathBuf,
-    /// Chains that the members come from, one after the other: those of the run, or 1.
+    /// Number of chains; members are their draws, chain after chain [default: that of the run, or 1].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     chains: Option<u16>,
     /// Print JSON.

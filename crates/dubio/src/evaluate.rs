@@ -26,7 +26,7 @@ use crate::{Outcome, render};
   dubio evaluate preds.npz --reference hmc.npz
   dubio evaluate preds.npz --groups region --costs costs.csv
 
-JSON: one object, {\"ece\": {\"value\": 0.012, \"lo\": 0.010, \"hi\": 0.019, \"n\": 10000}, ...}. A score
+JSON: one object, {\"ece\": {\"value\": 0.012, \"lo\": 0.010, \"hi\": 0.019, \"n\": 10000}, ...}. A score \
 without a value has \"value\": null and \"why\"; an infinite one has \"value\": \"inf\" and \"why\".")]
 pub(crate) struct Args {
     /// The predictions.

@@ -76,10 +76,10 @@ const LONG_VERSION: &str = concat!(
   dubio train sgld --data digits -o preds.npz    train, sample, predict
   dubio list                                     what else there is: scores, methods, data sets, ...
 
-A file may be `-` for standard input. NO_COLOR=1 switches colours off. When standard error is not a
+A file may be `-` for standard input. NO_COLOR=1 switches colours off. When standard error is not a \
 terminal, progress is a line every 30 seconds, or every DUBIO_PROGRESS_SECONDS.
 
-Exit codes: 0 done; 1 done, but a score asked for by name has no value, or a data set is incomplete
+Exit codes: 0 done; 1 done, but a score asked for by name has no value, or a data set is incomplete \
 or altered; 2 could not run; 130 stopped by Ctrl-C.")]
 struct Cli {
     #[command(subcommand)]
@@ -87,7 +87,7 @@ struct Cli {
     /// Print errors and warnings only: no notes, no progress.
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     quiet: bool,
-    /// Also print what is being done, and since when.
+    /// Also print each step, with the time since the start.
     #[arg(short, long, global = true)]
     verbose: bool,
 }
@@ -207,4 +207,32 @@ fn parsed() -> Cli {
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let broken = |e: &std::io::Error| e.kind() == std::io::ErrorKind::BrokenPipe;
     error.chain().any(|cause| cause.downcast_ref().is_some_and(broken))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::Cli;
+
+    /// Help is wrapped to the width of the terminal, 100 at most. A paragraph with line breaks of its own, or an example
+    /// that is longer, would be broken a second time, in the middle of a sentence.
+    #[test]
+    fn help_has_no_line_breaks_of_its_own() {
+        fn look(command: &clap::Command, checked: &mut usize) {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            for paragraph in help.split("\n\n") {
+                let flush = paragraph.lines().filter(|line| !line.starts_with(' ')).count();
+                assert!(flush <= 1, "{}: {paragraph}", command.get_name());
+                for line in paragraph.lines().filter(|line| line.starts_with(' ')) {
+                    assert!(line.chars().count() <= 100, "{}: {line}", command.get_name());
+                }
+                *checked += 1;
+            }
+            command.get_subcommands().for_each(|inner| look(inner, checked));
+        }
+        let mut checked = 0;
+        look(&Cli::command(), &mut checked);
+        assert!(checked > 30, "only {checked} paragraphs were found");
+    }
 }

@@ -36,8 +36,7 @@ use crate::terminal;
   dubio predict ... --weights a.safetensors --weights b.safetensors     an ensemble of two
   dubio predict ... --augment crop,flip --passes 10                     test-time augmentation
 
-Networks: mlp or mlp-50-50, lenet5, vgg16, resnetN-cifar, preresnetN, resnet20-frn, resnetN,
-wideresnetDxK.")]
+`dubio list networks` shows the networks.")]
 pub(crate) struct Args {
     /// Name of the network.
     #[arg(long)]
@@ -64,7 +63,7 @@ pub(crate) struct Args {
     /// Folder of the data sets, instead of $DUBIO_DATA.
     #[arg(long, value_name = "FOLDER")]
     dir: Option<PathBuf>,
-    /// Examples at a time.
+    /// Batch size.
     #[arg(long, default_value_t = 128, value_parser = clap::value_parser!(u16).range(1..))]
     batch: u16,
     /// Seed of the augmentations.

@@ -25,7 +25,7 @@ pub struct Settings {
     pub methods: Vec<PathBuf>,
     /// Deep ensembles: a file or folder; with a table, the name of a method.
     pub baseline: String,
-    /// Scores instead of predictions, as CSV with a head.
+    /// Scores instead of predictions, as CSV with a header.
     pub table: Option<PathBuf>,
     /// The scores to compare by; `calibrated.nll` where it is empty (`nll` for a regression), or all metrics of
     /// a table.

@@ -5,6 +5,7 @@ use dubio_random::stream::Stream;
 use dubio_random::uniform::uniform;
 use serde::{Deserialize, Serialize};
 
+use super::dual_averages::DualAverages;
 use super::energies::{DIVERGENT, Energies};
 use super::{Card, Settings, at_least_one, no_potential, positive};
 use crate::error::Error;
@@ -267,51 +268,5 @@ impl<V: Vector> Draws<V> for Chain<V> {
         self.energies.add(proposal.energy, proposal.divergent);
         // A refused move counts the point where the chain stays once more.
         Ok(vec![theta.clone()])
-    }
-}
-
-/// Nesterov's dual averaging of the logarithm of the step size: Hoffman and Gelman 2014, section 3.2.
-struct DualAverages {
-    first: f64,
-    target: f64,
-    log_step: f64,
-    /// The average of the log step.
-    average: f64,
-    /// The average shortfall of the acceptance rate.
-    shortfall: f64,
-    count: u64,
-}
-
-impl DualAverages {
-    fn new(first: f64, target: f64) -> Self {
-        let log = first.ln();
-        Self { first, target, log_step: log, average: log, shortfall: 0.0, count: 0 }
-    }
-
-    /// The step size to go on with: a bold one while learning, the average afterwards.
-    fn step(&self, learning: bool) -> f64 {
-        if learning { self.log_step.exp() } else { self.average.exp() }
-    }
-
-    fn learn(&mut self, probability: f64) {
-        if self.target == 0.0 {
-            return;
-        }
-        self.count += 1;
-        let count = self.count as f64;
-        let (shrink, offset, decay) = (0.05, 10.0, 0.75);
-        let weight = 1.0 / (count + offset);
-        self.shortfall = (1.0 - weight) * self.shortfall + weight * (self.target - probability);
-        self.log_step = (10.0 * self.first).ln() - count.sqrt() / shrink * self.shortfall;
-        let weight = count.powf(-decay);
-        self.average = weight * self.log_step + (1.0 - weight) * self.average;
-    }
-
-    fn memory<V>(&mut self) -> Memory<'_, V> {
-        Memory::none()
-            .number("log_step", &mut self.log_step)
-            .number("average", &mut self.average)
-            .number("shortfall", &mut self.shortfall)
-            .count("learnt", &mut self.count)
     }
 }

@@ -6,6 +6,7 @@ pub mod csghmc;
 pub mod csgld;
 pub mod deep_ensemble;
 mod drawn;
+mod dual_averages;
 mod elliptical_slice;
 mod energies;
 pub mod fge;

@@ -15,9 +15,9 @@ use dubio_api::destination;
 
 /// Make a report of runs or of predictions from elsewhere: one page that needs nothing else.
 ///
-/// A folder of runs is reported as a study. A predictions file is one model; a folder that holds
-/// test.npz, and perhaps ood.NAME.npz and shift.NAME.SEVERITY.npz, is one model with what it
-/// predicts elsewhere. Several are compared; those with the same name are runs of one method.
+/// A folder of runs is reported as a study. A predictions file is one model. So is a folder with
+/// test.npz and, optionally, ood.NAME.npz and shift.NAME.SEVERITY.npz, the same model's predictions on
+/// other data. Several models are compared; those with the same name are runs of one method.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   dubio report runs/ -o report.html
@@ -37,26 +37,26 @@ pub(crate) struct Args {
     /// html, markdown, latex, csv, svg or pdf.
     #[arg(long, default_value = "html", value_name = "NAME")]
     format: Format,
-    /// What to call the files, one name each; their file names when left out.
+    /// Names of the models, one for each file [default: the file names].
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     names: Vec<String>,
     /// Scores per group of the array `groups.NAME`, or of `groups` when no name follows.
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
     groups: Option<String>,
-    /// Cost matrix as CSV without a head: a row per decision, a column per true class.
+    /// Cost matrix as CSV without a header: a row per decision, a column per true class.
     #[arg(long, value_name = "FILE")]
     costs: Option<PathBuf>,
-    /// Which study of a folder of runs, where it holds several.
+    /// Which study to report, if the folder of runs has several.
     #[arg(long, value_name = "NAME")]
     study: Option<String>,
-    /// The model that is a deep ensemble, to say what the others are worth in networks of it.
+    /// The model that is a deep ensemble: deep ensemble equivalents of the others refer to it.
     #[arg(long, value_name = "NAME")]
     baseline: Option<String>,
     /// Heading of the report.
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-    /// Level of the central intervals of a regression. 0.95 when left out; for quantiles that do not have it, the
-    /// widest that every file has.
+    /// Level of the central intervals of a regression [default: 0.95; for quantiles without it, the widest
+    /// interval that every file has].
     #[arg(long, value_name = "LEVEL")]
     level: Option<f64>,
     /// Bootstrap resamples behind the intervals, and replicates of the checks.

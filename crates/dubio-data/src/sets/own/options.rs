@@ -13,7 +13,7 @@ use crate::sets::Part;
 pub const OPTIONS: [(&str, &str); 17] = [
     (
         "target",
-        "column to predict, by name or number (from 0); default: target, label, y or class, else the last",
+        "column to predict, name or number from 0; default: target, label, y, class or the last",
     ),
     ("task", "classification or regression; default: by the target"),
     (

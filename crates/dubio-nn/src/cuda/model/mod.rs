@@ -1,22 +1,21 @@
-//! A network at work on a GPU.
+//! A network on a GPU: buffers, passes forward and back.
 
-use std::ops::Range;
+mod contract;
+mod losses;
+
 use std::sync::Arc;
 
 use dubio_random::stream::Stream;
 
-use super::Cuda;
 use super::data::{Chosen, CudaData, Order};
-use super::device::{Arg, Buffer, Device, Place};
+use super::device::{Buffer, Device, Place};
 use super::replays::{Key, Next, Replays};
 use super::tape::Tape;
 use super::vector::CudaVector;
-use crate::engine::{At, Batch, Model, Point, Seed, Visited};
-use crate::examples::Answers;
-use crate::initial;
-use crate::loss::{Kernel, LARGEST_LOG_STD, Loss, Truth};
-use crate::mode::{Mode, Statistics};
-use crate::network::{Network, Node};
+use crate::engine::{At, Batch, Seed, Visited};
+use crate::loss::Loss;
+use crate::mode::Mode;
+use crate::network::Network;
 
 /// A network's buffers on a GPU, and what it learns from.
 pub struct CudaModel {
@@ -104,80 +103,6 @@ impl CudaModel {
         self.device().copy(from, to, self.statistics.len());
     }
 
-    /// The mean loss of the last batch's outputs to the ring; its gradient becomes the seed.
-    fn mean_loss(&self, outputs: Place, batch: &Batch<'_>, slot: usize) {
-        let (data, loss) = self.task.as_ref().expect(NOTHING);
-        let chosen = Chosen::new(&batch.rows, &self.order);
-        let count = batch.rows.len();
-        let [out, order, step, seed, losses] = [
-            outputs,
-            chosen.order(),
-            self.step.place(),
-            self.seed.place(),
-            self.of_examples.place(),
-        ]
-        .map(Arg::from);
-        let examples = Arg::from(count as i32);
-        let (name, arguments) = match (loss.kernel(), data.labels(), data.targets()) {
-            (Some(Kernel::CrossEntropy), Some(labels), _) => {
-                let classes = Arg::from((self.outputs_len() / count) as i32);
-                let labels = labels.into();
-                ("cross_entropy", [out, labels, order, step, seed, losses, classes, examples])
-            }
-            (Some(Kernel::Gaussian), _, Some(targets)) => {
-                let (targets, bound) = (targets.into(), LARGEST_LOG_STD.into());
-                ("gaussian", [out, targets, order, step, seed, losses, bound, examples])
-            }
-            _ => return self.mean_loss_on_host(outputs, &chosen.on_host(), slot),
-        };
-        self.device().launch(name, (count.div_ceil(64), 1), (64, 1), &arguments);
-        let arguments = [losses, self.ring.place().into(), step, examples];
-        self.device().launch("mean_loss", (1, 1), (256, 1), &arguments);
-    }
-
-    /// The same for a loss without a kernel: the outputs go to the host and the gradient comes back.
-    fn mean_loss_on_host(&self, outputs: Place, rows: &[u32], slot: usize) {
-        let (data, loss) = self.task.as_ref().expect(NOTHING);
-        let outputs: Vec<f32> = self.device().download(outputs, self.outputs_len());
-        let outputs: Vec<f64> = outputs.into_iter().map(f64::from).collect();
-        let mut gradient = vec![0.0; outputs.len()];
-        let value = match &data.examples().answers {
-            Answers::Labels(all) => {
-                let labels: Vec<u32> = rows.iter().map(|&row| all[row as usize]).collect();
-                loss.mean(&outputs, Truth::Labels(&labels), rows, &mut gradient)
-            }
-            Answers::Targets(all) => {
-                let targets: Vec<f64> = rows.iter().map(|&row| all[row as usize]).collect();
-                loss.mean(&outputs, Truth::Targets(&targets), rows, &mut gradient)
-            }
-        };
-        let gradient: Vec<f32> = gradient.into_iter().map(|g| g as f32).collect();
-        self.device().upload(&gradient, self.seed.place());
-        // Places count in f32, of which a loss takes two.
-        self.device().upload(&[value], self.ring.place().plus(2 * slot));
-    }
-
-    /// The factors that a seed gives to the last batch's outputs.
-    fn factors(&self, seed: Seed<'_>, outputs: Place) {
-        let (device, room) = (self.device(), self.seed.place());
-        match seed {
-            Seed::Factors(given) => {
-                let given: Vec<f32> = given.iter().map(|factor| *factor as f32).collect();
-                device.upload(&given, room);
-            }
-            Seed::CrossEntropy { labels, weights } => {
-                let (count, classes) = (labels.len(), self.outputs_len() / labels.len());
-                let (labels, weights) = (Buffer::of(device, labels), Buffer::of(device, weights));
-                let [out, labels, weights, room] =
-                    [outputs, labels.place(), weights.place(), room].map(Arg::from);
-                let [classes, examples] = [classes, count].map(|n| Arg::from(n as i32));
-                let arguments = [out, labels, weights, room, classes, examples];
-                let blocks = (count.div_ceil(64), 1);
-                device.launch("weighted_cross_entropy", blocks, (64, 1), &arguments);
-            }
-        }
-    }
-
     /// A prepared batch forward, its loss, and back.
     fn step(
         &mut self,
@@ -200,119 +125,6 @@ impl CudaModel {
     fn back(&mut self, theta: Place, mode: &Mode, gradient: Place, inputs: Option<Place>) {
         let seed = self.seed.place();
         self.tape.backward(theta, self.inputs.place(), seed, mode, gradient, inputs);
-    }
-}
-
-impl Model<Cuda> for CudaModel {
-    fn network(&self) -> &Network {
-        &self.tape.network
-    }
-
-    fn start(&self, stream: &Stream) -> Point<CudaVector> {
-        let of = |numbers: Vec<f32>| CudaVector::of(self.device(), &numbers);
-        let network = &self.tape.network;
-        Point { theta: of(initial::start(network, stream)), statistics: of(initial::rest(network)) }
-    }
-
-    fn learn(&mut self, data: &CudaData, loss: &Arc<dyn Loss>, moving: Range<usize>) {
-        let stays = |node: &Node| node.stays(&moving);
-        self.tape.frozen = self.tape.network.nodes().iter().map(stays).collect();
-        self.replays = Replays::default();
-        self.task = Some((data.clone(), Arc::clone(loss)));
-    }
-
-    fn order(&mut self, rows: &[u32]) {
-        if self.order.device.len() == rows.len() {
-            self.device().upload(rows, self.order.device.place());
-        } else {
-            self.order.device = Buffer::of(self.device(), rows);
-        }
-        self.order.host = rows.to_vec();
-    }
-
-    fn gradient(
-        &mut self,
-        point: &mut Point<CudaVector>,
-        batch: &Batch<'_>,
-        gradient: &mut CudaVector,
-    ) {
-        self.gradient_at(&point.theta, &mut point.statistics, batch, gradient);
-    }
-
-    fn losses(&mut self) -> Vec<f64> {
-        self.fetch_losses();
-        std::mem::take(&mut self.losses)
-    }
-
-    fn loss(&mut self, point: &Point<CudaVector>, batch: &Batch<'_>) -> f64 {
-        self.loss_at(&point.at(), batch)
-    }
-
-    fn observe(
-        &mut self,
-        theta: &CudaVector,
-        statistics: &mut CudaVector,
-        batch: &Batch<'_>,
-        momentum: f64,
-    ) {
-        let mode = Mode { statistics: Statistics::Batch { momentum }, ..Mode::training(None) };
-        self.run(theta.place(), statistics.place(), batch, &mode);
-    }
-
-    fn outputs(&mut self, point: &Point<CudaVector>, batch: &Batch<'_>, out: &mut Vec<f32>) {
-        self.outputs_at(&point.at(), batch, out);
-    }
-
-    fn seeded_gradient(
-        &mut self,
-        point: &mut Point<CudaVector>,
-        batch: &Batch<'_>,
-        seed: Seed<'_>,
-        gradient: &mut CudaVector,
-    ) {
-        let Point { theta, statistics } = point;
-        self.seeded_gradient_at(theta, statistics, batch, seed, gradient);
-    }
-
-    fn visit(
-        &mut self,
-        point: &Point<CudaVector>,
-        batch: &Batch<'_>,
-        seed: Seed<'_>,
-        visitor: &mut dyn FnMut(Visited<'_, CudaVector>),
-    ) {
-        self.visit_at(&point.at(), batch, seed, visitor);
-    }
-
-    fn visit_inputs(
-        &mut self,
-        point: &Point<CudaVector>,
-        inputs: &[f32],
-        seed: Seed<'_>,
-        visitor: &mut dyn FnMut(Visited<'_, CudaVector>),
-    ) {
-        self.visit_inputs_at(&point.at(), inputs, seed, visitor);
-    }
-
-    fn predict(
-        &mut self,
-        point: &Point<CudaVector>,
-        inputs: &[f32],
-        noise: Option<&Stream>,
-        out: &mut Vec<f32>,
-    ) {
-        self.predict_at(&point.at(), inputs, noise, out);
-    }
-
-    fn input_gradient(
-        &mut self,
-        point: &Point<CudaVector>,
-        inputs: &[f32],
-        noise: Option<&Stream>,
-        seed: Seed<'_>,
-        out: &mut [f32],
-    ) {
-        self.input_gradient_at(&point.at(), inputs, noise, seed, out);
     }
 }
 
@@ -475,12 +287,5 @@ impl CudaModel {
         let (unused, to) = (self.unused.place(), self.input_gradient.place());
         self.back(theta, &mode, unused, Some(to));
         out.copy_from_slice(&self.device().download::<f32>(to, out.len()));
-    }
-
-    /// Brings the losses on the device to the host. Waits.
-    fn fetch_losses(&mut self) {
-        let fetched = self.device().download::<f64>(self.ring.place(), self.in_ring);
-        self.losses.extend(fetched);
-        self.in_ring = 0;
     }
 }

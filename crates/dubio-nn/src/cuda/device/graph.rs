@@ -1,0 +1,57 @@
+//! Work that is recorded once and replayed.
+
+use std::sync::Arc;
+
+use cudarc::driver::{result as driver, sys};
+
+use super::{Device, RECORDING};
+
+impl Device {
+    /// Records what a function asks of the device, without doing it.
+    pub(in crate::cuda) fn record(self: &Arc<Self>, work: impl FnOnce()) -> Graph {
+        let recording = self.recording.write().expect("no thread died recording");
+        self.check(self.context.bind_to_thread());
+        let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+        let flags = sys::CUgraphInstantiate_flags(0);
+        // SAFETY: nobody else uses the stream meanwhile; a graph is what its recipe was, and the recipe may go.
+        let graph = unsafe {
+            self.check(driver::stream::begin_capture(self.stream, mode));
+            RECORDING.set(true);
+            work();
+            RECORDING.set(false);
+            let recipe = self.check(driver::stream::end_capture(self.stream));
+            let graph = self.check(driver::graph::instantiate(recipe, flags));
+            self.check(driver::graph::destroy(recipe));
+            graph
+        };
+        drop(recording);
+        Graph { graph, device: Arc::clone(self) }
+    }
+}
+
+/// Work that was recorded, to be done again as a whole.
+pub(in crate::cuda) struct Graph {
+    graph: sys::CUgraphExec,
+    device: Arc<Device>,
+}
+
+// SAFETY: as the device.
+unsafe impl Send for Graph {}
+unsafe impl Sync for Graph {}
+
+impl Graph {
+    /// Does it.
+    pub(in crate::cuda) fn launch(&self) {
+        let _own = self.device.bind();
+        // SAFETY: what it touches is there as long as what was recorded: see `Replays`.
+        self.device.check(unsafe { driver::graph::launch(self.graph, self.device.stream) });
+    }
+}
+
+impl Drop for Graph {
+    fn drop(&mut self) {
+        let _ = self.device.context.bind_to_thread();
+        // SAFETY: nobody else has it.
+        let _ = unsafe { driver::graph::exec_destroy(self.graph) };
+    }
+}

@@ -1,0 +1,91 @@
+//! Losses of mini-batches, and the gradients of the outputs that a backward pass starts from.
+
+use super::{CudaModel, NOTHING};
+use crate::cuda::data::Chosen;
+use crate::cuda::device::{Arg, Buffer, Place};
+use crate::engine::{Batch, Seed};
+use crate::examples::Answers;
+use crate::loss::{Kernel, LARGEST_LOG_STD, Truth};
+
+impl CudaModel {
+    /// The mean loss of the last batch's outputs to the ring; its gradient becomes the seed.
+    pub(super) fn mean_loss(&self, outputs: Place, batch: &Batch<'_>, slot: usize) {
+        let (data, loss) = self.task.as_ref().expect(NOTHING);
+        let chosen = Chosen::new(&batch.rows, &self.order);
+        let count = batch.rows.len();
+        let [out, order, step, seed, losses] = [
+            outputs,
+            chosen.order(),
+            self.step.place(),
+            self.seed.place(),
+            self.of_examples.place(),
+        ]
+        .map(Arg::from);
+        let examples = Arg::from(count as i32);
+        let (name, arguments) = match (loss.kernel(), data.labels(), data.targets()) {
+            (Some(Kernel::CrossEntropy), Some(labels), _) => {
+                let classes = Arg::from((self.outputs_len() / count) as i32);
+                let labels = labels.into();
+                ("cross_entropy", [out, labels, order, step, seed, losses, classes, examples])
+            }
+            (Some(Kernel::Gaussian), _, Some(targets)) => {
+                let (targets, bound) = (targets.into(), LARGEST_LOG_STD.into());
+                ("gaussian", [out, targets, order, step, seed, losses, bound, examples])
+            }
+            _ => return self.mean_loss_on_host(outputs, &chosen.on_host(), slot),
+        };
+        self.device().launch(name, (count.div_ceil(64), 1), (64, 1), &arguments);
+        let arguments = [losses, self.ring.place().into(), step, examples];
+        self.device().launch("mean_loss", (1, 1), (256, 1), &arguments);
+    }
+
+    /// The same for a loss without a kernel: the outputs go to the host and the gradient comes back.
+    fn mean_loss_on_host(&self, outputs: Place, rows: &[u32], slot: usize) {
+        let (data, loss) = self.task.as_ref().expect(NOTHING);
+        let outputs: Vec<f32> = self.device().download(outputs, self.outputs_len());
+        let outputs: Vec<f64> = outputs.into_iter().map(f64::from).collect();
+        let mut gradient = vec![0.0; outputs.len()];
+        let value = match &data.examples().answers {
+            Answers::Labels(all) => {
+                let labels: Vec<u32> = rows.iter().map(|&row| all[row as usize]).collect();
+                loss.mean(&outputs, Truth::Labels(&labels), rows, &mut gradient)
+            }
+            Answers::Targets(all) => {
+                let targets: Vec<f64> = rows.iter().map(|&row| all[row as usize]).collect();
+                loss.mean(&outputs, Truth::Targets(&targets), rows, &mut gradient)
+            }
+        };
+        let gradient: Vec<f32> = gradient.into_iter().map(|g| g as f32).collect();
+        self.device().upload(&gradient, self.seed.place());
+        // Places count in f32, of which a loss takes two.
+        self.device().upload(&[value], self.ring.place().plus(2 * slot));
+    }
+
+    /// The factors that a seed gives to the last batch's outputs.
+    pub(super) fn factors(&self, seed: Seed<'_>, outputs: Place) {
+        let (device, room) = (self.device(), self.seed.place());
+        match seed {
+            Seed::Factors(given) => {
+                let given: Vec<f32> = given.iter().map(|factor| *factor as f32).collect();
+                device.upload(&given, room);
+            }
+            Seed::CrossEntropy { labels, weights } => {
+                let (count, classes) = (labels.len(), self.outputs_len() / labels.len());
+                let (labels, weights) = (Buffer::of(device, labels), Buffer::of(device, weights));
+                let [out, labels, weights, room] =
+                    [outputs, labels.place(), weights.place(), room].map(Arg::from);
+                let [classes, examples] = [classes, count].map(|n| Arg::from(n as i32));
+                let arguments = [out, labels, weights, room, classes, examples];
+                let blocks = (count.div_ceil(64), 1);
+                device.launch("weighted_cross_entropy", blocks, (64, 1), &arguments);
+            }
+        }
+    }
+
+    /// Brings the losses on the device to the host. Waits.
+    pub(super) fn fetch_losses(&mut self) {
+        let fetched = self.device().download::<f64>(self.ring.place(), self.in_ring);
+        self.losses.extend(fetched);
+        self.in_ring = 0;
+    }
+}
