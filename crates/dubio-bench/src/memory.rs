@@ -208,6 +208,7 @@ pub(crate) fn outputs(set: &Set) -> usize {
     match set.task {
         Task::Classification(classes) => classes.len(),
         Task::Regression(_) => 2,
+        Task::Unlabelled => 0,
     }
 }
 

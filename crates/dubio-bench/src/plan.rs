@@ -229,6 +229,7 @@ fn checksum(data: &Dataset) -> String {
     match &data.answers {
         Answers::Classes { labels, .. } => labels.iter().for_each(|y| hash.update(y.to_le_bytes())),
         Answers::Targets(targets) => targets.iter().for_each(|y| hash.update(y.to_le_bytes())),
+        Answers::Unlabelled(_) => {}
     }
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -65,6 +65,9 @@ pub enum Answers {
     },
     /// A number.
     Targets(Vec<f64>),
+    /// Nothing: so many examples without labels. A model can predict them, as an OOD set, but not learn from
+    /// them.
+    Unlabelled(usize),
 }
 
 /// A part of a data set, in memory.
@@ -84,6 +87,7 @@ impl Dataset {
         match &self.answers {
             Answers::Classes { labels, .. } => labels.len(),
             Answers::Targets(targets) => targets.len(),
+            Answers::Unlabelled(examples) => *examples,
         }
     }
 
@@ -106,6 +110,7 @@ impl Dataset {
                 all.extend(labels);
             }
             (Answers::Targets(all), Answers::Targets(more)) => all.extend(more),
+            (Answers::Unlabelled(all), Answers::Unlabelled(more)) => *all += more,
             _ => unreachable!("parts of one set are of one kind"),
         }
         for (name, more) in other.groups {
@@ -133,6 +138,7 @@ impl Dataset {
                 Answers::Classes { classes: *classes, labels: take(labels, 1, rows) }
             }
             Answers::Targets(targets) => Answers::Targets(take(targets, 1, rows)),
+            Answers::Unlabelled(_) => Answers::Unlabelled(rows.len()),
         };
         let groups =
             self.groups.iter().map(|(name, all)| (name.clone(), take(all, 1, rows))).collect();

@@ -67,7 +67,8 @@ fn what_does_not_fit_is_refused_by_name() {
         assert!(!error.advice.is_empty(), "{error}");
     };
     refused(&[labels(&[0, 1])], None, "no array `inputs` among labels");
-    refused(&[inputs()], None, "neither `labels` and `targets`");
+    let unlabelled = read(&[inputs()], None).expect("an OOD set");
+    assert_eq!(unlabelled.answers, Answers::Unlabelled(2));
     refused(&[inputs(), labels(&[0, 1, 2])], None, "array `labels`: shape [3]");
     refused(&[inputs(), labels(&[0, 255])], None, "array `labels`: -1 in row 1");
     refused(&[inputs(), labels(&[0, 5])], Some(5), "5 in row 1, where there are 5 classes");

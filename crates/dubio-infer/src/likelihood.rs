@@ -32,6 +32,7 @@ pub fn of(answers: &Answers, noise: Noise) -> Result<Arc<dyn Likelihood>, Error>
             let what = "`noise` is that of a regression, and these are classes; leave it out";
             return Err(Error::Unsuited(what.to_string()));
         }
+        (Answers::Unlabelled(_), _) => return Err(unlabelled()),
         (Answers::Targets(_), Noise::PerExample) => Arc::new(Gaussian),
         (Answers::Targets(_), Noise::Shared) => Arc::new(SharedNoise),
         (Answers::Targets(targets), Noise::Fixed(std)) => {
@@ -39,6 +40,11 @@ pub fn of(answers: &Answers, noise: Noise) -> Result<Arc<dyn Likelihood>, Error>
             Arc::new(FixedNoise { std: std / unit })
         }
     })
+}
+
+/// Why nothing can be learnt from a set without labels.
+pub(crate) fn unlabelled() -> Error {
+    Error::Unsuited("the training set has no labels; give labels or targets".to_string())
 }
 
 /// A loss that is the negative logarithm of a density, and the predictions that its outputs are.

@@ -114,6 +114,7 @@ impl<E: Engine> Fitted<E> {
                 None
             }
             Answers::Targets(targets) => Some(targets.iter().map(|&y| y as f32).collect()),
+            Answers::Unlabelled(_) => None,
         };
         let trained = Arc::clone(&self.training.likelihood);
         let likelihood = predictive.likelihood().unwrap_or(trained);

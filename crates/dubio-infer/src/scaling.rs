@@ -38,7 +38,7 @@ impl Scaling {
             }
         };
         let targets = match &training.answers {
-            Answers::Classes { .. } => None,
+            Answers::Classes { .. } | Answers::Unlabelled(_) => None,
             Answers::Targets(targets) => Some(StandardiseTargets::measured(targets)),
         };
         Self { inputs, targets }
@@ -73,7 +73,8 @@ impl Scaling {
     pub fn check(&self, data: &Dataset) -> Result<(), Error> {
         let kind = |regression| if regression { "numbers" } else { "classes" };
         let (learnt, asked) = (self.targets.is_some(), matches!(data.answers, Answers::Targets(_)));
-        if learnt != asked {
+        let unlabelled = matches!(data.answers, Answers::Unlabelled(_));
+        if learnt != asked && !unlabelled {
             let (learnt, asked) = (kind(learnt), kind(asked));
             let what = format!("the network predicts {learnt}, but the set asks for {asked}");
             return Err(Error::Unsuited(what));

@@ -65,6 +65,7 @@ impl<E: Engine> Training<E> {
         let likelihood = likelihood::of(&data.answers, noise)?;
         let answers = match &data.answers {
             Answers::Classes { labels, .. } => examples::Answers::Labels(Arc::new(labels.clone())),
+            Answers::Unlabelled(_) => return Err(likelihood::unlabelled()),
             Answers::Targets(targets) => {
                 let scale = scaling.targets().expect("measured on targets");
                 let targets = targets.iter().map(|y| scale.apply(*y)).collect();

@@ -104,12 +104,18 @@ fn normalization(text: &str) -> Result<Normalization, String> {
 pub(crate) fn run(args: &Args) -> Result<()> {
     destination::keep(&args.weights, &[&args.output])?;
     let data = load(args)?;
-    let Answers::Classes { classes, labels } = &data.answers else {
-        bail!(
+    let (classes, labels) = match &data.answers {
+        Answers::Classes { classes, labels } => (classes, labels),
+        Answers::Targets(_) => bail!(
             "{}: a regression cannot be predicted from weights alone, since they do not say how its \
              training data were scaled; give a classification",
             args.data
-        );
+        ),
+        Answers::Unlabelled(_) => bail!(
+            "{}: there are no labels, so the number of classes is not known; predict it with \
+             `dubio train --also`",
+            args.data
+        ),
     };
     let Inputs::Images(images) = &data.inputs else {
         bail!("{}: these networks take images, and this is a table", args.data);

@@ -62,3 +62,39 @@ fn a_look_comes_as_text_and_as_json() {
     let words = String::from_utf8_lossy(&wrong.stderr).into_owned();
     assert!(wrong.status.code() == Some(2) && words.contains("did you mean `level`?"), "{words}");
 }
+
+#[test]
+fn an_unlabelled_ood_set_is_predicted_detected_and_reported() {
+    let folder = folder();
+    let folder = folder.path();
+    let rows: String = (0..25).map(|i| format!("{},{}\n", 500 + i, i % 3)).collect();
+    fs::write(folder.join("far.csv"), format!("x,z\n{rows}")).expect("written");
+    let (data, far) = ("mine.csv:target=level,ignore=site,test=0.5", "far.csv:target=none");
+    let words = ["train", "deep-ensemble", "--data", data, "--network", "mlp-5", "--set"];
+    let rest = ["members=3", "--set", "epochs=3", "--set", "batch=4", "-o", "in.npz", "--also"];
+    done(folder, &[&words[..], &rest[..], &["far.csv:target=none=far.npz"]].concat());
+    let scores = json(&done(folder, &["evaluate", "in.npz", "--ood", "far=far.npz", "--json"]));
+    let auroc = |name: &str| scores[name]["value"].as_f64().expect(name);
+    assert!((0.0..=1.0).contains(&auroc("ood.far.auroc.total")));
+    // The same in a study, whose report has the OOD set.
+    let method = "[[methods]]\nmethod = \"deep-ensemble\"\nmembers = 3\nepochs = 3\nbatch = 4\n";
+    let suite = |data: &str| {
+        format!(
+            "data = [\"{data}\"]\nnetworks = [\"mlp-5\"]\n{method}[evaluate]\nood = [\"{far}\"]\n"
+        )
+    };
+    fs::write(folder.join("s.toml"), suite(data)).expect("written");
+    done(folder, &["run", "s.toml", "--runs", "runs"]);
+    let table = done(folder, &["score", "runs"]);
+    assert!(table.contains("ood.far.auroc.total"), "{table}");
+    let page = fs::read_to_string(folder.join("runs/s.html")).expect("a report");
+    assert!(page.contains("ood.far"));
+    // A regression has nothing to tell them by.
+    fs::write(folder.join("s.toml"), suite("mine.csv:target=x,ignore=site+level"))
+        .expect("written");
+    fs::write(folder.join("far.csv"), "z\n1\n2\n").expect("written");
+    let wrong = dubio(folder, &["run", "s.toml", "--runs", "runs"]);
+    let words = String::from_utf8_lossy(&wrong.stderr).into_owned();
+    assert!(wrong.status.code() == Some(2), "{words}");
+    assert!(words.contains("by its targets, and it has none; name its target"), "{words}");
+}

@@ -69,6 +69,12 @@ fn evaluations(evaluate: &Evaluate, train: &Dataset, data: &str) -> Result<Vec<E
     }
     let mut ood = Vec::new();
     for name in &evaluate.ood {
+        let unlabelled = sets::parse(name)?.set.task == sets::Task::Unlabelled;
+        if unlabelled && matches!(train.answers, Answers::Targets(_)) {
+            let what = "a regression scores an OOD set by its targets, and it has none";
+            let advice = "name its target, or leave it out of [evaluate]";
+            return Err(Error::Unfit(format!("{data}: `{name}`: {what}; {advice}")));
+        }
         let sha256 = match own::is_own(name) {
             true => Some(own::card(&Own::parse(name)?)?.sha256.clone()),
             false => None,

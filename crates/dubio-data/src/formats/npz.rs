@@ -5,7 +5,7 @@
 //! | `inputs` | `[examples, width]` of numbers | features |
 //! | | `[examples, height, width]`, `[examples, channels, height, width]` or `[examples, height, width, channels]` of `uint8` | images |
 //! | `labels` | `[examples]`, whole numbers from 0 | classes |
-//! | `targets` | `[examples]` | regression, instead of labels |
+//! | `targets` | `[examples]` | regression, instead of labels; a set with neither is unlabelled |
 //! | `groups` or `groups.NAME` | `[examples]`, whole numbers | optional |
 //!
 //! The files are opened as predictions are, so their headers are believed as little.
@@ -111,9 +111,9 @@ impl File<'_> {
         match (self.arrays.get("labels"), self.arrays.get("targets")) {
             (Some(labels), None) => self.classes(labels, classes),
             (None, Some(targets)) => Ok(Answers::Targets(self.finite("targets", targets)?)),
-            (found, _) => {
-                let what = if found.is_some() { "both" } else { "neither" };
-                let what = format!("{what} `labels` and `targets` in it");
+            (None, None) => Ok(Answers::Unlabelled(self.arrays["inputs"].shape()[0])),
+            (Some(_), Some(_)) => {
+                let what = "both `labels` and `targets` in it";
                 Err(Error::new(self.path, what, "give labels for classes, targets for numbers"))
             }
         }
@@ -165,12 +165,13 @@ impl File<'_> {
     fn agree(&self, data: &Dataset) -> Result<(), Error> {
         let examples = self.arrays["inputs"].shape()[0];
         let answers = match data.answers {
-            Answers::Classes { .. } => "labels",
-            Answers::Targets(_) => "targets",
+            Answers::Classes { .. } => Some("labels"),
+            Answers::Targets(_) => Some("targets"),
+            Answers::Unlabelled(_) => None,
         };
         let groups = self.arrays.keys().map(|name| &name[..]);
         let groups = groups.filter(|name| *name == "groups" || name.starts_with("groups."));
-        for name in groups.chain([answers]) {
+        for name in groups.chain(answers) {
             if *self.arrays[name].shape() != [examples] {
                 let what = format!(
                     "shape {:?}, where there are {examples} inputs",

@@ -38,6 +38,8 @@ pub enum Task {
     Classification(&'static [&'static str]),
     /// This quantity.
     Regression(&'static str),
+    /// Nothing: it has no labels, and is for OOD detection.
+    Unlabelled,
 }
 
 /// What an example looks like.
@@ -153,11 +155,11 @@ impl Set {
         }
     }
 
-    /// Number of classes; `None` for regression.
+    /// Number of classes; `None` for regression and without labels.
     pub fn classes(&self) -> Option<usize> {
         match self.task {
             Task::Classification(names) => Some(names.len()),
-            Task::Regression(_) => None,
+            Task::Regression(_) | Task::Unlabelled => None,
         }
     }
 }

@@ -85,7 +85,7 @@ pub struct Halves {
 /// its first standard one. The half to learn from may be named: `digits:train`.
 pub fn halves(name: &str) -> Result<Halves, Error> {
     if own::is_own(name) {
-        let set = own::card(&Own::parse(name)?)?.set;
+        let set = own::labelled(&Own::parse(name)?)?.set;
         let name = Name { set, part: None };
         return Ok(Halves { name, train: Part::Train, test: Part::Test });
     }

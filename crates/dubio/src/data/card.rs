@@ -28,6 +28,7 @@ pub(super) fn card(set: &Set, root: &Path) -> Value {
     let (task, classes, target) = match set.task {
         Task::Classification(names) => ("classification", json!(names), json!(null)),
         Task::Regression(target) => ("regression", json!(null), json!(target)),
+        Task::Unlabelled => ("unlabelled", json!(null), json!(null)),
     };
     let shape = match set.inputs {
         InputKind::Images { channels, height, width, .. } => json!([channels, height, width]),

@@ -17,6 +17,7 @@ pub(super) fn identity(args: &Args, recipe: &Recipe, data: &Dataset) -> String {
     match &data.answers {
         Answers::Classes { labels, .. } => hash.add(labels.iter().flat_map(|y| y.to_le_bytes())),
         Answers::Targets(targets) => hash.add(targets.iter().flat_map(|y| y.to_le_bytes())),
+        Answers::Unlabelled(_) => {}
     }
     // A start that cannot be read is reported by the fit.
     for path in &recipe.setup.start {

@@ -6,7 +6,7 @@
 //! | `x`, `y` | all examples; `groups` besides |
 //! | `inputs`, `labels` or `targets` | the same by the names of [`crate::formats::npz`] |
 //!
-//! Integers are labels and floats are targets, unless the task is said. Letter case makes no difference.
+//! Without labels it is an OOD set. Integers are labels and floats are targets, unless the task is said. Letter case makes no difference.
 
 use std::collections::BTreeMap;
 
@@ -26,9 +26,10 @@ pub(super) fn read(own: &Own) -> Result<Whole, Error> {
         return given(own, &all);
     }
     let named_x = all.contains_key("x");
-    let arrays = match named_x {
-        true => part(own, &all, "")?,
-        false => all,
+    let arrays = match (named_x, own.is_unlabelled()) {
+        (true, _) => part(own, &all, "")?,
+        (false, true) => all.into_iter().filter(|(name, _)| !is_answer(name)).collect(),
+        (false, false) => all,
     };
     let data = npz::of_arrays(&own.path, arrays, None, named_x.then_some(""))?;
     let by = by(own, &data)?;
@@ -37,8 +38,12 @@ pub(super) fn read(own: &Own) -> Result<Whole, Error> {
 
 /// The arrays of a training and a test set.
 fn given(own: &Own, all: &BTreeMap<String, Array>) -> Result<Whole, Error> {
-    let needed = ["x_train", "y_train", "x_test", "y_test"];
-    let missing: Vec<&str> = needed.into_iter().filter(|name| !all.contains_key(*name)).collect();
+    let needed: &[&str] = match own.is_unlabelled() {
+        true => &["x_train", "x_test"],
+        false => &["x_train", "y_train", "x_test", "y_test"],
+    };
+    let missing: Vec<&str> =
+        needed.iter().copied().filter(|name| !all.contains_key(*name)).collect();
     if !missing.is_empty() {
         let what = format!("no array {}", missing.join(", "));
         return Err(Error::new(&own.path, what, "give x_train, y_train, x_test and y_test"));
@@ -81,6 +86,7 @@ fn part(
         let Some(stem) = name.strip_suffix(suffix) else { continue };
         let name = match (stem, array.dtype()) {
             ("x", _) => "inputs".to_string(),
+            ("y", _) if own.is_unlabelled() => continue,
             ("y", Dtype::Integer(..)) if own.get("task") != Some("regression") => {
                 "labels".to_string()
             }
@@ -99,6 +105,10 @@ fn part(
     Ok(arrays)
 }
 
+fn is_answer(name: &str) -> bool {
+    ["labels", "targets"].contains(&name)
+}
+
 fn by(own: &Own, data: &Dataset) -> Result<Option<Vec<i64>>, Error> {
     let Some(name) = own.get("by") else { return Ok(None) };
     let found = data.groups.get(name).cloned();
@@ -110,12 +120,17 @@ fn by(own: &Own, data: &Dataset) -> Result<Option<Vec<i64>>, Error> {
 }
 
 fn seen(data: &Dataset) -> Seen {
-    let (task, classes) = match &data.answers {
+    let mut seen = Seen { kind: "arrays", target: "y".into(), ..Seen::default() };
+    (seen.task, seen.classes) = match &data.answers {
         Answers::Classes { classes, .. } => (
-            "classification: the labels are integers",
+            "classification: the labels are integers".into(),
             (0..*classes).map(|c| c.to_string()).collect(),
         ),
-        Answers::Targets(_) => ("regression: the targets are not classes", Vec::new()),
+        Answers::Targets(_) => ("regression: the targets are not classes".into(), Vec::new()),
+        Answers::Unlabelled(examples) => {
+            seen.unlabelled(*examples);
+            return seen;
+        }
     };
-    Seen { kind: "arrays", target: "y".into(), task: task.into(), classes, ..Seen::default() }
+    seen
 }

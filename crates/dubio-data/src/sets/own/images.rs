@@ -29,6 +29,9 @@ pub(super) fn listed(own: &Own, files: &[&str]) -> Result<Images, Error> {
 /// `train/CLASS/*.png` and `test/CLASS/*.png`, or `CLASS/*.png`. Classes are in the order of their names.
 pub(super) fn folder(own: &Own) -> Result<Whole, Error> {
     let top = subfolders(&own.path)?;
+    if own.is_unlabelled() || (top.is_empty() && !files(&own.path)?.is_empty()) {
+        return unlabelled(own);
+    }
     let half =
         |names: &[&str]| names.iter().map(|name| own.path.join(name)).find(|p| top.contains(p));
     let (train, test) = (half(&["train", "training"]), half(&["test", "testing"]));
@@ -52,6 +55,23 @@ pub(super) fn folder(own: &Own) -> Result<Whole, Error> {
     }
     let (data, split) = join(train, test, "by the folders `train` and `test`");
     Ok(Whole { data, given: Some(split), by: None, seen: seen(classes) })
+}
+
+/// All images below a folder, in the order of their paths: an OOD set.
+fn unlabelled(own: &Own) -> Result<Whole, Error> {
+    let paths = some(&own.path, files(&own.path)?)?;
+    let mut seen = Seen { kind: "images", ..Seen::default() };
+    let answers = seen.unlabelled(paths.len());
+    let inputs = Inputs::Images(read_all(own, &paths)?);
+    let data = Dataset { inputs, answers, groups: Default::default() };
+    Ok(Whole { data, given: None, by: None, seen })
+}
+
+fn some(folder: &Path, paths: Vec<PathBuf>) -> Result<Vec<PathBuf>, Error> {
+    match paths.is_empty() {
+        true => Err(Error::new(folder, "no image in it", "PNG and JPEG are read")),
+        false => Ok(paths),
+    }
 }
 
 fn seen(classes: Vec<String>) -> Seen {
@@ -90,7 +110,7 @@ fn class_names(folders: &[&Path]) -> Result<Vec<String>, Error> {
                 dubio_words::counted(names.len(), "folder")
             ),
             "make a folder for each class, as in train/cat/1.png and test/dog/2.png, or list the images \
-             in a CSV with the columns file and label",
+             in a CSV with the columns file and label; an OOD set without labels is read with target=none",
         )),
         _ => Ok(names),
     }
@@ -117,9 +137,7 @@ fn labelled(own: &Own, folder: &Path, classes: &[String]) -> Result<Dataset, Err
         labels.extend(vec![label; found.len()]);
         paths.extend(found);
     }
-    if paths.is_empty() {
-        return Err(Error::new(folder, "no image in it", "PNG and JPEG are read"));
-    }
+    let paths = some(folder, paths)?;
     let answers = Answers::Classes { classes: classes.len(), labels };
     Ok(Dataset {
         inputs: Inputs::Images(read_all(own, &paths)?),

@@ -152,7 +152,7 @@ fn ranges(data: &Dataset, seen: &Seen) -> Vec<(String, f64, f64)> {
 
 fn targets(data: &Dataset) -> Option<(f64, f64)> {
     match &data.answers {
-        Answers::Classes { .. } => None,
+        Answers::Classes { .. } | Answers::Unlabelled(_) => None,
         Answers::Targets(targets) => Some(extremes(targets.iter().copied())),
     }
 }
@@ -181,6 +181,7 @@ fn repeats(data: &Dataset, test: &[bool]) -> Repeats {
     let answer = |row: usize| match &data.answers {
         Answers::Classes { labels, .. } => u64::from(labels[row]),
         Answers::Targets(targets) => targets[row].to_bits(),
+        Answers::Unlabelled(_) => 0,
     };
     let inputs = |row: usize| -> Vec<u8> {
         match &data.inputs {

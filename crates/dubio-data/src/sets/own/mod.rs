@@ -27,7 +27,7 @@ pub use self::options::{OPTIONS, Own};
 use self::split::{Side, Split};
 pub use self::whole::Seen;
 use self::whole::Whole;
-use crate::dataset::{Dataset, Inputs};
+use crate::dataset::{Answers, Dataset, Inputs};
 use crate::error::Error;
 use crate::sets::{Counts, Files, InputKind, Part, Set, Task};
 
@@ -93,6 +93,21 @@ pub fn card(own: &Own) -> Result<Arc<Card>, Error> {
     Ok(card)
 }
 
+/// The card of a data set to learn from.
+pub fn labelled(own: &Own) -> Result<Arc<Card>, Error> {
+    let card = card(own)?;
+    if card.set.task != Task::Unlabelled {
+        return Ok(card);
+    }
+    let advice = match card.seen.kind {
+        "table" => "name the column to predict, as in target=price",
+        "images" => "make a folder for each class, as in train/cat/1.png and test/dog/2.png",
+        _ => "name the array of labels or targets y, or y_train and y_test",
+    };
+    let what = "there are no labels: it can be an OOD set, but nothing can be learnt from it";
+    Err(Error::new(&own.path, what, advice))
+}
+
 /// All examples, missing features filled in, and their split.
 fn read(own: &Own) -> Result<(Whole, Split), Error> {
     let mut whole = match files::kind(&own.path)? {
@@ -102,7 +117,11 @@ fn read(own: &Own) -> Result<(Whole, Split), Error> {
     };
     let split = whole.split(own)?;
     if let Some(how @ ("mean" | "median")) = own.get("missing") {
-        whole.impute(&split.rows(Side::Train), how);
+        let train = match whole.data.answers {
+            Answers::Unlabelled(examples) => (0..examples as u32).collect(),
+            _ => split.rows(Side::Train),
+        };
+        whole.impute(&train, how);
     }
     Ok((whole, split))
 }
@@ -112,9 +131,10 @@ fn read(own: &Own) -> Result<(Whole, Split), Error> {
 fn described(name: &str, whole: &Whole, split: &Split) -> Set {
     let leak = |text: &str| -> &'static str { Box::leak(text.to_string().into_boxed_str()) };
     let seen = &whole.seen;
-    let task = match seen.classes.is_empty() {
-        true => Task::Regression(leak(&seen.target)),
-        false => Task::Classification(Box::leak(
+    let task = match whole.data.answers {
+        Answers::Unlabelled(_) => Task::Unlabelled,
+        Answers::Targets(_) => Task::Regression(leak(&seen.target)),
+        Answers::Classes { .. } => Task::Classification(Box::leak(
             seen.classes.iter().map(|class| leak(class)).collect::<Box<[_]>>(),
         )),
     };
@@ -199,16 +219,19 @@ pub fn same_features(train: &str, other: &str) -> Result<(), Error> {
         return Ok(());
     }
     let (a, b) = (card(&Own::parse(train)?)?, card(&Own::parse(other)?)?);
-    let differ = a.seen.features.iter().zip(&b.seen.features).find(|(a, b)| a != b);
-    match differ {
-        None => Ok(()),
-        Some((a, b)) => {
-            let what = format!("feature `{b}`, where {train} has `{a}`");
-            Err(Error::new(
-                other,
-                what,
-                "give both files the same columns and categories, in the same order",
-            ))
-        }
+    let (a, b) = (&a.seen.features, &b.seen.features);
+    if a.is_empty() || b.is_empty() {
+        return Ok(()); // arrays have no names
     }
+    let Some(index) = (0..a.len().max(b.len())).find(|&index| a.get(index) != b.get(index)) else {
+        return Ok(());
+    };
+    let what = match (a.get(index), b.get(index)) {
+        (Some(a), Some(b)) => format!("feature `{b}`, where {train} has `{a}`"),
+        (Some(a), None) => format!("no feature `{a}`, which {train} has"),
+        (None, b) => format!("feature `{}`, which {train} lacks", b.map_or("", |name| name)),
+    };
+    let advice = "give both files the same columns and categories, in the same order; give target=none where \
+                  an OOD table has no target column";
+    Err(Error::new(other, what, advice))
 }

@@ -13,7 +13,7 @@ use crate::sets::Part;
 pub const OPTIONS: [(&str, &str); 17] = [
     (
         "target",
-        "column to predict, name or number from 0; default: target, label, y, class or the last",
+        "column, name or number from 0; default: target, label, y, class or last; none: no labels",
     ),
     ("task", "classification or regression; default: by the target"),
     (
@@ -137,6 +137,11 @@ impl Own {
     /// An option, where it was given.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.options.get(name).map(String::as_str)
+    }
+
+    /// Whether the user says that there are no labels: an OOD set.
+    pub(crate) fn is_unlabelled(&self) -> bool {
+        self.get("target") == Some("none")
     }
 
     /// Columns joined by `+`.

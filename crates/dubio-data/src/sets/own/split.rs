@@ -27,6 +27,11 @@ pub(crate) struct Split {
 }
 
 impl Split {
+    /// No split: every example is there to be predicted.
+    pub(crate) fn all_test(examples: usize) -> Self {
+        Self { sides: vec![Side::Test; examples], how: "no split".to_string() }
+    }
+
     /// The rows of a side, in order.
     pub(crate) fn rows(&self, side: Side) -> Vec<u32> {
         (0..).zip(&self.sides).filter(|(_, s)| **s == side).map(|(row, _)| row).collect()
@@ -49,6 +54,7 @@ pub(crate) fn draw(own: &Own, answers: &Answers, groups: Option<&[i64]>) -> Spli
                 (in_turn(parts, labels.len(), &|row| labels[row], &stream), ", stratified by class")
             }
             Answers::Targets(targets) => (in_turn(parts, targets.len(), &|_| 0, &stream), ""),
+            Answers::Unlabelled(examples) => (in_turn(parts, *examples, &|_| 0, &stream), ""),
         },
     };
     Split { sides, how: format!("{}{kind}, seed {seed}", parts.words()) }

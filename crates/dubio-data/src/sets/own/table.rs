@@ -12,7 +12,8 @@ use crate::formats::images::numbered;
 
 /// What each column is for.
 struct Roles {
-    target: usize,
+    /// `None` for an OOD set without labels.
+    target: Option<usize>,
     split: Option<usize>,
     groups: Vec<usize>,
     by: Option<usize>,
@@ -23,7 +24,7 @@ pub(super) fn read(own: &Own) -> Result<Whole, Error> {
     let mut table = Columns::read(own)?;
     let roles = roles(own, &table)?;
     let mut seen = Seen { kind: "table", ..Seen::default() };
-    let used: Vec<usize> = roles.features.iter().copied().chain([roles.target]).collect();
+    let used: Vec<usize> = roles.features.iter().copied().chain(roles.target).collect();
     if own.get("missing") == Some("drop") {
         seen.dropped = table.drop_rows(|row| used.iter().any(|&c| is_missing(&row[c])));
         if table.rows.is_empty() {
@@ -33,9 +34,10 @@ pub(super) fn read(own: &Own) -> Result<Whole, Error> {
     }
     let mut mistakes = Mistakes::default();
     refuse_missing(own, &table, &roles, &mut seen, &mut mistakes);
-    let target =
-        table.content(roles.target, own.get("task") == Some("classification"), &mut mistakes);
-    let answers = target::answers(own, &table, roles.target, target, &mut seen, &mut mistakes);
+    let answers = match roles.target {
+        None => seen.unlabelled(table.rows.len()),
+        Some(target) => target::answers(own, &table, target, &mut seen, &mut mistakes),
+    };
     let given = roles.split.map(|column| sides(&table, column, &mut mistakes));
     let files = file_column(&table, &roles.features);
     let inputs = match files {
@@ -68,11 +70,16 @@ fn roles(own: &Own, table: &Columns<'_>) -> Result<Roles, Error> {
     let split = find("split")?.or(own_split);
     let usual = ["target", "label", "y", "class"];
     let usual = usual.iter().find_map(|name| table.names.iter().position(|found| found == name));
-    let target = find("target")?.or(usual).unwrap_or(table.names.len() - 1);
+    // A column may be called `none`.
+    let is_unlabelled = own.is_unlabelled() && !table.names.iter().any(|name| name == "none");
+    let target = match is_unlabelled {
+        true => None,
+        false => find("target")?.or(usual).or(table.names.len().checked_sub(1)),
+    };
     let (groups, by) = (table.find_all(own, "group")?, find("by")?);
     let ignored = table.find_all(own, "ignore")?;
     let other = |column: &usize| {
-        ![Some(target), split, by].contains(&Some(*column))
+        ![target, split, by].contains(&Some(*column))
             && !groups.contains(column)
             && !ignored.contains(column)
             && table.names[*column] != "split"
@@ -94,13 +101,13 @@ fn refuse_missing(
     mistakes: &mut Mistakes,
 ) {
     let filled = matches!(own.get("missing"), Some("mean" | "median"));
-    for &column in roles.features.iter().chain([&roles.target]) {
+    for &column in roles.features.iter().chain(&roles.target) {
         let missing = table.cells(column).zip(&table.lines).filter(|(cell, _)| is_missing(cell));
         let name = &table.names[column];
         let mut count = 0;
         for (cell, &line) in missing {
             count += 1;
-            if column == roles.target {
+            if Some(column) == roles.target {
                 let what = format!("{:?}: the target `{name}` is missing", short(cell));
                 mistakes.add(line, column + 1, what, "remove the row, or give missing=drop");
             } else if !filled {

@@ -15,15 +15,15 @@ pub(super) fn answers(
     own: &Own,
     table: &Columns<'_>,
     column: usize,
-    content: Content,
     seen: &mut Seen,
     mistakes: &mut Mistakes,
 ) -> Answers {
+    let said = own.get("task");
+    let content = table.content(column, said == Some("classification"), mistakes);
     let counts = tally(table.cells(column));
     let whole = counts.keys().all(|cell| cell.parse().is_ok_and(|v: f64| v.fract() == 0.0));
     let few = whole && counts.len() <= FEW && 2 * counts.len() <= table.rows.len();
     seen.target = table.names[column].clone();
-    let said = own.get("task");
     let values = match content {
         Content::Numbers(values) => values,
         Content::Categories(..) if said == Some("regression") => {

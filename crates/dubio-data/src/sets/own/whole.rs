@@ -39,6 +39,15 @@ pub struct Seen {
     pub dropped: usize,
 }
 
+impl Seen {
+    /// Notes that there are no labels.
+    pub(super) fn unlabelled(&mut self, examples: usize) -> Answers {
+        self.target = "none".to_string();
+        self.task = "unlabelled: an OOD set".to_string();
+        Answers::Unlabelled(examples)
+    }
+}
+
 impl Whole {
     /// The split: the given one, or a random one as the options say.
     pub(super) fn split(&self, own: &Own) -> Result<Split, Error> {
@@ -49,8 +58,12 @@ impl Whole {
                 return Err(Error::new(&own.path, "the files already have a test set", advice));
             }
             Some(given) => given.clone(),
+            None if self.is_unlabelled() && !asked => Split::all_test(self.data.len()),
             None => draw(own, &self.data.answers, self.by.as_deref()),
         };
+        if self.is_unlabelled() {
+            return Ok(split); // nobody learns from it
+        }
         for (side, name) in [(Side::Train, "training"), (Side::Test, "test")] {
             if !split.sides.contains(&side) {
                 let what = format!("the {name} set is empty: {}", split.how);
@@ -58,6 +71,10 @@ impl Whole {
             }
         }
         Ok(split)
+    }
+
+    fn is_unlabelled(&self) -> bool {
+        matches!(self.data.answers, Answers::Unlabelled(_))
     }
 
     /// Fills every missing feature with the mean or the median of its column in these rows.
