@@ -83,8 +83,8 @@ impl Posterior {
     ) -> PyResult<Reply<'py>> {
         let data = set(given).map_err(|failure| raised(py, failure))?;
         let (fitted, stream) = (Arc::clone(&self.fitted), self.stream.clone());
-        let predicted = supervised(py, threads, &tell, move |_| {
-            fitted.predict(&data, &TestTime::default(), &stream)
+        let predicted = supervised(py, threads, &tell, move |progress| {
+            fitted.predict_watched(&data, &TestTime::default(), &stream, &**progress)
         })?;
         let predicted =
             predicted.map_err(|error| raised(py, Failure::new("PredictionError", error)))?;

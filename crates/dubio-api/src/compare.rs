@@ -128,13 +128,22 @@ fn comparison(settings: &Settings, progress: &dyn Progress) -> Result<Comparison
         );
     }
     comparison.cautions.extend(missing.iter().filter_map(|name| forbidden(name)));
-    // Scores that nobody asked for by name are left out where no file has them, or where a better one ranks.
-    let by_name = Selection::new(&settings.scores)?;
+    keep_asked(&mut comparison, &settings.scores, default)?;
+    Ok(comparison)
+}
+
+/// Leaves out scores that nobody asked for by name, if no file has them or a better one ranks.
+fn keep_asked(
+    comparison: &mut Comparison,
+    asked: &[String],
+    default: &[&str],
+) -> Result<(), Error> {
+    let by_name = Selection::new(asked)?;
     let shown = |scored: &Scored| {
-        let ordinary = settings.scores.is_empty() && default.contains(&&scored.score[..]);
+        let ordinary = asked.is_empty() && default.contains(&&scored.score[..]);
         let valued = scored.values.iter().any(Option::is_some);
         scored.score == comparison.headline
-            || (!settings.scores.is_empty() && by_name.wants(&scored.score))
+            || (!asked.is_empty() && by_name.wants(&scored.score))
             || (ordinary && valued)
     };
     comparison.scores.retain(shown);
@@ -142,7 +151,7 @@ fn comparison(settings: &Settings, progress: &dyn Progress) -> Result<Comparison
     comparison.differences.retain(|difference| kept.contains(&&difference.score[..]));
     let both = |c: &Correlation| kept.contains(&&c.a[..]) && kept.contains(&&c.b[..]);
     comparison.correlations.retain(both);
-    Ok(comparison)
+    Ok(())
 }
 
 /// The scores to rank by, the best first. Pinball losses at different levels say nothing side by side.

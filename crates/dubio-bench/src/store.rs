@@ -91,11 +91,20 @@ impl Store {
         if folder.is_symlink() { Err(in_the_way(&folder)) } else { Ok(folder) }
     }
 
-    /// An empty folder to make a run in.
+    /// A folder to make a run in. Predictions that an earlier attempt finished stay there: a file has its name
+    /// only once it is whole.
     pub fn begin(&self, id: &RunId) -> io::Result<PathBuf> {
         let work = self.inside(".work")?.join(&**id);
-        remove(&work)?;
-        fs::create_dir(&work)?;
+        if work.is_symlink() || !work.is_dir() {
+            remove(&work)?;
+            fs::create_dir(&work)?;
+        }
+        for entry in fs::read_dir(&work)? {
+            let (path, kind) = entry.and_then(|entry| Ok((entry.path(), entry.file_type()?)))?;
+            if !kind.is_file() || path.extension().is_none_or(|extension| extension != "npz") {
+                remove(&path)?;
+            }
+        }
         Ok(work)
     }
 

@@ -10,10 +10,10 @@ use dubio_data::shifts;
 use dubio_infer::clock::{Clock, Seconds};
 use dubio_infer::fit::{Checkpoints, Options};
 use dubio_infer::fitted::Fitted;
-use dubio_infer::predict::TestTime;
+use dubio_infer::predict::{Predicted, TestTime};
 use dubio_metrics::diagnostics::Diagnosis;
 use dubio_nn::Single;
-use dubio_progress::Progress;
+use dubio_progress::{Progress, Uncounted};
 use dubio_random::stream::Stream;
 
 use crate::diagnosis::diagnosis;
@@ -103,18 +103,15 @@ pub fn work(
         if settings.file(evaluation) != evaluation.name() {
             continue; // predicted for another evaluation
         }
+        let path = folder.join(format!("{}.npz", settings.file(evaluation)));
+        // The test set is always predicted, since the time that this takes is part of the record.
+        if path.is_file() && !matches!(evaluation, Evaluation::Test) {
+            continue;
+        }
         let set = sets.asked(evaluation)?;
         examples += set.len();
         let noise = stream.child("predict").child(&evaluation.name());
-        let predicted = match evaluation {
-            Evaluation::Attack { attack, .. } => fitted.predict_attacked(&set, attack, &noise)?,
-            Evaluation::TestTime { augment, looks } => {
-                let test_time = TestTime { augment: augment.clone(), looks: *looks };
-                fitted.predict(&set, &test_time, &noise)?
-            }
-            _ => fitted.predict(&set, &TestTime::default(), &noise)?,
-        };
-        predicted.write(&folder.join(format!("{}.npz", settings.file(evaluation))))?;
+        predicted(&fitted, evaluation, &set, &noise, &Uncounted(progress))?.write(&path)?;
     }
     let predicting = clock.lap();
     let test = folder.join(format!("{}.npz", Evaluation::Test.name()));
@@ -127,6 +124,26 @@ pub fn work(
     record.data = facts.into_iter().map(|(name, text)| (name.to_string(), text)).collect();
     store.finish(&folder, &record)?;
     Ok(())
+}
+
+/// What a run predicts for an evaluation.
+fn predicted(
+    fitted: &Fitted<Single>,
+    evaluation: &Evaluation,
+    set: &Dataset,
+    noise: &Stream,
+    progress: &dyn Progress,
+) -> Result<Predicted, dubio_infer::Error> {
+    match evaluation {
+        Evaluation::Attack { attack, .. } => {
+            fitted.predict_attacked_watched(set, attack, noise, progress)
+        }
+        Evaluation::TestTime { augment, looks } => {
+            let test_time = TestTime { augment: augment.clone(), looks: *looks };
+            fitted.predict_watched(set, &test_time, noise, progress)
+        }
+        _ => fitted.predict_watched(set, &TestTime::default(), noise, progress),
+    }
 }
 
 /// What a run says of itself that took so long to predict so many examples.

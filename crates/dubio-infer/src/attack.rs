@@ -7,6 +7,7 @@ use dubio_data::dataset::{Answers, Dataset, Inputs};
 use dubio_nn::engine::{Engine, Seed};
 use dubio_nn::loss::log_sum;
 use dubio_nn::real::Real;
+use dubio_progress::{Progress, Silent};
 use dubio_random::stream::Stream;
 use dubio_random::uniform::uniform;
 use serde::{Deserialize, Serialize};
@@ -57,15 +58,26 @@ const CHUNK: usize = 250;
 
 impl<E: Engine> Fitted<E> {
     /// Predicts a set of images after an attack on each.
-    #[inline(never)]
     pub fn predict_attacked(
         &self,
         data: &Dataset,
         attack: &Attack,
         stream: &Stream,
     ) -> Result<Predicted, Error> {
-        let inputs = self.attacked(data, attack, &stream.child("attack"))?;
-        self.predict_inputs(&inputs, data, &TestTime::default(), stream)
+        self.predict_attacked_watched(data, attack, stream, &Silent)
+    }
+
+    /// As [`Self::predict_attacked`]. Pieces of progress are those of the predictions; a stop is [`Error::Stopped`].
+    #[inline(never)]
+    pub fn predict_attacked_watched(
+        &self,
+        data: &Dataset,
+        attack: &Attack,
+        stream: &Stream,
+        progress: &dyn Progress,
+    ) -> Result<Predicted, Error> {
+        let inputs = self.attacked(data, attack, &stream.child("attack"), progress)?;
+        self.predict_inputs(&inputs, data, &TestTime::default(), stream, progress)
     }
 
     /// The attacked images, as the network reads them.
@@ -74,6 +86,7 @@ impl<E: Engine> Fitted<E> {
         data: &Dataset,
         attack: &Attack,
         stream: &Stream,
+        progress: &dyn Progress,
     ) -> Result<Vec<E::Number>, Error> {
         let (Inputs::Images(images), Answers::Classes { labels, .. }) =
             (&data.inputs, &data.answers)
@@ -86,6 +99,9 @@ impl<E: Engine> Fitted<E> {
         let bounds = self.bounds(brightest, attack.epsilon * brightest);
         let count = labels.len().div_ceil(CHUNK);
         let chunks = side_by_side(count, |chunk| -> Result<Vec<E::Number>, Error> {
+            if progress.should_stop() {
+                return Err(Error::Stopped);
+            }
             let rows = chunk * CHUNK..labels.len().min((chunk + 1) * CHUNK);
             let inputs = &plain[rows.start * size..rows.end * size];
             let stream = stream.nth(chunk);
@@ -287,7 +303,7 @@ mod tests {
         let mut before = mean(&plain);
         for rule in Rule::ALL {
             let attack = Attack { rule, epsilon: 0.1 };
-            let attacked = fitted.attacked(&data, &attack, &Stream::root(3)).unwrap();
+            let attacked = fitted.attacked(&data, &attack, &Stream::root(3), &Silent).unwrap();
             let reach = 0.1 * (bright - dark) + 1e-12;
             assert!(attacked.iter().zip(&plain).all(|(a, b)| (a - b).abs() <= reach));
             assert!(attacked.iter().all(|v| (dark..=bright).contains(v)));

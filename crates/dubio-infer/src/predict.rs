@@ -7,6 +7,7 @@ use dubio_data::dataset::{Answers, Dataset, Inputs};
 use dubio_nn::engine::Engine;
 use dubio_nn::real::Real;
 use dubio_predictions::{Floats, Output, write};
+use dubio_progress::{Progress, Silent};
 use dubio_random::stream::Stream;
 
 use crate::augment::Augmentation;
@@ -42,17 +43,27 @@ pub struct Predicted {
 const CHUNK: usize = 1000;
 
 impl<E: Engine> Fitted<E> {
-    /// Predicts a set, sample after sample; samples side by side. The noise of dropout and of
-    /// augmentation comes from `stream`.
-    #[inline(never)]
+    /// Predicts a set, samples in parallel. The noise of dropout and of augmentation comes from `stream`.
     pub fn predict(
         &self,
         data: &Dataset,
         test_time: &TestTime,
         stream: &Stream,
     ) -> Result<Predicted, Error> {
+        self.predict_watched(data, test_time, stream, &Silent)
+    }
+
+    /// As [`Self::predict`]. A piece of progress is one pass over the set; a stop is [`Error::Stopped`].
+    #[inline(never)]
+    pub fn predict_watched(
+        &self,
+        data: &Dataset,
+        test_time: &TestTime,
+        stream: &Stream,
+        progress: &dyn Progress,
+    ) -> Result<Predicted, Error> {
         let plain = self.training.scaling().inputs(data)?;
-        self.predict_inputs(&plain, data, test_time, stream)
+        self.predict_inputs(&plain, data, test_time, stream, progress)
     }
 
     /// Predicts inputs as the network reads them, in the place of a set's own.
@@ -62,6 +73,7 @@ impl<E: Engine> Fitted<E> {
         data: &Dataset,
         test_time: &TestTime,
         stream: &Stream,
+        progress: &dyn Progress,
     ) -> Result<Predicted, Error> {
         let scaling = self.training.scaling();
         let augmented = !test_time.augment.is_empty();
@@ -75,6 +87,7 @@ impl<E: Engine> Fitted<E> {
         let (parts, passes) = (predictive.parts(), predictive.samples_of_part() * looks);
         let outputs = self.training.outputs();
         let size = scaling.shape().size();
+        progress.start("predicting", parts * passes);
         let each = side_by_side(parts, |part| -> Result<Vec<f32>, Error> {
             let mut model = self.model(CHUNK.min(data.len().max(1)))?;
             let mut all = Vec::new();
@@ -97,9 +110,13 @@ impl<E: Engine> Fitted<E> {
                 out.clear();
                 let sample = Sample { part, of_part: pass / looks };
                 for inputs in inputs.chunks(CHUNK * size) {
+                    if progress.should_stop() {
+                        return Err(Error::Stopped);
+                    }
                     predictive.outputs(sample, &mut model, inputs, &noise, &mut out);
                 }
                 all.extend(out.iter().map(|v| v.wide() as f32));
+                progress.advance(1);
             }
             Ok(all)
         });
@@ -107,15 +124,6 @@ impl<E: Engine> Fitted<E> {
         for part in each {
             values.extend(part?);
         }
-        let mut integers: Vec<(String, Vec<i64>)> = Vec::new();
-        let targets = match &data.answers {
-            Answers::Classes { labels, .. } => {
-                integers.push(("labels".into(), labels.iter().map(|&y| i64::from(y)).collect()));
-                None
-            }
-            Answers::Targets(targets) => Some(targets.iter().map(|&y| y as f32).collect()),
-            Answers::Unlabelled(_) => None,
-        };
         let trained = Arc::clone(&self.training.likelihood);
         let likelihood = predictive.likelihood().unwrap_or(trained);
         let values = likelihood.predictions(values, scaling);
@@ -125,12 +133,25 @@ impl<E: Engine> Fitted<E> {
             let (sample, example) = (at / (numbers * data.len()), at / numbers % data.len());
             return Err(Error::Predicted { sample, example, value: values[at] });
         }
-        integers.extend(data.groups.iter().map(|(name, all)| {
-            let array = if name.is_empty() { "groups".into() } else { format!("groups.{name}") };
-            (array, all.clone())
-        }));
-        Ok(Predicted { values, shape, likelihood, targets, integers })
+        let targets = match &data.answers {
+            Answers::Classes { .. } | Answers::Unlabelled(_) => None,
+            Answers::Targets(targets) => Some(targets.iter().map(|&y| y as f32).collect()),
+        };
+        Ok(Predicted { values, shape, likelihood, targets, integers: integers(data) })
     }
+}
+
+/// The arrays of integers of a predictions file: `labels`, and `groups` or `groups.NAME`.
+pub fn integers(data: &Dataset) -> Vec<(String, Vec<i64>)> {
+    let labels = match &data.answers {
+        Answers::Classes { labels, .. } => Some(labels.iter().map(|&y| i64::from(y)).collect()),
+        Answers::Targets(_) | Answers::Unlabelled(_) => None,
+    };
+    let groups = data.groups.iter().map(|(name, all)| {
+        let array = if name.is_empty() { "groups".into() } else { format!("groups.{name}") };
+        (array, all.clone())
+    });
+    labels.map(|labels| ("labels".into(), labels)).into_iter().chain(groups).collect()
 }
 
 impl Predicted {

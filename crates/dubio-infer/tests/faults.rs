@@ -3,10 +3,12 @@
 mod support;
 
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use dubio_data::dataset::{Answers, Dataset, Inputs};
 use dubio_infer::Error;
+use dubio_infer::attack::{Attack, Rule as AttackRule};
 use dubio_infer::fit::{Checkpoints, Options, Outcome};
 use dubio_infer::fitted::Fitted;
 use dubio_infer::methods::Method;
@@ -323,4 +325,26 @@ fn a_set_of_another_kind_or_shape_is_not_predicted() {
     let mut other = digits.clone();
     other.answers = Answers::Targets(vec![0.0; 60]);
     assert!(refused(&other).contains("predicts classes, but the set asks for numbers"));
+}
+
+#[test]
+fn predictions_stop_when_they_are_told_to() {
+    /// Allows so many chunks.
+    struct After(AtomicUsize);
+    impl Progress for After {
+        fn should_stop(&self) -> bool {
+            self.0.fetch_add(1, Ordering::Relaxed) >= 2
+        }
+    }
+    let recipe = recipe("mc-dropout", json!({"epochs": 1, "batch": 30, "samples": 20}));
+    let fitted = go(&recipe, "mlp-4", &digits(60)).unwrap_or_else(|e| panic!("{}", e.error));
+    let (test_time, stream) = (TestTime::default(), Stream::root(1));
+    let count = After(AtomicUsize::new(0));
+    let stopped = fitted.predict_watched(&digits(60), &test_time, &stream, &count);
+    assert!(matches!(stopped, Err(Error::Stopped)));
+    assert!(count.0.into_inner() < 20, "every pass was made all the same");
+    let attack = Attack { rule: AttackRule::Fgsm, epsilon: 0.1 };
+    let stopping = After(AtomicUsize::new(2));
+    let stopped = fitted.predict_attacked_watched(&digits(60), &attack, &stream, &stopping);
+    assert!(matches!(stopped, Err(Error::Stopped)));
 }

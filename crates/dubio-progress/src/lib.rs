@@ -41,6 +41,18 @@ pub struct Silent;
 
 impl Progress for Silent {}
 
+/// Work whose pieces are not counted, but which stops when the whole does.
+pub struct Uncounted<'a>(pub &'a dyn Progress);
+
+impl Progress for Uncounted<'_> {
+    fn note(&self, text: &str) {
+        self.0.note(text);
+    }
+    fn should_stop(&self) -> bool {
+        self.0.should_stop()
+    }
+}
+
 /// Work that is a part of other work: its pieces, however many they are, become a number of the whole's.
 pub struct Part<'a> {
     whole: &'a dyn Progress,

@@ -28,13 +28,9 @@ const BRIER: (&str, &str) = ("test", "brier");
 /// The first scores of every method, mean over seeds.
 pub(crate) fn first_look(ran: &Ran) -> Result<()> {
     let (planned, rows) = (&ran.planned, &ran.scores);
-    let is =
-        |row: &RunScore, (split, name): (&str, &str)| row.split == split && row.score.name == name;
     let mut there: Vec<(&str, &str)> =
         FIRST.into_iter().filter(|&which| rows.iter().any(|row| is(row, which))).collect();
-    let undefined = |row: &&RunScore| is(row, CALIBRATED) && row.score.value.is_none();
-    let holes: Vec<&RunScore> = rows.iter().filter(undefined).collect();
-    if !holes.is_empty() {
+    if rows.iter().any(|row| is(row, CALIBRATED) && row.score.value.is_none()) {
         // A score of some methods alone compares nothing; the Brier score is proper, too, and always defined.
         there.iter_mut().filter(|which| **which == CALIBRATED).for_each(|which| *which = BRIER);
     }
@@ -91,19 +87,30 @@ pub(crate) fn first_look(ran: &Ran) -> Result<()> {
         }
         writeln!(out)?;
     }
-    if let Some(first) = holes.first() {
-        let all = rows.iter().filter(|row| is(row, CALIBRATED)).count();
+    notes(&mut out, rows, starred)
+}
+
+/// Below the table: why a score was replaced, and what a star means.
+fn notes(out: &mut impl Write, rows: &[RunScore], starred: bool) -> Result<()> {
+    let calibrated = rows.iter().filter(|row| is(row, CALIBRATED));
+    let undefined = calibrated.clone().filter(|row| row.score.value.is_none());
+    if let Some(first) = undefined.clone().next() {
         let why = first.score.why.as_deref().unwrap_or_default();
         writeln!(
             out,
-            "brier instead of calibrated.nll, which is undefined for {} of {all} runs: {why}",
-            holes.len()
+            "brier instead of calibrated.nll, which is undefined for {} of {} runs: {why}",
+            undefined.count(),
+            calibrated.count()
         )?;
     }
     if starred {
         writeln!(out, "* a run is missing or has no value there; `dubio score` says why")?;
     }
     Ok(())
+}
+
+fn is(row: &RunScore, (split, name): (&str, &str)) -> bool {
+    row.split == split && row.score.name == name
 }
 
 /// The column of networks, which is there when there are several.

@@ -7,6 +7,7 @@ use dubio_api::plan::{Settings, Standing, plan};
 use dubio_bench::plan::PlannedRun;
 use dubio_bench::store::State;
 use dubio_bench::{gpu_memory, memory};
+use dubio_nn::Device;
 use dubio_words::counted;
 
 use crate::device::EngineArgs;
@@ -68,29 +69,41 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             s.network,
             s.seed,
             run.cost.epochs,
-            duration(run.cost.seconds)
+            if on_gpu(run) { "—".to_string() } else { duration(run.cost.seconds) }
         )?;
     }
     let to_do = plan.runs.iter().filter(|standing| standing.state != State::Finished);
     let to_do = to_do.map(|standing| &standing.run);
-    let seconds = to_do.clone().fold(0.0, |sum, run| sum + run.cost.seconds);
+    let on_cpu = to_do.clone().filter(|run| !on_gpu(run));
+    let seconds = on_cpu.clone().fold(0.0, |sum, run| sum + run.cost.seconds);
     let largest = |bytes: fn(&PlannedRun) -> u64| {
         to_do.clone().map(bytes).max().unwrap_or(0).div_ceil(1_000_000)
     };
-    let on_gpu = match largest(gpu_memory::estimate) {
+    let gpu_bytes = match largest(gpu_memory::estimate) {
         0 => String::new(),
         megabytes => format!(" and {megabytes} MB of GPU memory"),
     };
+    let time = match (to_do.clone().count(), on_cpu.count()) {
+        (all, 0) if all > 0 => "the time on a GPU is not estimated".to_string(),
+        (all, cpu) if cpu < all => {
+            format!("about {} of one core besides the GPU's time", duration(seconds))
+        }
+        _ => format!("about {} of one core", duration(seconds)),
+    };
     writeln!(
         out,
-        "\n{}, {} to do: about {} of one core, up to {} MB{on_gpu} each. --json shows every setting.",
+        "\n{}, {} to do: {time}, up to {} MB{gpu_bytes} each. --json shows every setting.",
         counted(plan.runs.len(), "run"),
         to_do.clone().count(),
-        duration(seconds),
         largest(memory::estimate)
     )?;
     for (label, left) in &plan.open {
         writeln!(out, "{label} runs when its search is done: {} left.", counted(*left, "trial"))?;
     }
     Ok(())
+}
+
+/// Estimated seconds are those of a core, and say nothing about a GPU.
+fn on_gpu(run: &PlannedRun) -> bool {
+    run.settings.device != Device::Cpu
 }

@@ -11,6 +11,7 @@ use dubio_data::folder::data_folder;
 use dubio_data::sets::{self, Part};
 use dubio_data::transforms::standardise::Standardise;
 use dubio_infer::augment::Augmentation;
+use dubio_infer::predict::integers;
 use dubio_infer::scaling::Scaling;
 use dubio_nn::engine::{Engine, Model, Point};
 use dubio_nn::network::Network;
@@ -104,8 +105,8 @@ fn normalization(text: &str) -> Result<Normalization, String> {
 pub(crate) fn run(args: &Args) -> Result<()> {
     destination::keep(&args.weights, &[&args.output])?;
     let data = load(args)?;
-    let (classes, labels) = match &data.answers {
-        Answers::Classes { classes, labels } => (classes, labels),
+    let classes = match &data.answers {
+        Answers::Classes { classes, .. } => classes,
         Answers::Targets(_) => bail!(
             "{}: a regression cannot be predicted from weights alone, since they do not say how its \
              training data were scaled; give a classification",
@@ -153,13 +154,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         );
     }
     let shape = [args.weights.len() * passes, images.len(), *classes];
-    let mut integers = vec![("labels".to_string(), labels.iter().map(|&y| i64::from(y)).collect())];
-    integers.extend(data.groups.iter().map(|(name, all)| {
-        let array = if name.is_empty() { "groups".into() } else { format!("groups.{name}") };
-        (array, all.clone())
-    }));
     let floats = vec![Floats { name: "logits", values: &logits, shape: shape.to_vec() }];
-    write(&args.output, &Output { floats, integers })?;
+    write(&args.output, &Output { floats, integers: integers(&data) })?;
     writeln!(
         terminal::stdout(),
         "wrote {}: {}, {}, {}",

@@ -176,7 +176,7 @@ fn predict(
     let test_time = TestTime { augment: args.augment.clone(), looks: args.looks.into() };
     let mut convergence = None;
     for (index, (data, output)) in sets.iter().enumerate() {
-        let predicted = fitted.predict(data, &test_time, stream)?;
+        let predicted = fitted.predict_watched(data, &test_time, stream, &Bar::new())?;
         // An unfinished run keeps what it has under a name that says so.
         let output = if finished { output.clone() } else { unfinished_name(output) };
         predicted.write(&output)?;

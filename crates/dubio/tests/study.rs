@@ -59,6 +59,7 @@ fn a_study_for_a_gpu_is_planned_anywhere_and_says_what_is_missing() {
     let study = Study::new(SUITE);
     let planned = text(&study.dubio(&["plan", "small.toml", "--device", "cuda"]).stdout);
     assert!(planned.contains("MB of GPU memory each"), "{planned}");
+    assert!(planned.contains("the time on a GPU is not estimated"), "{planned}");
     let output = study.dubio(&["run", "small.toml", "--device", "cuda"]);
     if !output.status.success() {
         let said = text(&output.stderr);

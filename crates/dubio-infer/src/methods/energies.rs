@@ -31,11 +31,11 @@ impl Energies {
     }
 
     /// What a user must know before trusting the chain, and what to do about it.
-    pub(super) fn warnings(&self, method: &str) -> Vec<String> {
+    pub(super) fn warnings(&self) -> Vec<String> {
         let mut all = Vec::new();
         if self.divergent > 0 {
             all.push(format!(
-                "{method}: {} of {} draws diverged, so parts of the posterior were not explored; raise \
+                "{} of {} draws diverged, so parts of the posterior were not explored; raise \
                  `target_acceptance` or take a narrower prior (`prior_std`)",
                 self.divergent,
                 self.draws()
@@ -43,7 +43,7 @@ impl Energies {
         }
         if let Some(fraction) = bfmi(&self.each).filter(|fraction| *fraction < LOW_BFMI) {
             all.push(format!(
-                "{method}: E-BFMI is {fraction:.2}, below {LOW_BFMI}: the chain moves slowly between \
+                "E-BFMI is {fraction:.2}, below {LOW_BFMI}: the chain moves slowly between \
                  energies and may not have reached the tails; run it longer (`samples`) or take a \
                  narrower prior (`prior_std`)"
             ));
@@ -84,11 +84,11 @@ mod tests {
     fn a_chain_that_is_unwell_says_so_in_words() {
         let mut well = Energies::default();
         (0..100).for_each(|i| well.add(f64::from(i * 37 % 101), false));
-        assert!(well.warnings("nuts").is_empty());
+        assert!(well.warnings().is_empty());
         let mut slow = Energies::default();
         (0..100).for_each(|i| slow.add(f64::from(i), i % 50 == 0));
-        let said = slow.warnings("nuts");
-        assert!(said[0].starts_with("nuts: 2 of 100 draws diverged"), "{said:?}");
+        let said = slow.warnings();
+        assert!(said[0].starts_with("2 of 100 draws diverged"), "{said:?}");
         assert!(said[1].contains("E-BFMI is 0.00, below 0.3"), "{said:?}");
     }
 }

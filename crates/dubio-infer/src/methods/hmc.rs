@@ -233,11 +233,11 @@ impl<V: Vector> Rule<V> for Chain<V> {
         }
     }
     fn warnings(&self) -> Vec<String> {
-        let mut all = self.energies.warnings("hmc");
+        let mut all = self.energies.warnings();
         if let Some(rate) = self.acceptance_rate().filter(|rate| *rate < LOW_ACCEPTANCE) {
             all.push(format!(
-                "hmc: {:.1} % of the moves were accepted, so the samples are few places over and over; take a \
-                 smaller `step` or a longer `burn_in`, in which it is adapted",
+                "{:.1} % of the proposals were accepted, so many samples are the same point; use a smaller \
+                 `step`, or a longer `burn_in`, which adapts it",
                 100.0 * rate
             ));
         }

@@ -189,12 +189,12 @@ impl<V: Vector> Rule<V> for Turns<V> {
         all
     }
     fn warnings(&self) -> Vec<String> {
-        let mut all = self.tally.energies.warnings("nuts");
+        let mut all = self.tally.energies.warnings();
         let (draws, cut_short) = (self.tally.energies.draws(), self.tally.cut_short);
         if cut_short as f64 > OFTEN * draws as f64 {
             all.push(format!(
-                "nuts: {cut_short} of {draws} trajectories were cut short at `max_depth` = {}, so the chain moves \
-                 less far than it could; raise it, or run the chain longer (`samples`)",
+                "{cut_short} of {draws} trajectories stopped at `max_depth` = {}, so the chain mixes more slowly \
+                 than it could; raise `max_depth`, or run the chain longer (`samples`)",
                 self.settings.max_depth
             ));
         }
