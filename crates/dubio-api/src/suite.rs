@@ -15,10 +15,13 @@ use crate::Error;
 use crate::error::refuse;
 
 /// Suites that are part of the program.
-const SUITES: [(&str, &str); 5] = [
+const SUITES: [(&str, &str); 8] = [
     ("quick", include_str!("../suites/quick.toml")),
     ("quick-regression", include_str!("../suites/quick-regression.toml")),
     ("gopal-simulated", include_str!("../suites/gopal-simulated.toml")),
+    ("ppc-tabular", include_str!("../suites/ppc-tabular.toml")),
+    ("beyond-uci", include_str!("../suites/beyond-uci.toml")),
+    ("uce-regularisation", include_str!("../suites/uce-regularisation.toml")),
     ("ensembles-mnist", include_str!("../suites/ensembles-mnist.toml")),
     ("ursabench-small", include_str!("../suites/ursabench-small.toml")),
 ];
