@@ -7,7 +7,7 @@ use crate::chapter::{Chapter, Method};
 use crate::conclude::{checks, detection, intervals, quantiles};
 use crate::number::shown;
 use crate::ranking::{Ranking, Standing};
-use crate::summary::{correct, difference};
+use crate::summary::{Difference, correct, difference};
 use crate::words::{in_words, listed};
 
 /// What the whole ranking says, in a few sentences.
@@ -91,10 +91,27 @@ fn disagreement(chapter: &Chapter<'_>, ranking: &Ranking<'_>) -> Option<String> 
     };
     let mut found: Vec<_> = pairs.iter().map(behind).collect();
     correct(found.iter_mut().flatten());
+    let scaled = ranking.score.starts_with("calibrated.");
     let mut better: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
+    let mut accurate = String::new();
+    // Of two that the ranking cannot tell apart, one may still be better by other scores.
+    if let [other] = rest
+        && other.may_be_first()
+    {
+        let ahead = |found: &Option<Difference>| {
+            found.as_ref().is_some_and(|d| d.value < 0.0 && !d.may_be_chance())
+        };
+        let by = pairs.iter().zip(&found).filter(|(_, found)| ahead(found)).map(|((_, s), _)| *s);
+        let (same, changed): (Vec<&str>, _) = by.partition(|s| scaled && *s == "accuracy");
+        if !same.is_empty() {
+            accurate = format!("{} is better in accuracy.", first.method.name);
+        }
+        if !changed.is_empty() {
+            better.push((vec![first.method.name], changed));
+        }
+    }
     for (m, standing) in rest.iter().enumerate() {
-        let worse = |((own, _), found): &(&(usize, &str), &Option<_>)| {
-            let found: &Option<crate::summary::Difference> = found;
+        let worse = |((own, _), found): &(&(usize, &str), &Option<Difference>)| {
             *own == m && found.is_some_and(|d| d.value > 0.0 && !d.may_be_chance())
         };
         let by: Vec<&str> =
@@ -105,7 +122,9 @@ fn disagreement(chapter: &Chapter<'_>, ranking: &Ranking<'_>) -> Option<String> 
             None => better.push((vec![standing.method.name], by)),
         }
     }
-    said(&better, ranking.score.starts_with("calibrated."))
+    let sentences = [Some(accurate).filter(|text| !text.is_empty()), said(&better, scaled)];
+    let sentences: Vec<String> = sentences.into_iter().flatten().collect();
+    Some(sentences.join(" ")).filter(|text| !text.is_empty())
 }
 
 /// `As they stand, without scaling, B is better in NLL and ECE.`
