@@ -19,7 +19,7 @@ use crate::methods::Scene;
 use crate::posterior::{Posterior, Predictive};
 use crate::prior::Gaussian;
 use crate::problem::{Problem, Start};
-use crate::recipe::{Recipe, Setup, WarmUp};
+use crate::recipe::{Recipe, WarmUp};
 use crate::regulariser::regularised;
 use crate::side_by_side::side_by_side;
 use crate::subnetwork::Subnetwork;
@@ -95,9 +95,10 @@ impl Recipe {
     ) -> Outcome<Fitted<E>, Option<Fitted<E>>> {
         let nothing = |error: Error| Box::new(Unfinished { error, so_far: None });
         self.check().map_err(nothing)?;
-        let Setup { augment, noise, .. } = &self.setup;
         self.learns(data).map_err(nothing)?;
-        let training = Training::with_noise(engine, data, augment, *noise).map_err(nothing)?;
+        let likelihood = self.likelihood(&data.answers).map_err(nothing)?;
+        let training = Training::with_likelihood(engine, data, &self.setup.augment, likelihood);
+        let training = training.map_err(nothing)?;
         let training = Arc::new(training);
         let members = self.members();
         options.progress.start("training", members * PIECES);

@@ -1,5 +1,9 @@
 //! Likelihoods: what the outputs of a network stand for.
 
+pub mod flow;
+pub mod pinball;
+mod residual;
+
 use std::borrow::Cow;
 use std::f64::consts::{PI, TAU};
 use std::sync::Arc;
@@ -10,6 +14,7 @@ use dubio_nn::layer::Layer;
 use dubio_nn::loss::{Kernel, Loss, Truth, log_std, log_sum, mean_loss};
 use dubio_nn::network::Network;
 use dubio_nn::networks;
+use dubio_nn::parameter::Initial;
 use dubio_nn::shape::Shape;
 use dubio_random::normal::normals;
 use dubio_random::stream::Stream;
@@ -21,6 +26,11 @@ use crate::scaling::Scaling;
 
 /// The layer of a noise that all examples share.
 pub(crate) const NOISE: &str = "noise";
+
+/// One log standard deviation for all examples, 0 at the start.
+pub(crate) fn shared_noise() -> Layer {
+    Layer::Append { numbers: 1, initial: Initial::Constant(0.0) }
+}
 
 /// The likelihood of such answers.
 pub fn of(answers: &Answers, noise: Noise) -> Result<Arc<dyn Likelihood>, Error> {
@@ -47,12 +57,19 @@ pub(crate) fn unlabelled() -> Error {
     Error::Unsuited("the training set has no labels; give labels or targets".to_string())
 }
 
+/// Why nobody asks some likelihoods for their curvature: they come with a method that has no use for it.
+const OWN: &str = "a method with a likelihood of its own does not ask for its curvature";
+
 /// A loss that is the negative logarithm of a density, and the predictions that its outputs are.
 pub trait Likelihood: Loss {
     /// Whether gradients can be of any size, so that steps have to be clipped: that of a
     /// Gaussian with a standard deviation of its own is one over its variance, that of a softmax bounded.
     fn is_steep(&self) -> bool {
         false
+    }
+    /// Uniform numbers that the network reads behind each example's own inputs, other ones at every step, standardised.
+    fn random_inputs(&self) -> usize {
+        0
     }
     /// The named network with outputs that it reads; an error says why there is none.
     fn network(&self, name: &str, input: Shape) -> Result<Network, String> {
@@ -65,11 +82,17 @@ pub trait Likelihood: Loss {
     }
     /// Roots of the Fisher information at the outputs `f`, each `[examples, outputs]`: for every example
     /// `sum_r f_r f_r' = E_y grad log p(y | f) grad log p(y | f)'`.
-    fn fisher(&self, outputs: &[f64]) -> Vec<Vec<f64>>;
+    fn fisher(&self, _outputs: &[f64]) -> Vec<Vec<f64>> {
+        unreachable!("{OWN}")
+    }
     /// Gradients of `-log p(y | f)` at the outputs, for each example with a `y` drawn from `p(y | f)`.
-    fn drawn(&self, outputs: &[f64], stream: &Stream) -> Vec<f64>;
+    fn drawn(&self, _outputs: &[f64], _stream: &Stream) -> Vec<f64> {
+        unreachable!("{OWN}")
+    }
     /// Outputs that stand for the mean of `p(y | g)` over `g ~ Normal(f, covariance)`, for one example.
-    fn averaged(&self, outputs: &[f64], covariance: &[f64], link: Link) -> Vec<f64>;
+    fn averaged(&self, _outputs: &[f64], _covariance: &[f64], _link: Link) -> Vec<f64> {
+        unreachable!("{OWN}")
+    }
     /// The likelihood that reads what [`Self::averaged`] gives, where it is another one.
     fn of_averages(&self) -> Option<Arc<dyn Likelihood>> {
         None
@@ -251,7 +274,7 @@ impl Likelihood for SharedNoise {
     }
     fn network(&self, name: &str, input: Shape) -> Result<Network, String> {
         let mut network = networks::build(name, input, 1)?;
-        network.then(NOISE, Layer::Append { numbers: 1 });
+        network.then(NOISE, shared_noise());
         Ok(network)
     }
     fn predictions(&self, outputs: Vec<f32>, scaling: &Scaling) -> Vec<f32> {

@@ -8,9 +8,11 @@ use dubio_nn::examples::{self, Examples, Source};
 use dubio_nn::network::Network;
 use dubio_nn::real::Real;
 use dubio_random::stream::Stream;
+use dubio_random::uniform::uniform;
 
 use crate::augment::Augmentation;
 use crate::error::Error;
+use crate::likelihood::pinball::as_input;
 use crate::likelihood::{self, Likelihood};
 use crate::noise::Noise;
 use crate::prior::Prior;
@@ -46,6 +48,28 @@ impl<T: Real> Source<T> for Augmented {
     }
 }
 
+/// Inputs with standardised uniform numbers behind them, others each time; zeros, their mean, where nothing is random.
+struct WithRandom<T> {
+    inputs: Arc<Vec<T>>,
+    width: usize,
+    random: usize,
+}
+
+impl<T: Real> Source<T> for WithRandom<T> {
+    fn size(&self) -> usize {
+        self.width + self.random
+    }
+
+    fn write(&self, rows: &[u32], augment: Option<&Stream>, out: &mut [T]) {
+        let mut generator = augment.map(Stream::generator);
+        for (row, out) in rows.iter().zip(out.chunks_exact_mut(self.size())) {
+            let (own, random) = out.split_at_mut(self.width);
+            own.copy_from_slice(&self.inputs[*row as usize * self.width..][..self.width]);
+            random.fill_with(|| T::of(generator.as_mut().map_or(0.0, |g| as_input(uniform(g)))));
+        }
+    }
+}
+
 impl<E: Engine> Training<E> {
     /// From a set, with random changes of its images where asked for. In a regression the noise is predicted for
     /// every example.
@@ -61,8 +85,18 @@ impl<E: Engine> Training<E> {
         noise: Noise,
     ) -> Result<Self, Error> {
         check(data, augment, noise)?;
-        let scaling = Scaling::measured(data);
         let likelihood = likelihood::of(&data.answers, noise)?;
+        Self::with_likelihood(engine, data, augment, likelihood)
+    }
+
+    /// The same with any likelihood.
+    pub(crate) fn with_likelihood(
+        engine: &E,
+        data: &Dataset,
+        augment: &[Augmentation],
+        likelihood: Arc<dyn Likelihood>,
+    ) -> Result<Self, Error> {
+        let scaling = Scaling::measured(data);
         let answers = match &data.answers {
             Answers::Classes { labels, .. } => examples::Answers::Labels(Arc::new(labels.clone())),
             Answers::Unlabelled(_) => return Err(likelihood::unlabelled()),
@@ -78,7 +112,16 @@ impl<E: Engine> Training<E> {
                 let augment = augment.to_vec();
                 examples::Inputs::Source(Arc::new(Augmented { scaling, images, augment }))
             }
-            _ => examples::Inputs::Ready(Arc::new(scaling.inputs(data)?)),
+            _ => {
+                let inputs = Arc::new(scaling.inputs(data)?);
+                let (width, random) = (scaling.shape().size(), likelihood.random_inputs());
+                match random {
+                    0 => examples::Inputs::Ready(inputs),
+                    random => {
+                        examples::Inputs::Source(Arc::new(WithRandom { inputs, width, random }))
+                    }
+                }
+            }
         };
         let examples = Examples { inputs, answers };
         let data = engine.data(&examples);

@@ -20,6 +20,7 @@ use dubio_nn::examples::{Answers, Examples, Inputs};
 use dubio_nn::layer::Layer::{GlobalAveragePool, Linear, Relu};
 use dubio_nn::layer::{Bias, Layer};
 use dubio_nn::network::Network;
+use dubio_nn::parameter::Initial;
 use dubio_nn::shape::Shape;
 use dubio_random::stream::Stream;
 use serde_json::json;
@@ -391,7 +392,7 @@ fn no_other_noise_and_prior_precision_have_a_larger_marginal_likelihood() {
     use dubio_infer::likelihood::SharedNoise;
     for structure in ["diag", "kfac", "full"] {
         let mut case = case("regression");
-        case.network.then("noise", Layer::Append { numbers: 1 });
+        case.network.then("noise", Layer::Append { numbers: 1, initial: Initial::Constant(0.0) });
         case.likelihood = Arc::new(SharedNoise);
         let evidence = |std: f64, precision: serde_json::Value| {
             let mut problem = case.problem();

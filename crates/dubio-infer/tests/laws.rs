@@ -97,6 +97,8 @@ fn the_same_stream_gives_the_same_bytes_and_another_gives_others_where_anything_
         "svgd",
         "bayesian-ridge",
         "conditional-gaussian",
+        "conditional-flow",
+        "sqr",
     ];
     for (method, _) in quick_methods() {
         let name = method.card().name;
@@ -330,6 +332,8 @@ const IMPOSSIBLE: &[(&str, &[&str])] = &[
     ("structure", &["\"kron\""]),
     ("prior_precision", &["0", "1e300", "\"best\""]),
     ("predict", &["\"glm\""]),
+    ("hidden", &["0", "257"]),
+    ("levels", &["0"]),
     ("iterations", &["0"]),
     ("prior", &["\"cauchy\""]),
     ("narrow_std", &["0"]),

@@ -81,6 +81,15 @@ pub enum Layer {
     Append {
         /// How many.
         numbers: usize,
+        /// How they are drawn before training.
+        initial: Initial,
+    },
+    /// Some consecutive inputs of a vector, the others left out.
+    Take {
+        /// Index of the first.
+        first: usize,
+        /// How many.
+        numbers: usize,
     },
     /// Every other row and column, with as many channels of zeros put before and behind as it takes:
     /// He et al. 2016, option A of their CIFAR networks.
@@ -129,7 +138,8 @@ impl Layer {
             Self::AveragePool { size } => input.windows(size, size, 0),
             Self::GlobalAveragePool => Shape::vector(input.channels),
             Self::Flatten => Shape::vector(input.size()),
-            Self::Append { numbers } => Shape::vector(input.size() + numbers),
+            Self::Append { numbers, .. } => Shape::vector(input.size() + numbers),
+            Self::Take { numbers, .. } => Shape::vector(numbers),
             Self::PaddedShortcut { channels } => Shape { channels, ..input.windows(1, 2, 0) },
             Self::Concat => Shape { channels: inputs.iter().map(|i| i.channels).sum(), ..input },
             Self::BatchNorm
@@ -172,8 +182,8 @@ impl Layer {
                 Parameter::per_channel("weight", input, 1.0),
                 Parameter::per_channel("bias", input, 0.0),
             ],
-            Self::Append { numbers } => {
-                let (initial, torch) = (Initial::Constant(0.0), Layout::Same);
+            Self::Append { numbers, initial } => {
+                let torch = Layout::Same;
                 vec![Parameter { name: "value", dims: vec![numbers], initial, torch }]
             }
             _ => Vec::new(),
@@ -220,6 +230,7 @@ impl Layer {
             | Self::Add => true,
             Self::Linear { .. }
             | Self::Append { .. }
+            | Self::Take { .. }
             | Self::Conv2d { .. }
             | Self::MaxPool { .. }
             | Self::AveragePool { .. }

@@ -13,6 +13,7 @@ use dubio_nn::examples::{Answers, Examples, Inputs};
 use dubio_nn::layer::{Bias, Layer};
 use dubio_nn::loss::{Kernel, Loss, Truth, mean_loss};
 use dubio_nn::network::{Network, Source};
+use dubio_nn::parameter::Initial;
 use dubio_nn::real::Real;
 use dubio_nn::shape::Shape;
 use dubio_nn::{Double, Precision, cpu::Cpu, networks};
@@ -221,7 +222,8 @@ fn every_layer(gpu: &Cuda) {
         Layer::MaxPool { size: 3, stride: 2, padding: 1 },
         Layer::AveragePool { size: 2 },
         Layer::GlobalAveragePool,
-        Layer::Append { numbers: 3 },
+        Layer::Append { numbers: 3, initial: Initial::Constant(0.0) },
+        Layer::Take { first: 7, numbers: 40 },
     ];
     for (kernel, stride, padding) in
         [(3, 1, 1), (3, 2, 1), (1, 1, 0), (1, 2, 0), (5, 1, 0), (5, 2, 2)]

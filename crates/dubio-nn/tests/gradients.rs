@@ -4,12 +4,13 @@ use dubio_nn::cpu::{self, Flat};
 use dubio_nn::engine::{Model as _, Seed, Vector};
 use dubio_nn::layer::Layer::{
     Append, AveragePool, BatchNorm, Concat, Conv2d, Dropout, Elu, FilterResponseNorm, Flatten,
-    GaussianDropout, GlobalAveragePool, Linear, MaxPool, PaddedShortcut, Relu, Swish,
+    GaussianDropout, GlobalAveragePool, Linear, MaxPool, PaddedShortcut, Relu, Swish, Take,
 };
 use dubio_nn::layer::{Bias, Layer};
 use dubio_nn::loss::Truth;
 use dubio_nn::network::{Network, Source};
 use dubio_nn::networks;
+use dubio_nn::parameter::Initial;
 use dubio_nn::shape::Shape;
 use dubio_random::stream::Stream;
 
@@ -89,7 +90,8 @@ fn every_layer_has_the_gradient_of_its_function() {
     check_layer(image, MaxPool { size: 3, stride: 2, padding: 1 });
     check_layer(image, AveragePool { size: 2 });
     check_layer(image, GlobalAveragePool);
-    check_layer(image, Append { numbers: 3 });
+    check_layer(image, Append { numbers: 3, initial: Initial::Constant(0.0) });
+    check_layer(image, Take { first: 7, numbers: 40 });
     for (kernel, stride, padding) in
         [(3, 1, 1), (3, 2, 1), (1, 1, 0), (1, 2, 0), (5, 1, 0), (5, 2, 2)]
     {

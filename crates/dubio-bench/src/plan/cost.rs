@@ -1,7 +1,6 @@
 //! What a run is estimated to cost.
 
 use dubio_data::dataset::{Dataset, Inputs};
-use dubio_infer::likelihood;
 use dubio_infer::recipe::Recipe;
 use dubio_nn::network::Network;
 use dubio_nn::shape::Shape;
@@ -36,7 +35,7 @@ pub(crate) fn network_for(
         Inputs::Images(p) => Shape::image(p.channels, p.height, p.width),
         Inputs::Features { width, .. } => Shape::vector(*width),
     };
-    let likelihood = likelihood::of(&train.answers, recipe.setup.noise);
+    let likelihood = recipe.likelihood(&train.answers);
     likelihood.map_err(|e| e.to_string())?.network(network, shape)
 }
 

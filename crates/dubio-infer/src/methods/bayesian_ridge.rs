@@ -11,7 +11,7 @@ use super::linearised::Linearised;
 use super::{Card, Scene, Settings, at_least_one};
 use crate::curvature::{Curvature, Eigen, LayerGradients, Structure};
 use crate::error::Error;
-use crate::likelihood::{Link, NOISE};
+use crate::likelihood::{Link, NOISE, shared_noise};
 use crate::memory::Memory;
 use crate::posterior::{Posterior, Predictive};
 use crate::rule::{Draws, Rule};
@@ -59,7 +59,7 @@ impl Settings for BayesianRidge {
         linear.then("flatten", Layer::Flatten);
         linear.then("linear", Layer::Linear { outputs: 1 });
         if network.output().size() == 2 {
-            linear.then(NOISE, Layer::Append { numbers: 1 });
+            linear.then(NOISE, shared_noise());
         }
         linear
     }

@@ -21,10 +21,14 @@ pub struct ConditionalGaussian {
 
 impl Default for ConditionalGaussian {
     fn default() -> Self {
-        let descent =
-            Descent { epochs: 200, lr: 1e-3, schedule: Schedule::Constant, momentum: 0.9 };
-        Self { sgd: Sgd { descent, optimiser: Kind::Adam } }
+        Self { sgd: by_adam() }
     }
+}
+
+/// Adam at a constant rate, as Gopal 2021, app. A trains networks for tables.
+pub(super) fn by_adam() -> Sgd {
+    let descent = Descent { epochs: 200, lr: 1e-3, schedule: Schedule::Constant, momentum: 0.9 };
+    Sgd { descent, optimiser: Kind::Adam }
 }
 
 impl Settings for ConditionalGaussian {

@@ -1,6 +1,7 @@
 //! Methods of approximate inference, one file each: settings, card and rule.
 
 pub mod bayesian_ridge;
+pub mod conditional_flow;
 pub mod conditional_gaussian;
 pub mod csghmc;
 pub mod csgld;
@@ -24,6 +25,7 @@ pub mod sgd;
 pub mod sghmc;
 pub mod sgld;
 pub mod snapshot;
+pub mod sqr;
 pub mod subspace;
 pub mod svgd;
 pub mod swa;
@@ -32,6 +34,7 @@ pub mod trajectory;
 pub mod vi;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use dubio_nn::engine::{Engine, Vector};
 use dubio_nn::network::Network;
@@ -98,6 +101,10 @@ pub trait Settings: Clone + Default + Serialize + DeserializeOwned {
     /// Whether it is for regression alone.
     fn is_for_regression(&self) -> bool {
         false
+    }
+    /// A likelihood of its own, in the place of the one that goes with the data.
+    fn likelihood(&self) -> Option<Arc<dyn Likelihood>> {
+        None
     }
     /// Gradients of all the data that a member takes, roughly: its epochs, and what its draws cost.
     fn passes(&self) -> f64;
@@ -166,6 +173,11 @@ macro_rules! methods {
             /// Whether it is for regression alone.
             pub fn is_for_regression(&self) -> bool {
                 match self { $(Self::$variant(settings) => settings.is_for_regression()),+ }
+            }
+
+            /// A likelihood of its own, in the place of the one that goes with the data.
+            pub fn likelihood(&self) -> Option<Arc<dyn Likelihood>> {
+                match self { $(Self::$variant(settings) => settings.likelihood()),+ }
             }
 
             /// Posterior samples of a member.
@@ -276,6 +288,8 @@ methods! {
     Laplace in laplace,
     BayesianRidge in bayesian_ridge,
     ConditionalGaussian in conditional_gaussian,
+    ConditionalFlow in conditional_flow,
+    Sqr in sqr,
 }
 
 /// A network whose loss depends on other examples than the one it is of.

@@ -5,6 +5,7 @@ mod warm_up;
 pub use warm_up::WarmUp;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use dubio_data::dataset::{Answers, Dataset};
 use dubio_nn::engine::Engine;
@@ -16,6 +17,7 @@ use serde_json::{Map, Value};
 use crate::augment::Augmentation;
 use crate::error::Error;
 use crate::layers::Layers;
+use crate::likelihood::{self, Likelihood};
 use crate::methods::{self, Method, no_potential};
 use crate::noise::Noise;
 use crate::regulariser::{self, Regulariser};
@@ -204,6 +206,14 @@ impl Recipe {
         (warm_up + self.method.passes()) * self.members() as f64
     }
 
+    /// What the outputs of its networks stand for: the method's own likelihood, or the one that goes with such answers.
+    pub fn likelihood(&self, answers: &Answers) -> Result<Arc<dyn Likelihood>, Error> {
+        match self.method.likelihood() {
+            Some(own) => Ok(own),
+            None => likelihood::of(answers, self.setup.noise),
+        }
+    }
+
     /// The network that the method needs: the named one, rewritten where it wants that.
     pub fn network<E: Engine>(&self, name: &str, training: &Training<E>) -> Result<Network, Error> {
         Ok(self.method.network(training.network(name).map_err(Error::Unsuited)?))
@@ -220,8 +230,30 @@ impl Recipe {
                 format!("{name} is for regression, and these are classes; choose another method");
             return Err(Error::Unsuited(what));
         }
+        self.has_one_likelihood()?;
         self.fits(data.len())?;
         warm_up.as_ref().map_or(Ok(()), |WarmUp(first)| first.learns(data))
+    }
+
+    /// That nothing else is asked of a likelihood that a method brings itself.
+    fn has_one_likelihood(&self) -> Result<(), Error> {
+        let Setup { noise, warm_up, .. } = &self.setup;
+        let name = self.method.card().name;
+        if self.method.likelihood().is_some() && *noise != Noise::PerExample {
+            let what =
+                format!("{name} learns the whole distribution of the targets; leave `noise` out");
+            return Err(Error::Unsuited(what));
+        }
+        match warm_up {
+            Some(WarmUp(first)) if first.method.likelihood().is_some() => {
+                let first = first.method.card().name;
+                let what = format!(
+                    "{first} has a loss and a network of its own, which {name} cannot start from; warm up with another method"
+                );
+                Err(Error::Unsuited(what))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// That there are examples enough for a batch.

@@ -221,7 +221,7 @@ impl Network64 {
                     _ => g[i] * pass.factors[index][i],
                 };
             }
-            if let Layer::Append { numbers } = node.layer {
+            if let Layer::Append { numbers, .. } = node.layer {
                 (0..numbers).for_each(|k| gradient[own.start + k] += g[input.len() + k]);
             }
             if let Layer::Linear { outputs } = node.layer {

@@ -379,6 +379,8 @@ pub fn quick_methods() -> Vec<(Method, usize)> {
         ("laplace", json!({"epochs": 5, "lr": 0.05, "predict": "mc", "samples": 4}), 4),
         ("bayesian-ridge", json!({}), 1),
         ("conditional-gaussian", json!({"epochs": 5}), 1),
+        ("conditional-flow", json!({"epochs": 5, "hidden": 4, "draws": 3}), 1),
+        ("sqr", json!({"epochs": 5, "samples": 6}), 6),
     ];
     let names: Vec<&str> = each.iter().map(|(name, ..)| *name).collect();
     let cards: Vec<&str> = dubio_infer::methods::CARDS.iter().map(|card| card.name).collect();

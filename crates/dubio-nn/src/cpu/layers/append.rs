@@ -2,10 +2,17 @@
 
 use super::{Backward, Forward, Kernel};
 use crate::real::Real;
+use crate::shape::Shape;
 
-pub(super) struct Append;
+pub(super) struct Append {
+    pub numbers: usize,
+}
 
 impl<T: Real> Kernel<T> for Append {
+    fn sums(&self, _: Shape) -> usize {
+        self.numbers
+    }
+
     fn forward(&self, pass: Forward<'_, T>) {
         let inputs = pass.shape.size();
         let rows = pass.output.chunks_exact_mut(inputs + pass.theta.len());
@@ -18,9 +25,13 @@ impl<T: Real> Kernel<T> for Append {
     fn backward(&self, pass: Backward<'_, T>) {
         let (inputs, numbers) = (pass.shape.size(), pass.theta.len());
         let rows = || pass.output_gradient.chunks_exact(inputs + numbers);
-        for (k, gradient) in pass.gradient.iter_mut().enumerate() {
-            let sum: f64 = rows().map(|row| row[inputs + k].wide()).sum();
-            *gradient = *gradient + T::of(sum);
+        let sums = &mut pass.sums[..numbers];
+        sums.fill(0.0);
+        for row in rows() {
+            sums.iter_mut().zip(&row[inputs..]).for_each(|(sum, g)| *sum += g.wide());
+        }
+        for (gradient, sum) in pass.gradient.iter_mut().zip(&*sums) {
+            *gradient = *gradient + T::of(*sum);
         }
         // Empty where nobody asks for it.
         for (out, row) in pass.input_gradient.chunks_exact_mut(inputs).zip(rows()) {

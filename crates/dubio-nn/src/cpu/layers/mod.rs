@@ -25,6 +25,7 @@ mod max_pool;
 mod padded_shortcut;
 mod relu;
 mod swish;
+mod take;
 
 use add::Add;
 use append::Append;
@@ -43,6 +44,7 @@ use max_pool::MaxPool;
 use padded_shortcut::PaddedShortcut;
 use relu::Relu;
 use swish::Swish;
+use take::Take;
 
 use crate::layer::Layer;
 pub(super) use crate::mode::{Mode, Statistics};
@@ -157,7 +159,8 @@ pub(super) fn kernel<T: Real>(layer: &Layer, inputs: &[Shape]) -> Box<dyn Kernel
         Layer::Flatten => Box::new(Flatten),
         Layer::Add => Box::new(Add),
         Layer::Concat => Box::new(Concat { channels: inputs.iter().map(|i| i.channels).collect() }),
-        Layer::Append { .. } => Box::new(Append),
+        Layer::Append { numbers, .. } => Box::new(Append { numbers }),
+        Layer::Take { first, numbers } => Box::new(Take { first, numbers }),
         Layer::PaddedShortcut { channels } => Box::new(PaddedShortcut { channels }),
     }
 }

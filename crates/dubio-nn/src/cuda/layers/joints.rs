@@ -1,4 +1,4 @@
-//! Layers that put numbers elsewhere or together: `Flatten`, `Add`, `Concat`, `PaddedShortcut`.
+//! Layers that put numbers elsewhere or together: `Flatten`, `Add`, `Concat`, `Take`, `PaddedShortcut`.
 
 use super::{Arg, Pass, Place};
 use crate::layer::Layer;
@@ -14,6 +14,10 @@ pub(super) fn forward(pass: &Pass<'_>) {
             let (from, to) = ((pass.inputs[which], columns, 0), (pass.output, width, at));
             copy_columns(pass, places(pass), from, to, columns);
         }),
+        Layer::Take { first, numbers } => {
+            let (from, to) = ((x, pass.shape().size(), first), (pass.output, numbers, 0));
+            copy_columns(pass, pass.batch, from, to, numbers);
+        }
         Layer::PaddedShortcut { channels } => {
             shortcut(pass, "padded_shortcut", x, pass.output, channels, pass.size_out());
         }
@@ -28,6 +32,13 @@ pub(super) fn backward(pass: &Pass<'_>, g: Place, inputs: &[Option<Place>]) {
                 copy_columns(pass, places(pass), (g, width, at), (to, columns, 0), columns);
             }
         }),
+        Layer::Take { first, numbers } => {
+            if let Some(to) = inputs[0] {
+                pass.device.zero(to, pass.size_in());
+                let to = (to, pass.shape().size(), first);
+                copy_columns(pass, pass.batch, (g, numbers, 0), to, numbers);
+            }
+        }
         Layer::PaddedShortcut { channels } => {
             if let Some(to) = inputs[0] {
                 shortcut(pass, "padded_shortcut_back", g, to, channels, pass.size_in());

@@ -84,7 +84,7 @@ pub(super) fn scratch(node: &Node, capacity: usize) -> usize {
             sums::room(capacity * input.places(), input.channels) + 2 * input.channels
         }
         Layer::FilterResponseNorm => 2 * input.channels * (capacity + 1),
-        Layer::Append { numbers } => append::room(capacity, numbers),
+        Layer::Append { numbers, .. } => append::room(capacity, numbers),
         _ => 0,
     }
 }
@@ -101,10 +101,14 @@ pub(super) fn forward(pass: &Pass<'_>, statistics: Place) {
         Layer::FilterResponseNorm => filter_response_norm::forward(pass),
         Layer::Relu | Layer::Elu | Layer::Swish => activation::forward(pass),
         Layer::Dropout { .. } | Layer::GaussianDropout { .. } => dropout::forward(pass),
-        Layer::Flatten | Layer::Add | Layer::Concat | Layer::PaddedShortcut { .. } => {
+        Layer::Flatten
+        | Layer::Add
+        | Layer::Concat
+        | Layer::Take { .. }
+        | Layer::PaddedShortcut { .. } => {
             joints::forward(pass);
         }
-        Layer::Append { numbers } => append::forward(pass, numbers),
+        Layer::Append { numbers, .. } => append::forward(pass, numbers),
     }
 }
 
@@ -136,10 +140,14 @@ pub(super) fn backward(
         Layer::Dropout { .. } | Layer::GaussianDropout { .. } => {
             dropout::backward(pass, output_gradient, first);
         }
-        Layer::Flatten | Layer::Add | Layer::Concat | Layer::PaddedShortcut { .. } => {
+        Layer::Flatten
+        | Layer::Add
+        | Layer::Concat
+        | Layer::Take { .. }
+        | Layer::PaddedShortcut { .. } => {
             joints::backward(pass, output_gradient, inputs);
         }
-        Layer::Append { numbers } => {
+        Layer::Append { numbers, .. } => {
             append::backward(pass, numbers, output_gradient, first, gradient);
         }
     }
