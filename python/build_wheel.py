@@ -21,7 +21,8 @@ os.makedirs(SCRIPTS, exist_ok=True)  # maturin looks for it whatever it is asked
 def _add_command() -> None:
     """Puts the binary where the wheel's scripts are taken from."""
     manifest = os.path.join(HERE, "..", "Cargo.toml")
-    build = ["cargo", "build", "--release", "--manifest-path", manifest]  # as everybody builds it
+    # Together with the extension, so that both agree on features and what they share is built once.
+    build = ["cargo", "build", "--release", "--manifest-path", manifest, "-p", "dubio", "-p", "dubio-python"]
     subprocess.run(build, check=True)
     metadata = ["cargo", "metadata", "--no-deps", "--format-version", "1", "--manifest-path", manifest]
     target = json.loads(subprocess.run(metadata, check=True, capture_output=True).stdout)["target_directory"]

@@ -1,4 +1,4 @@
-"""Writes docs/python/tour.ipynb: python make_notebook.py. Cells are executed by tests/test_notebook.py."""
+"""Writes docs/python/tour.ipynb: python make_notebook.py. tests/test_notebook.py runs it in Jupyter."""
 
 from __future__ import annotations
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import html
 import os
 import sysconfig
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+import tempfile
+from pathlib import Path
+from typing import Any, Dict, List, Literal, Mapping, Optional, Sequence, Union, overload
 
 from ._arrays import ArrayIn
 from ._call import Bar, call
@@ -129,6 +131,35 @@ def compare(models: Mapping[str, Predictions], labels: Any = None, *, form: str 
     return Comparison(call("compare", {"files": paths, "names": list(models), **settings}, files))
 
 
+_SEVERAL_FILES = ("csv", "svg", "pdf")
+
+
+@overload
+def report(
+    models: Union[Mapping[str, Predictions], str, "os.PathLike[str]"],
+    labels: Any = None,
+    path: Optional[Union[str, "os.PathLike[str]"]] = None,
+    *,
+    form: str = "probs",
+    format: Literal["html", "markdown", "latex"] = "html",
+    costs: Any = None,
+    **settings: Any,
+) -> str: ...
+
+
+@overload
+def report(
+    models: Union[Mapping[str, Predictions], str, "os.PathLike[str]"],
+    labels: Any = None,
+    path: Optional[Union[str, "os.PathLike[str]"]] = None,
+    *,
+    form: str = "probs",
+    format: Literal["csv", "svg", "pdf"],
+    costs: Any = None,
+    **settings: Any,
+) -> Dict[str, bytes]: ...
+
+
 def report(
     models: Union[Mapping[str, Predictions], str, "os.PathLike[str]"],
     labels: Any = None,
@@ -138,24 +169,34 @@ def report(
     format: str = "html",
     costs: Any = None,
     **settings: Any,
-) -> str:
-    """Writes a report of models, or of a folder of runs, and returns its text.
+) -> Any:
+    """Writes a report of models, or of a folder of runs, and returns it.
 
-    ``models`` are predictions by name, or the path of a folder of runs. ``format`` is html, markdown or latex.
-    Further settings: ``title``, ``resamples``, ``level``, ``baseline``, ``study``.
+    ``models`` are predictions by name, or the path of a folder of runs. ``format`` is html, markdown or latex:
+    then ``path`` is a file, and the text is returned. Or it is csv, svg or pdf, which have several files: then
+    ``path`` is a folder, and the bytes of each file are returned by its name. Further settings: ``title``,
+    ``resamples``, ``level``, ``baseline``, ``study``.
     """
     files: List[List[ArrayIn]] = []
-    with cost_file(costs) as cost_path:
+    with cost_file(costs) as cost_path, tempfile.TemporaryDirectory() as folder:
         if isinstance(models, (str, os.PathLike)):
             asked: Dict[str, Any] = {"inputs": [os.fspath(models)]}
         else:
             inputs = [files_of(files, labels, **{form: model}) for model in models.values()]
             asked = {"inputs": inputs, "names": list(models)}
-        text = call("report", {**asked, "format": format, "costs": cost_path, **settings}, files)
+        how = {"format": format, "folder": folder, "costs": cost_path}
+        names = call("report", {**asked, **how, **settings}, files)
+        written = {name: Path(folder, name).read_bytes() for name in names}
+    if format in _SEVERAL_FILES:
+        if path is not None:
+            os.makedirs(path, exist_ok=True)
+            for name, content in written.items():
+                Path(path, name).write_bytes(content)
+        return written
+    [page] = written.values()
     if path is not None:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-    return str(text)
+        Path(path).write_bytes(page)
+    return page.decode("utf-8")
 
 
 class Study(Result):

@@ -8,7 +8,7 @@ use dubio_bench::executor::{Ended, StudyProgress};
 use dubio_bench::plan::PlannedRun;
 use dubio_predictions::memory::Held;
 use dubio_progress::Progress;
-use dubio_report::render;
+use dubio_report::render::{self, Format};
 use dubio_report::report::Report;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -95,20 +95,27 @@ fn applied(value: Value) -> Result<Answer, Failure> {
     Ok(Answer { json: "null".to_string(), numbers: Some((log_probs, shape.to_vec())) })
 }
 
+/// Writes the files of a report to `folder` and tells their names.
 fn reported(mut value: Value, told: &Arc<Told>) -> Result<Answer, Failure> {
-    let format = value.as_object_mut().and_then(|all| all.remove("format"));
-    let study = report::report(&read(value)?, &**told)?;
-    let report = Report::of(&study);
-    let text = match format.as_ref().and_then(Value::as_str) {
-        None | Some("html") => render::html(&report),
-        Some("markdown") => render::markdown(&report),
-        Some("latex") => render::latex(&report),
-        Some(other) => {
-            let what = format!("format must be html, markdown or latex, got {other}");
-            return Err(Failure::new("SettingError", what));
-        }
+    let mut take = |name: &str| -> Option<String> {
+        let found = value.as_object_mut()?.remove(name)?;
+        Some(found.as_str()?.to_string())
     };
-    plain(&text)
+    let (name, folder) = (take("format").unwrap_or_default(), take("folder").unwrap_or_default());
+    let format = Format::find(&name).ok_or_else(|| {
+        let known: Vec<&str> = Format::ALL.iter().map(|(name, _)| *name).collect();
+        let what = format!("format must be one of {}, got {name}", known.join(", "));
+        Failure::new("SettingError", what)
+    })?;
+    let study = report::report(&read(value)?, &**told)?;
+    let drawn = render::files(&Report::of(&study), format);
+    let files = drawn.map_err(|error| Failure::new("FileError", error))?;
+    for (name, bytes) in &files {
+        let path = std::path::Path::new(&folder).join(name);
+        let failed = |e| Failure::new("FileError", format!("cannot write {}: {e}", path.display()));
+        std::fs::write(&path, bytes).map_err(failed)?;
+    }
+    plain(&files.iter().map(|(name, _)| name).collect::<Vec<_>>())
 }
 
 /// The runs of a study as one stage, a thousand pieces each.

@@ -3,11 +3,12 @@
 import doctest
 import importlib.util
 import pickle
+import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import FIXTURES, binary
+from conftest import BINARY, FIXTURES, binary
 
 import dubio
 from dubio._cards import CARDS, scores
@@ -86,6 +87,30 @@ def test_groups_ood_and_reports(example, tmp_path):
     dubio.report({"mine": probs, "other": probs[:2]}, labels, page, resamples=20)
     assert "mine" in page.read_text()
     assert dubio.report({"mine": probs}, labels, resamples=20, format="markdown").startswith("#")
+
+
+@pytest.mark.parametrize("format", ["html", "markdown", "latex", "csv", "svg", "pdf"])
+def test_reports_in_every_format_are_the_commands(example, tmp_path, format):
+    probs, labels = example
+    models = {"mine": probs, "other": probs[:2]}
+    for name, given in models.items():
+        (tmp_path / name).mkdir()  # so that a run is called as the model is
+        np.savez(tmp_path / name / "test.npz", probs=given, labels=labels)
+    out = tmp_path / ("report.html" if format == "html" else "out")
+    words = ["report", *models, "--format", format, "-o", out, "--resamples", 20]
+    subprocess.run([BINARY, *map(str, words)], cwd=tmp_path, check=True, capture_output=True)
+    here = tmp_path / "here"
+    given = dubio.report(models, labels, here, format=format, resamples=20)
+    several = format in ("csv", "svg", "pdf")
+    written = {path.name: path.read_bytes() for path in (sorted(out.iterdir()) if out.is_dir() else [out])}
+    found = given if several else {next(iter(written)): given.encode()}
+    assert found == written
+    assert all((here / name).read_bytes() == page for name, page in found.items()) if several else here.read_text() == given
+
+
+def test_a_format_that_does_not_exist_is_told(example):
+    with pytest.raises(dubio.SettingError, match="format must be one of html, markdown, latex, csv, svg, pdf, got docx"):
+        dubio.report({"mine": example[0]}, example[1], format="docx")
 
 
 def test_batches_and_merged_batches_score_as_the_whole(example):

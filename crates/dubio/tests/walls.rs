@@ -187,3 +187,27 @@ fn scores_touch_no_file_no_clock_and_no_environment() {
     }
     assert!(seen > 40);
 }
+
+/// Packages and their features, as cargo resolves them for these packages alone.
+fn features(packages: &[&str]) -> Vec<String> {
+    let how = ["tree", "--offline", "--edges", "normal,build", "--prefix", "none", "-f", "{p} {f}"];
+    let output = Command::new(env!("CARGO"))
+        .args(how)
+        .args(packages.iter().flat_map(|package| ["-p", package]))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo runs");
+    let text = String::from_utf8(output.stdout).expect("text");
+    text.lines().map(|line| line.trim_end_matches(" (*)").to_string()).collect()
+}
+
+/// `python/build_wheel.py` builds both together, then the extension alone. Where a feature differs, everything that depends
+/// on that crate is built again.
+#[test]
+fn building_the_wheel_builds_nothing_twice() {
+    let both = features(&["dubio", "dubio-python"]);
+    let extension = features(&["dubio-python"]);
+    assert!(extension.len() > 100, "{extension:?}");
+    let again: Vec<&String> = extension.iter().filter(|line| !both.contains(line)).collect();
+    assert!(again.is_empty(), "give python/Cargo.toml the features of the command line: {again:?}");
+}

@@ -31,6 +31,16 @@ struct Model {
     splits: Vec<(String, PathBuf)>,
 }
 
+impl Model {
+    /// Its path; arrays in memory have none, and are known by their name.
+    fn id(&self) -> String {
+        match memory::is_held(&self.path) {
+            true => self.name.clone(),
+            false => self.path.display().to_string(),
+        }
+    }
+}
+
 pub(super) fn study_of_files(settings: &Settings, progress: &dyn Progress) -> Result<Study, Error> {
     let models = models(settings)?;
     let level = same_tests(&models, settings, progress)?;
@@ -40,7 +50,7 @@ pub(super) fn study_of_files(settings: &Settings, progress: &dyn Progress) -> Re
         let seed = runs.iter().filter(|run| run.method == model.name).count() as u64;
         let several = models.iter().filter(|other| other.name == model.name).count() > 1;
         runs.push(Run {
-            id: model.path.display().to_string(),
+            id: model.id(),
             data: String::new(),
             network: String::new(),
             method: model.name.clone(),
@@ -53,8 +63,7 @@ pub(super) fn study_of_files(settings: &Settings, progress: &dyn Progress) -> Re
         [one] => format!("Uncertainty of {}", one.name),
         several => format!("{} models compared", several.len()),
     };
-    let files =
-        models.iter().map(|model| (model.path.display().to_string(), model.splits[0].1.clone()));
+    let files = models.iter().map(|model| (model.id(), model.splits[0].1.clone()));
     let baseline = baseline(settings, &models)?;
     let mut study = Study { title, runs, baseline, level: Some(level), ..Study::default() };
     grow(&mut study, &files.collect(), Whose::Users, progress)?;

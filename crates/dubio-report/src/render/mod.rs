@@ -2,6 +2,7 @@
 
 mod csv;
 mod engine;
+mod files;
 mod html;
 mod latex;
 mod markdown;
@@ -10,6 +11,7 @@ mod svg;
 
 pub use self::csv::{methods_csv, no_formula, runs_csv};
 pub use self::engine::DrawingError;
+pub use self::files::{Format, files};
 pub use self::html::html;
 pub use self::latex::latex;
 pub use self::markdown::markdown;

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use dubio_api::report::{Settings, report};
+use dubio_report::render;
 
 use crate::progress::Bar;
 use dubio_api::destination;
@@ -75,6 +76,19 @@ enum Format {
     Pdf,
 }
 
+impl From<Format> for render::Format {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Html => Self::Html,
+            Format::Markdown => Self::Markdown,
+            Format::Latex => Self::Latex,
+            Format::Csv => Self::Csv,
+            Format::Svg => Self::Svg,
+            Format::Pdf => Self::Pdf,
+        }
+    }
+}
+
 pub(crate) fn run(args: &Args) -> Result<()> {
     if let (Format::Html, Some(path)) = (args.format, &args.output) {
         let folder = destination::folder(path);
@@ -101,5 +115,5 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         level: args.level,
     };
     let study = report(&settings, &Bar::new())?;
-    write::write(&study, args.format, args.output.as_deref())
+    write::write(&study, args.format.into(), args.output.as_deref())
 }
