@@ -7,11 +7,10 @@ use dubio_data::dataset::Answers;
 use dubio_nn::loss::{Loss, Truth, log_sum};
 use dubio_nn::network::Network;
 use dubio_nn::shape::Shape;
-use dubio_random::stream::Stream;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::likelihood::{Array, Likelihood, Link};
+use crate::likelihood::{Array, Curved, Likelihood};
 use crate::scaling::Scaling;
 
 /// A term and its weight, written `uce:10`. Of an example, `p` is the softmax, `H(p)` its entropy, `c` the largest
@@ -266,14 +265,8 @@ impl Likelihood for Regularised {
     fn network(&self, name: &str, input: Shape) -> Result<Network, String> {
         self.likelihood.network(name, input)
     }
-    fn fisher(&self, outputs: &[f64]) -> Vec<Vec<f64>> {
-        self.likelihood.fisher(outputs)
-    }
-    fn drawn(&self, outputs: &[f64], stream: &Stream) -> Vec<f64> {
-        self.likelihood.drawn(outputs, stream)
-    }
-    fn averaged(&self, outputs: &[f64], covariance: &[f64], link: Link) -> Vec<f64> {
-        self.likelihood.averaged(outputs, covariance, link)
+    fn curved(&self) -> Option<&dyn Curved> {
+        self.likelihood.curved()
     }
     fn predictions(&self, outputs: Vec<f32>, scaling: &Scaling) -> Vec<f32> {
         self.likelihood.predictions(outputs, scaling)

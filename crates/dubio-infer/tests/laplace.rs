@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use dubio_infer::curvature::{Curvature, LayerGradients};
 use dubio_infer::fit::{Options, fit as run_rule};
-use dubio_infer::likelihood::{Categorical, FixedNoise, Likelihood};
+use dubio_infer::likelihood::{Categorical, Curved, FixedNoise, Likelihood};
 use dubio_infer::methods::{Method, Scene};
 use dubio_infer::posterior::{Posterior, Sample};
 use dubio_infer::prior::Gaussian;

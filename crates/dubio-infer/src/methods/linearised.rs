@@ -9,7 +9,7 @@ use dubio_random::stream::Stream;
 
 use super::Scene;
 use crate::curvature::{Jacobian, LayerGradients, Spectrum, Structure, Weights};
-use crate::likelihood::{Likelihood, Link};
+use crate::likelihood::{Curved, Likelihood, Link};
 use crate::posterior::{Posterior, Predictive, Sample};
 
 /// Examples whose Jacobians are kept at a time.
@@ -93,7 +93,10 @@ impl<E: Engine> Predictive<E> for Linearised<'_, E::Vector> {
             let jacobian = self.jacobian::<E>(point, model, inputs, width);
             for (example, outputs) in plain.chunks(width).enumerate() {
                 let covariance = spectrum.covariance(*precision, &jacobian, example);
-                let averaged = self.likelihood.averaged(outputs, &covariance, self.link);
+                let averaged = match self.likelihood.curved() {
+                    Some(curved) => curved.averaged(outputs, &covariance, self.link),
+                    None => outputs.to_vec(),
+                };
                 out.extend(averaged.into_iter().map(E::Number::of));
             }
         }
@@ -111,6 +114,6 @@ impl<E: Engine> Predictive<E> for Linearised<'_, E::Vector> {
         model.input_gradient(&self.points[sample.part], inputs, None, seed, out);
     }
     fn likelihood(&self) -> Option<Arc<dyn Likelihood>> {
-        self.likelihood.of_averages()
+        self.likelihood.curved().and_then(Curved::of_averages)
     }
 }

@@ -28,8 +28,10 @@ fn roots(
     stream: &Stream,
 ) -> Vec<Vec<f64>> {
     match curvature {
-        Curvature::Ggn => likelihood.fisher(outputs),
-        Curvature::SampledFisher => vec![likelihood.drawn(outputs, stream)],
+        Curvature::Ggn => likelihood.curved().map_or(Vec::new(), |curved| curved.fisher(outputs)),
+        Curvature::SampledFisher => {
+            likelihood.curved().map(|curved| curved.drawn(outputs, stream)).into_iter().collect()
+        }
         Curvature::EmpiricalFisher => {
             let mut gradient = vec![0.0; outputs.len()];
             let truth = match answers {
