@@ -105,7 +105,7 @@ def summary(file):
 
 def cells(summaries):
     variance = np.var(np.concatenate([targets for _, targets, _, _ in summaries]))
-    spread = lambda values: f"{statistics.mean(values):.3g} ± {statistics.stdev(values):.2g}"
+    spread = lambda values: f"{statistics.mean(values):.3g}" + (f" ± {statistics.stdev(values):.2g}" if len(values) > 1 else "")
     row = [spread([mse / variance for mse, *_ in summaries])]
     for name in ("picp", "quantile_calibration"):
         row.append(spread([bayesian[name]["observed"] for _, _, bayesian, _ in summaries]))
@@ -128,10 +128,12 @@ def main(runs):
                 if run["label"] == DROPOUT:
                     models.setdefault(PASSES, []).append(summary(without_noise(file, folder)))
     for table, published in PUBLISHED.items():
+        if table not in found:
+            continue
         heads = ["MSE", "PICP", "PICP checks passed", "calibration error", "its checks passed"]
         print(f"\n### {table}\n\n| model | splits | " + " | ".join(heads) + " | published: " + " | ".join(heads) + " |")
         print("| --- |" + " ---: |" * 11)
-        for label, summaries in found.get(table, {}).items():
+        for label, summaries in found[table].items():
             theirs = published.get(DROPOUT if label == PASSES else label, ["—"] * 5) if label != DROPOUT else ["—"] * 5
             print(f"| {label} | {len(summaries)} | " + " | ".join(cells(summaries) + theirs) + " |")
 

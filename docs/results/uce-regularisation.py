@@ -17,6 +17,7 @@ SUITE = pathlib.Path(__file__).resolve().parents[2] / "suites" / "uce-regularisa
 # Score, heading, factor, decimals.
 SCORES = [("accuracy", "accuracy, %", 100, 1), ("ece", "ECE, %", 100, 2), ("ace", "ACE, %", 100, 2), ("uce", "UCE, %", 100, 2),
           ("mmce", "MMCE, %", 100, 2), ("brier", "Brier", 1, 3), ("nll", "NLL", 1, 3)]
+TERMS = ["unregularised", "entropy", "mmce", "uce", "classwise-uce", "focal", "label-smoothing"]
 
 
 def main(runs):
@@ -32,15 +33,15 @@ def main(runs):
         print(f"\n### {title}\n\n| term of the loss | seeds | " + " | ".join(heading for _, heading, *_ in SCORES)
               + (" |" if prefix else " | optimal temperature |"))
         print("| --- |" + " ---: |" * (len(SCORES) + (1 if prefix else 2)))
-        for method, own in found.items():
+        for method, own in sorted(found.items(), key=lambda item: TERMS.index(item[0])):
             cells = [cell(own[prefix + name], factor, decimals) for name, _, factor, decimals in SCORES]
             cells += [] if prefix else [cell(own["temperature"], 1, 2)]
             print(f"| {method} | {len(own['nll'])} | " + " | ".join(cells) + " |")
 
 
 def cell(values, factor, decimals):
-    spread = statistics.stdev(values) * factor if len(values) > 1 else float("nan")
-    return f"{statistics.mean(values) * factor:.{decimals}f} ± {spread:.{decimals}f}"
+    spread = f" ± {statistics.stdev(values) * factor:.{decimals}f}" if len(values) > 1 else ""
+    return f"{statistics.mean(values) * factor:.{decimals}f}{spread}"
 
 
 if __name__ == "__main__":
