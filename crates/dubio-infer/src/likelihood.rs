@@ -109,6 +109,10 @@ pub enum Link {
     Probit,
     /// `softmax(k(v_c) f_c)` with the variance of each logit: Gibbs 1998.
     ExtendedProbit,
+    /// `p_c` in proportion to `1 / (1 + sum_{j != c} exp(-k(v_cj) (f_c - f_j)))`, with `v_cj` the variance of the
+    /// difference of two logits: Lu et al. 2020, which is MacKay's for two classes. What moves all logits together, and
+    /// so no probability, has no part in it.
+    MeanField,
 }
 
 /// An array of a predictions file.

@@ -319,3 +319,35 @@ fn what_a_likelihood_of_ones_own_leaves_no_room_for_is_refused() {
     let images = Pinball { levels: Vec::new() }.network("mlp-5", Shape::image(1, 8, 8));
     assert!(images.expect_err("refused").contains("images"));
 }
+
+#[test]
+fn one_thread_and_two_draw_the_same_bytes_and_no_two_examples_the_same_levels() {
+    let (train, test) = (skewed(300, 1), skewed(120, 2));
+    for (name, settings) in [
+        ("sqr", json!({"epochs": 3, "batch": 50, "samples": 4})),
+        ("conditional-flow", json!({"epochs": 3, "batch": 50, "hidden": 5, "draws": 4})),
+    ] {
+        let of = |threads| {
+            let pool =
+                rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+            pool.install(|| {
+                let fitted = trained(name, settings.clone(), &train);
+                fitted
+                    .predict(&test, &TestTime::default(), &Stream::root(1))
+                    .expect("numbers")
+                    .values
+            })
+        };
+        let first = of(1);
+        assert_eq!(first, of(2), "{name}");
+        // The same inputs over and over: what differs is what is drawn.
+        let same = test.subset(&[0; 50]);
+        let fitted = trained(name, settings, &train);
+        let predicted =
+            fitted.predict(&same, &TestTime::default(), &Stream::root(1)).expect("numbers");
+        let mut values = predicted.values;
+        values.sort_by(f32::total_cmp);
+        values.dedup();
+        assert!(values.len() > 190, "{name}: {} of 200 draws differ", values.len());
+    }
+}

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use dubio_infer::curvature::{Curvature, LayerGradients};
 use dubio_infer::fit::{Options, fit as run_rule};
-use dubio_infer::likelihood::{Categorical, Curved, FixedNoise, Likelihood};
+use dubio_infer::likelihood::{Categorical, Curved, FixedNoise, Likelihood, Link};
 use dubio_infer::methods::{Method, Scene};
 use dubio_infer::posterior::{Posterior, Sample};
 use dubio_infer::prior::Gaussian;
@@ -198,7 +198,8 @@ fn marginal_likelihoods_and_predictions_are_those_of_laplace_torch() {
         ("regression", "full", -66.856789, [0.333844, 0.478633, 0.382555, 0.723593, 0.0, 0.0]),
     ] {
         let case = case(name);
-        let settings = json!({"epochs": 0, "structure": structure, "prior_precision": 2.5});
+        let settings = json!({"epochs": 0, "structure": structure, "prior_precision": 2.5,
+            "predict": "extended-probit"});
         let method = method("laplace", settings);
         let posterior = case.posterior(&method);
         let ours = posterior.records[0].report[1].1;
@@ -273,7 +274,6 @@ fn sampled_labels_have_the_gauss_newton_matrix_as_their_mean_and_true_labels_hav
 /// T49. For two classes the probit of the difference of both logits; for each class by itself in the extended form.
 #[test]
 fn probit_of_two_classes_is_that_of_their_difference() {
-    use dubio_infer::likelihood::Link;
     let two = Categorical { classes: 2 };
     let (outputs, covariance) = ([0.3, 1.5], [0.5, -0.2, -0.2, 0.9]);
     let of_difference = two.averaged(&outputs, &covariance, Link::Probit);
@@ -292,6 +292,30 @@ fn probit_of_two_classes_is_that_of_their_difference() {
     assert!((mean(1.2, 1.8) - 1.0 / (1.0 + (-difference).exp())).abs() < 0.01);
 }
 
+/// A weight that all classes share moves all logits together and changes no probability. The curvature does not see it,
+/// so its variance is that of the prior, however large: the variance of a logit by itself says nothing.
+///
+/// rng = np.random.default_rng(0); f = np.array([2.0, 0.5, -1.0]); own = np.diag([0.8, 0.3, 1.5])
+/// z = rng.multivariate_normal(f, own, 4_000_000); e = np.exp(z - z.max(1, keepdims=True))
+/// print((e / e.sum(1, keepdims=True)).mean(0))
+const KNOWN_MEAN: [f64; 3] = [0.722_96, 0.203_86, 0.073_17];
+
+#[test]
+fn what_moves_all_logits_together_changes_no_prediction() {
+    let (three, outputs) = (Categorical { classes: 3 }, [2.0, 0.5, -1.0]);
+    let own = [0.8, 0.0, 0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.5];
+    let shared: Vec<f64> = own.iter().map(|v| v + 50.0).collect();
+    let of = |covariance: &[f64], link| softmax(&three.averaged(&outputs, covariance, link));
+    let plain = of(&own, Link::MeanField);
+    for (ours, known) in plain.iter().zip(KNOWN_MEAN) {
+        assert!((ours - known).abs() < 0.015, "{plain:?}");
+    }
+    let moved = of(&shared, Link::MeanField);
+    assert!(plain.iter().zip(&moved).all(|(a, b)| (a - b).abs() < 1e-9), "{plain:?} {moved:?}");
+    let each = of(&shared, Link::ExtendedProbit);
+    assert!((each[0] - KNOWN_MEAN[0]).abs() > 0.2, "by each logit alone it does: {each:?}");
+}
+
 /// The last layer behind batch normalisation: features are fixed, so its curvature is that of logistic regression on
 /// them, here by plain loops.
 #[test]
@@ -302,7 +326,7 @@ fn the_last_layer_of_a_network_with_batch_normalisation_has_the_curvature_of_log
     let engine = Double::default();
     let warm_up = json!({"method": "sgd", "epochs": 2, "batch": 40});
     let settings = json!({"epochs": 0, "layers": "last", "structure": "full", "batch": 40, "warm_up": warm_up,
-        "prior_precision": 3.0});
+        "prior_precision": 3.0, "predict": "extended-probit"});
     let recipe = recipe("laplace", settings);
     let fitted =
         recipe.fit(&engine, "preresnet20/8", &data, &Stream::root(4), &Options::default()).unwrap();

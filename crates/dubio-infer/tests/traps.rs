@@ -383,7 +383,7 @@ fn divergent_draws_are_counted_and_said_in_words() {
         let count = record.report.iter().find(|(name, _)| *name == "divergent_draws");
         let count = count.expect("counted").1;
         assert!(count > 10.0, "{name}: {count}");
-        let said = format!("{name}: {count} of 300 draws diverged");
+        let said = format!("{count} of 300 draws diverged");
         assert!(record.warnings[0].starts_with(&said), "{:?}", record.warnings);
         let mut open = LinearRegression::new(20, 1.0);
         let record = run(&method(name, settings), &mut open, 1).records.remove(0);

@@ -73,6 +73,17 @@ impl Curved for Categorical {
             let variance = at(0, 0) + at(1, 1) - 2.0 * at(0, 1);
             return outputs.iter().map(|f| k(variance) * f).collect();
         }
+        if link == Link::MeanField {
+            let apart = |c: usize, j: usize| {
+                -k(at(c, c) + at(j, j) - 2.0 * at(c, j)) * (outputs[c] - outputs[j])
+            };
+            let log_p = |c: usize| {
+                // The class itself is 0 apart, and so the 1.
+                let all: Vec<f64> = (0..self.classes).map(|j| apart(c, j)).collect();
+                -log_sum(&all)
+            };
+            return (0..self.classes).map(log_p).collect();
+        }
         outputs.iter().enumerate().map(|(c, f)| k(at(c, c)) * f).collect()
     }
 }

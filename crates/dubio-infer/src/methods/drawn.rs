@@ -3,7 +3,34 @@
 use dubio_nn::engine::{Point, Vector};
 use dubio_random::stream::Stream;
 
-use crate::rule::{MiniBatch, Step};
+use crate::error::Error;
+use crate::rule::{Draws, MiniBatch, Step};
+use crate::target::Target;
+
+/// A method whose samples are drawn around a mean, the point that moved.
+pub(super) trait Drawn {
+    /// What a point is made of.
+    type Vector: Vector;
+    /// How many.
+    fn samples(&self) -> usize;
+    /// A network, and what it was drawn by.
+    fn drawn(&self, mean: &Self::Vector, stream: &Stream) -> (Self::Vector, Self::Vector);
+}
+
+impl<V: Vector, R: Drawn<Vector = V>> Draws<V> for R {
+    fn count(&self) -> usize {
+        self.samples()
+    }
+    fn draw(
+        &mut self,
+        points: &mut [Point<V>],
+        _: &mut dyn Target<Vector = V>,
+        _: usize,
+        stream: &Stream,
+    ) -> Result<Vec<V>, Error> {
+        Ok(vec![self.drawn(&points[0].theta, stream).0])
+    }
+}
 
 /// Sums over so many networks, each drawn around the mean by `draw`, which also gives what it was drawn by: `slope` gets
 /// the mean of the gradients of the loss, `products` the mean of their products with that. `more` may add to the gradient

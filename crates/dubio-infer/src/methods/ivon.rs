@@ -4,13 +4,12 @@ use dubio_nn::engine::{Point, Vector};
 use dubio_random::stream::Stream;
 use serde::{Deserialize, Serialize};
 
+use super::drawn::{self, Drawn};
 use super::sgld::at_least_cold;
-use super::{Card, Settings, at_least_one, drawn, fraction, positive};
-use crate::error::Error;
+use super::{Card, Settings, at_least_one, fraction, positive};
 use crate::memory::Memory;
 use crate::rule::{Draws, Keep, MiniBatch, Rule, Step, Steps};
 use crate::schedule::Schedule;
-use crate::target::Target;
 use crate::wrong::Wrong;
 
 /// Settings of `ivon`.
@@ -107,7 +106,11 @@ struct Newton<V> {
     count: u64,
 }
 
-impl<V: Vector> Newton<V> {
+impl<V: Vector> Drawn for Newton<V> {
+    type Vector = V;
+    fn samples(&self) -> usize {
+        self.settings.samples
+    }
     /// `m + z sqrt(T / (N (h + d)))`, and `z`.
     fn drawn(&self, mean: &V, stream: &Stream) -> (V, V) {
         let precision = self.precision.as_ref().expect("after the first step");
@@ -191,20 +194,5 @@ impl<V: Vector> Steps<V> for Newton<V> {
     }
     fn after_epoch(&mut self, _: usize, _: &[Point<V>]) -> Keep {
         Keep::Nothing
-    }
-}
-
-impl<V: Vector> Draws<V> for Newton<V> {
-    fn count(&self) -> usize {
-        self.settings.samples
-    }
-    fn draw(
-        &mut self,
-        points: &mut [Point<V>],
-        _: &mut dyn Target<Vector = V>,
-        _: usize,
-        stream: &Stream,
-    ) -> Result<Vec<V>, Error> {
-        Ok(vec![self.drawn(&points[0].theta, stream).0])
     }
 }

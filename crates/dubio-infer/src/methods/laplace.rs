@@ -32,9 +32,15 @@ pub enum Predict {
     Probit,
     /// The same with [`Link::ExtendedProbit`].
     ExtendedProbit,
+    /// The same with [`Link::MeanField`].
+    MeanField,
 }
 
-/// Settings of `laplace`.
+/// Settings of `laplace`. Predictions are those of the linearised network, since networks drawn from the Gaussian underfit
+/// (Immer et al. 2021). With more parameters than examples the prior precision that the marginal likelihood chooses after
+/// training is too low, and predictions are underconfident: most directions are not constrained by the data and keep the
+/// prior's variance. `layers = "last"` with `epochs = 0` and a `warm_up` is less so, and a `prior_precision` chosen on
+/// validation data is not (Daxberger et al. 2021, sec. 3).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Laplace {
@@ -48,7 +54,7 @@ pub struct Laplace {
     /// `marginal-likelihood`, which also finds a noise that all examples share, `given` for the prior of the descent, or
     /// a number.
     pub prior_precision: PriorPrecision,
-    /// `probit`, `extended-probit` or `mc`.
+    /// `probit`, `extended-probit`, `mean-field` or `mc`.
     pub predict: Predict,
     /// Networks drawn from the Gaussian for `mc`; the others predict in closed form.
     pub samples: usize,
@@ -121,6 +127,7 @@ impl Settings for Laplace {
             }
             Predict::Probit => Link::Probit,
             Predict::ExtendedProbit => Link::ExtendedProbit,
+            Predict::MeanField => Link::MeanField,
         };
         Box::new(Linearised::new(posterior, scene, self.structure, link))
     }

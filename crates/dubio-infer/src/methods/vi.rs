@@ -4,15 +4,14 @@ use dubio_nn::engine::{Point, Vector};
 use dubio_random::stream::Stream;
 use serde::{Deserialize, Serialize};
 
+use super::drawn::{self, Drawn};
 use super::sgd::{Descent, Sgd};
-use super::{Card, Settings, at_least_one, drawn, fraction, positive};
-use crate::error::Error;
+use super::{Card, Settings, at_least_one, fraction, positive};
 use crate::memory::Memory;
 use crate::optimisers::{Kind, Optimiser};
 use crate::prior::{Gaussian, Prior, ScaleMixture};
 use crate::rule::{Draws, Gradient, Keep, MiniBatch, Rule, Step, Steps};
 use crate::schedule::Schedule;
-use crate::target::Target;
 use crate::wrong::Wrong;
 
 /// Which prior.
@@ -125,7 +124,11 @@ struct Variational<V> {
     of_log_stds: Optimiser<V>,
 }
 
-impl<V: Vector> Variational<V> {
+impl<V: Vector> Drawn for Variational<V> {
+    type Vector = V;
+    fn samples(&self) -> usize {
+        self.settings.samples
+    }
     /// `m + exp(r) z`, and `exp(r) z`.
     fn drawn(&self, mean: &V, stream: &Stream) -> (V, V) {
         let (mut z, mut away) = (mean.zeros(mean.len()), mean.zeros(mean.len()));
@@ -135,7 +138,9 @@ impl<V: Vector> Variational<V> {
         theta.axpy(1.0, &away);
         (theta, away)
     }
+}
 
+impl<V: Vector> Variational<V> {
     /// The prior's mixture, where it is one, whose wide part is the Gaussian prior.
     fn mixture(&self, prior: &dyn Prior<V>, ones: &V) -> Option<ScaleMixture> {
         let Vi { prior: shape, narrow_std, wide_fraction, .. } = self.settings;
@@ -220,20 +225,5 @@ impl<V: Vector> Steps<V> for Variational<V> {
     }
     fn after_epoch(&mut self, _: usize, _: &[Point<V>]) -> Keep {
         Keep::Nothing
-    }
-}
-
-impl<V: Vector> Draws<V> for Variational<V> {
-    fn count(&self) -> usize {
-        self.settings.samples
-    }
-    fn draw(
-        &mut self,
-        points: &mut [Point<V>],
-        _: &mut dyn Target<Vector = V>,
-        _: usize,
-        stream: &Stream,
-    ) -> Result<Vec<V>, Error> {
-        Ok(vec![self.drawn(&points[0].theta, stream).0])
     }
 }
