@@ -17,7 +17,7 @@ use crate::scaling::Scaling;
 /// Residual blocks.
 const BLOCKS: usize = 2;
 
-/// `z(y) ~ Normal(0, 1)`, with `z` the maps `(y - m) / s`, then twice `x + g(x)` ([`Block`]) and `exp(a) x + t`: so
+/// `z(y) ~ Normal(0, 1)`, with `z` the maps `(y - m) / s`, then twice `x + g(x)` (`Block`) and `exp(a) x + t`: so
 /// `log p(y) = log Normal(z) + log dz/dy`, with the exact derivative. `m`, `log s` and the offsets inside `g` are the
 /// outputs of the network, and differ from example to example; all other numbers are learnt and shared, and come behind
 /// them. Gopal 2021, app. A and figure 8; without the blocks it is the conditional Gaussian.

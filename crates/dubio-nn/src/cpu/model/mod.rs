@@ -55,7 +55,7 @@ impl<T: Real> Model<T> {
     }
 
     /// Mean loss of these inputs at a point, whose running statistics move; its gradient replaces
-    /// `gradient`. What [`engine::Model::gradient`] does with the examples of a mini-batch, for cross-entropy
+    /// `gradient`. What [`crate::engine::Model::gradient`] does with the examples of a mini-batch, for cross-entropy
     /// and Gaussians.
     pub fn loss_and_gradient(
         &mut self,
