@@ -102,10 +102,10 @@ pub(crate) fn supervised<T: Send + 'static>(
     }
 }
 
-/// Only training asks whether to stop; scoring is left to end by itself.
+/// Training and prediction ask whether to stop; scoring is left to end by itself.
 fn wait(told: &Told) -> Duration {
     let stage = *told.stage.lock().unwrap_or_else(PoisonError::into_inner);
-    if matches!(stage, "training" | "runs") { PATIENCE } else { Duration::ZERO }
+    if matches!(stage, "training" | "predicting" | "runs") { PATIENCE } else { Duration::ZERO }
 }
 
 fn words(panic: &(dyn Any + Send)) -> String {

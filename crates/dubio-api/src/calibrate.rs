@@ -12,7 +12,7 @@ use dubio_metrics::views::Chosen;
 use dubio_predictions::{Classification, Floats, Output, Predictions, open, write};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{guard, refuse};
+use crate::error::{guard, guard_in_pool, refuse};
 use crate::loading::at_fault;
 use crate::{Error, destination};
 
@@ -49,7 +49,7 @@ pub struct Calibrated {
 
 /// Fits temperatures, and applies them where that is asked for.
 pub fn calibrate(settings: &Settings) -> Result<Calibrated, Error> {
-    guard(|| calibrated(settings))
+    guard_in_pool(|| calibrated(settings))
 }
 
 fn calibrated(settings: &Settings) -> Result<Calibrated, Error> {

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::costs::read_costs;
-use crate::error::{guard, refuse};
+use crate::error::{guard_in_pool, refuse};
 use crate::loading::{at_fault, labels, outcomes, tell};
 use crate::names::Selection;
 use crate::range::{BINS, RESAMPLES, within};
@@ -88,7 +88,7 @@ pub struct Checks {
 
 /// Checks a predictions file.
 pub fn check(settings: &Settings, progress: &dyn Progress) -> Result<Checks, Error> {
-    guard(|| checks(settings, progress))
+    guard_in_pool(|| checks(settings, progress))
 }
 
 fn checks(settings: &Settings, progress: &dyn Progress) -> Result<Checks, Error> {

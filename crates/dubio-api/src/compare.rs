@@ -19,7 +19,7 @@ use dubio_random::stream::Stream;
 use serde::Deserialize;
 
 use crate::Error;
-use crate::error::{guard, refuse};
+use crate::error::{guard_in_pool, refuse};
 use crate::loading::{at_fault, labels, note_crossings, outcomes, pooled, tell};
 use crate::names::Selection;
 use crate::range::{BINS, RESAMPLES, within};
@@ -74,7 +74,7 @@ const OF_NUMBERS: [&str; 5] = ["nll", "crps", "pinball", "interval_score", "mae"
 
 /// Compares methods on the same examples.
 pub fn compare(settings: &Settings, progress: &dyn Progress) -> Result<Comparison, Error> {
-    guard(|| comparison(settings, progress))
+    guard_in_pool(|| comparison(settings, progress))
 }
 
 fn comparison(settings: &Settings, progress: &dyn Progress) -> Result<Comparison, Error> {

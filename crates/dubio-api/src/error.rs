@@ -80,6 +80,14 @@ pub(crate) fn guard<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Err
     guarded(work).unwrap_or_else(|failed| Err(failed.into()))
 }
 
+/// As [`guard`], on a thread of the pool: a thread outside it sleeps and is woken for every loop that the pool does,
+/// which takes longer than many of them.
+pub(crate) fn guard_in_pool<T: Send>(
+    work: impl FnOnce() -> Result<T, Error> + Send,
+) -> Result<T, Error> {
+    guard(|| rayon::scope(|_| work()))
+}
+
 /// Returns that something does not go together.
 macro_rules! refuse {
     ($($part:tt)*) => {

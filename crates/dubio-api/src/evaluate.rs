@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::costs::read_costs;
-use crate::error::{guard, refuse};
+use crate::error::{guard_in_pool, refuse};
 use crate::loading::{labels, note_crossings, outcomes, pooled, tell};
 use crate::names::Selection;
 use crate::range::{BINS, RESAMPLES, within};
@@ -99,7 +99,7 @@ pub struct Curves {
 
 /// Scores a predictions file.
 pub fn evaluate(settings: &Settings, progress: &dyn Progress) -> Result<Evaluated, Error> {
-    guard(|| evaluated(settings, progress))
+    guard_in_pool(|| evaluated(settings, progress))
 }
 
 fn evaluated(settings: &Settings, progress: &dyn Progress) -> Result<Evaluated, Error> {

@@ -7,7 +7,7 @@ use dubio_bench::study::Study;
 use serde::Serialize;
 
 use crate::Error;
-use crate::error::{guard, refuse};
+use crate::error::{guard_in_pool, refuse};
 use crate::names::Selection;
 use crate::scorecard::Score;
 use crate::scores::{Asked, Extent, Row, asked, scores};
@@ -68,7 +68,7 @@ impl RunScore {
 
 /// Scores the finished runs of a folder.
 pub fn score(settings: &Settings) -> Result<Vec<RunScore>, Error> {
-    guard(|| scored(settings))
+    guard_in_pool(|| scored(settings))
 }
 
 fn scored(settings: &Settings) -> Result<Vec<RunScore>, Error> {

@@ -13,7 +13,7 @@ use dubio_words::{nearest, unknown_of_many};
 use serde::Serialize;
 
 use crate::Error;
-use crate::error::{guard, refuse};
+use crate::error::{guard_in_pool, refuse};
 use crate::names::{base, known};
 use crate::range::within;
 use crate::scorecard::number;
@@ -114,7 +114,7 @@ impl Curve {
 
 /// How many independently trained networks each method is worth.
 pub fn dee(settings: &Settings, progress: &dyn Progress) -> Result<Vec<Equivalents>, Error> {
-    guard(|| worked_out(settings, progress))
+    guard_in_pool(|| worked_out(settings, progress))
 }
 
 fn worked_out(settings: &Settings, progress: &dyn Progress) -> Result<Vec<Equivalents>, Error> {

@@ -15,7 +15,7 @@ use dubio_report::study::Study;
 use serde::Deserialize;
 
 use crate::Error;
-use crate::error::{guard, refuse};
+use crate::error::{guard_in_pool, refuse};
 use crate::range::{RESAMPLES, within};
 
 pub(crate) use runs::study_of_plan;
@@ -69,7 +69,7 @@ pub fn report(settings: &Settings, progress: &dyn Progress) -> Result<Study, Err
     {
         refuse!("level must be between 0 and 1, got {level}");
     }
-    let mut study = guard(|| study(settings, progress))?;
+    let mut study = guard_in_pool(|| study(settings, progress))?;
     if let Some(title) = &settings.title {
         study.title.clone_from(title);
     }

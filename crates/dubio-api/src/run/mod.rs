@@ -16,7 +16,7 @@ use dubio_bench::suite::Suite;
 use dubio_progress::Progress;
 use serde::{Deserialize, Serialize};
 
-use crate::error::{guard, refuse};
+use crate::error::{guard, guard_in_pool, refuse};
 use crate::report::study_of_plan;
 use crate::score::RunScore;
 use crate::scores::{Extent, asked, badness, scores};
@@ -220,7 +220,7 @@ impl Rounds<'_> {
             let known = badness(store, &run, &self.suite.search);
             Some(Failed { again: !run.is_trial() || known.is_none(), run, why })
         };
-        let reported = study_of_plan(&study, store, RESAMPLES, progress)?;
+        let reported = guard_in_pool(|| study_of_plan(&study, store, RESAMPLES, progress))?;
         let mut all = Vec::new();
         for run in planned.iter().filter(|run| store.is_finished(&run.id)) {
             let record = store.record(&run.id)?;

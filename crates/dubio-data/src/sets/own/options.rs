@@ -13,7 +13,7 @@ use crate::sets::Part;
 pub const OPTIONS: [(&str, &str); 17] = [
     (
         "target",
-        "column, name or number from 0; default: target, label, y, class or last; none: no labels",
+        "column, name or number from 0; default target, label, y, class or last; none: no labels",
     ),
     ("task", "classification or regression; default: by the target"),
     (
