@@ -3,9 +3,9 @@
 
     python gpu_steps.py target/release/examples/gpu_steps [REPEATS]
 
-PyTorch runs eagerly and with the whole step in a CUDA graph, in single precision without TF32, cuDNN
-deterministic. Networks, batches of 128 and SGD with momentum are the same. Medians, in milliseconds: of an epoch
-of 60,000 examples (mlp, lenet), of a step (resnet, wide).
+PyTorch runs eagerly and with the whole step in a CUDA graph, cuDNN deterministic; in bfloat16 by autocast, channels last.
+Networks, batches of 128 and SGD with momentum are the same. Medians, in milliseconds: of an epoch of 60,000 examples
+(mlp, lenet), of a step (resnet, wide), and for each member of several. PyTorch's members are batched matrix products.
 """
 import os, statistics, subprocess, sys, time
 
@@ -13,7 +13,6 @@ import torch, torch.nn as nn, torch.nn.functional as F
 
 binary, repeats = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 5
 prefix = os.path.dirname(os.path.dirname(sys.executable))
-torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
 torch.backends.cudnn.deterministic = True
 torch.manual_seed(0)
 
@@ -71,8 +70,33 @@ def mlp():
     return nn.Sequential(nn.Linear(784, 200), nn.ReLU(), nn.Linear(200, 200), nn.ReLU(), nn.Linear(200, 10))
 
 
-def torchs(model, shape, examples, steps, unit, graph):
+class Members(nn.Module):
+    """MLPs side by side, as batched products."""
+    def __init__(self, members):
+        super().__init__()
+        sizes = [(784, 200), (200, 200), (200, 10)]
+        self.w = nn.ParameterList(nn.Parameter(torch.randn(members, i, o) * i**-0.5) for i, o in sizes)
+        self.b = nn.ParameterList(nn.Parameter(torch.zeros(members, 1, o)) for _, o in sizes)
+        self.members = members
+    def forward(self, x):
+        x = x.expand(self.members, *x.shape)
+        for k in range(3):
+            x = torch.baddbmm(self.b[k], x, self.w[k])
+            x = F.relu(x) if k < 2 else x
+        return x
+
+
+def loss_of(model, x, y):
+    if isinstance(model, Members):
+        return F.cross_entropy(model(x).flatten(0, 1), y.repeat(model.members)) * model.members
+    return F.cross_entropy(model(x), y)
+
+
+def torchs(model, shape, examples, steps, unit, graph, precision):
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
     model = model.cuda().train()
+    if precision == "bf16":
+        model = model.to(memory_format=torch.channels_last)
     x, y = torch.randn(examples, *shape, device="cuda"), torch.arange(examples, device="cuda") % 10
     order = torch.randperm(examples, device="cuda")
     opt = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9, foreach=True)
@@ -80,7 +104,9 @@ def torchs(model, shape, examples, steps, unit, graph):
     bx, by = torch.empty(128, *shape, device="cuda"), torch.empty(128, dtype=torch.long, device="cuda")
     def step():
         opt.zero_grad(set_to_none=not graph)
-        F.cross_entropy(model(bx), by).backward()
+        with torch.autocast("cuda", torch.bfloat16, enabled=precision == "bf16", cache_enabled=not graph):
+            loss = loss_of(model, bx.to(memory_format=torch.channels_last) if precision == "bf16" and bx.dim() == 4 else bx, by)
+        loss.backward()
         opt.step()
     if graph:
         bx.copy_(x[:128]); by.copy_(y[:128])
@@ -104,18 +130,32 @@ def torchs(model, shape, examples, steps, unit, graph):
     for _ in range(repeats):
         start = time.perf_counter()
         run(steps)
-        times.append((time.perf_counter() - start) * unit)
+        times.append((time.perf_counter() - start) * unit / getattr(model, "members", 1))
     return statistics.median(times)
 
 
+ROWS = [
+    ("mlp", "f32", 1, mlp, (784,), 60000, 469, 1e3),
+    ("mlp", "f32", 10, lambda: Members(10), (784,), 60000, 469, 1e3),
+    ("lenet", "f32", 1, lenet, (1, 28, 28), 60000, 469, 1e3),
+    ("resnet", "f32", 1, resnet20, (3, 32, 32), 2560, 20, 50.0),
+    ("resnet", "tf32", 1, resnet20, (3, 32, 32), 2560, 20, 50.0),
+    ("resnet", "f32", 10, None, None, None, None, None),
+    ("resnet", "tf32", 10, None, None, None, None, None),
+    ("wide", "f32", 1, wide, (3, 32, 32), 512, 4, 250.0),
+    ("wide", "tf32", 1, wide, (3, 32, 32), 512, 4, 250.0),
+    ("wide", "bf16", 1, wide, (3, 32, 32), 512, 4, 250.0),
+]
 print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, {repeats} repeats")
-print(f"{'work':8} {'dubio':>9} {'eager':>9} {'ratio':>6} {'graph':>9} {'ratio':>6}")
-for name, make, shape, examples, steps, unit in [("mlp", mlp, (784,), 60000, 469, 1e3), ("lenet", lenet, (1, 28, 28), 60000, 469, 1e3),
-                                                 ("resnet", resnet20, (3, 32, 32), 2560, 20, 50.0), ("wide", wide, (3, 32, 32), 512, 4, 250.0)]:
+print(f"{'work':8} {'precision':9} {'members':>7} {'dubio':>9} {'eager':>9} {'ratio':>6} {'graph':>9} {'ratio':>6}")
+for name, precision, members, make, shape, examples, steps, unit in ROWS:
     environment = dict(os.environ, VIRTUAL_ENV=os.environ.get("VIRTUAL_ENV", prefix))
-    out = subprocess.run([binary, name, str(repeats)], capture_output=True, text=True, env=environment)
+    out = subprocess.run([binary, name, str(repeats), precision, str(members)], capture_output=True, text=True, env=environment)
     ours = float(out.stdout.split()[1]) if out.returncode == 0 else float("nan")
     if out.returncode:
         print(out.stderr, file=sys.stderr)
-    eager, graph = (torchs(make(), shape, examples, steps, unit, g) for g in (False, True))
-    print(f"{name:8} {ours:9.3f} {eager:9.3f} {eager / ours:6.2f} {graph:9.3f} {graph / ours:6.2f}", flush=True)
+    row = f"{name:8} {precision:9} {members:7d} {ours:9.3f}"
+    for graph in (False, True) if make else ():
+        theirs = torchs(make(), shape, examples, steps, unit, graph, precision)
+        row += f" {theirs:9.3f} {theirs / ours:6.2f}"
+    print(row, flush=True)

@@ -102,7 +102,7 @@ impl Recipe {
         let training = Arc::new(training);
         let members = self.members();
         options.progress.start("training", members * PIECES);
-        let one = |number: usize| {
+        let one = |engine: &E, number: usize| {
             let progress = Part::new(options.progress, PIECES);
             let options = Options { progress: &progress, checkpoints: options.checkpoints.clone() };
             let stream = stream.child("member").nth(number);
@@ -111,9 +111,14 @@ impl Recipe {
         };
         let posteriors = if members == 1 {
             // On one of the pool's own threads: work is handed over much faster from there.
-            vec![rayon::scope(|_| one(0))]
+            vec![rayon::scope(|_| one(engine, 0))]
         } else {
-            side_by_side(members, one)
+            side_by_side(members, |number| {
+                let own = engine.beside();
+                let outcome = one(&own, number);
+                own.wait();
+                outcome
+            })
         };
         let mut all = Posterior::empty();
         let mut failed = None;

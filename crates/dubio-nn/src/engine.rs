@@ -188,6 +188,13 @@ pub trait Engine: Clone + Send + Sync + 'static {
     type Data: Clone + Send + Sync;
     /// A network at work.
     type Model: Model<Self>;
+    /// The same device for work beside this engine's, where it can do both at once. What this engine was asked for is
+    /// done by then. What one made the other may use after a [wait](Self::wait).
+    fn beside(&self) -> Self {
+        self.clone()
+    }
+    /// Waits until all is done that was asked for.
+    fn wait(&self) {}
     /// These numbers on the device.
     fn vector(&self, numbers: &[Self::Number]) -> Self::Vector;
     /// Hands training examples to the device, where they stay.

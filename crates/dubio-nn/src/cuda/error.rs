@@ -27,6 +27,18 @@ pub enum Error {
         /// How many there are.
         count: usize,
     },
+    /// A GPU without the instructions that the kernels use.
+    #[error(
+        "{name} has compute capability {major}.{minor}; dubio needs 8.0 or later (Ampere, 2020, or newer): use --device cpu"
+    )]
+    TooOld {
+        /// What it is called.
+        name: String,
+        /// First part of its compute capability.
+        major: i32,
+        /// Second part.
+        minor: i32,
+    },
     /// The kernels do not compile.
     #[error("the GPU kernels could not be compiled: {0}")]
     Kernels(String),

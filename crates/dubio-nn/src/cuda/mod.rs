@@ -16,6 +16,8 @@ mod vector;
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 pub use data::CudaData;
 pub use error::Error;
 pub use model::CudaModel;
@@ -44,7 +46,7 @@ impl Cuda {
 
     /// What the GPU is called.
     pub fn name(&self) -> &str {
-        &self.0.name
+        self.0.name()
     }
 }
 
@@ -66,7 +68,13 @@ pub fn free_bytes() -> Result<u64, Error> {
 /// Compiles every kernel for a kind of GPU, `compute_90`, which takes NVRTC and no GPU.
 pub fn compile_kernels(architecture: &str) -> Result<(), Error> {
     libraries::load_compiler()?;
-    device::compile(architecture).map(|_| ())
+    device::compile(architecture)?;
+    let all = [Precision::F32, Precision::Tf32, Precision::Bf16];
+    let programs = layers::programs().flat_map(|program| all.map(|precision| (program, precision)));
+    programs
+        .collect::<Vec<_>>()
+        .into_par_iter()
+        .try_for_each(|(program, precision)| program.compile(architecture, precision).map(|_| ()))
 }
 
 impl Engine for Cuda {
@@ -74,6 +82,14 @@ impl Engine for Cuda {
     type Vector = CudaVector;
     type Data = CudaData;
     type Model = CudaModel;
+
+    fn beside(&self) -> Self {
+        Self(self.0.beside())
+    }
+
+    fn wait(&self) {
+        self.0.wait();
+    }
 
     fn vector(&self, numbers: &[f32]) -> CudaVector {
         CudaVector::of(&self.0, numbers)

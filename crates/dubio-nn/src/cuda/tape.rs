@@ -32,6 +32,7 @@ impl Tape {
     /// Room for `capacity` examples at a time.
     pub(super) fn new(device: &Arc<Device>, network: &Network, capacity: usize) -> Self {
         let nodes = network.nodes();
+        device.make_ready(nodes.iter().flat_map(|node| layers::needs(node, capacity)));
         let zeros = |numbers: usize| Buffer::zeros(device, numbers);
         let each_output =
             || nodes.iter().map(|node| zeros(node.output.size() * capacity)).collect();
@@ -91,6 +92,7 @@ impl Tape {
             device: &self.device,
             node,
             batch: self.batch,
+            capacity: self.capacity,
             theta: theta.plus(node.parameters.start),
             inputs: node.sources.iter().map(|&source| self.read(source, input)).collect(),
             output: self.outputs[index].place(),

@@ -62,6 +62,20 @@ impl Engine for Single {
     type Data = SingleData;
     type Model = SingleModel;
 
+    fn beside(&self) -> Self {
+        match self {
+            Self::Cpu(engine) => Self::Cpu(engine.beside()),
+            Self::Cuda(engine) => Self::Cuda(engine.beside()),
+        }
+    }
+
+    fn wait(&self) {
+        match self {
+            Self::Cpu(engine) => engine.wait(),
+            Self::Cuda(engine) => engine.wait(),
+        }
+    }
+
     fn vector(&self, numbers: &[f32]) -> SingleVector {
         match self {
             Self::Cpu(engine) => SingleVector::Cpu(engine.vector(numbers)),

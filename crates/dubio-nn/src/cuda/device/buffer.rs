@@ -97,7 +97,7 @@ impl<T> Drop for Buffer<T> {
     fn drop(&mut self) {
         // SAFETY: nobody else has this memory; what was asked for before still gets it. A device that is lost has
         // nothing to give back.
-        let _ = self.device.context.bind_to_thread();
+        let _ = self.device.gpu.context.bind_to_thread();
         let _ = unsafe { driver::free_async(self.place.0, self.device.stream) };
     }
 }

@@ -10,7 +10,7 @@ impl Device {
     /// Records what a function asks of the device, without doing it.
     pub(in crate::cuda) fn record(self: &Arc<Self>, work: impl FnOnce()) -> Graph {
         let recording = self.recording.write().expect("no thread died recording");
-        self.check(self.context.bind_to_thread());
+        self.check(self.gpu.context.bind_to_thread());
         let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
         let flags = sys::CUgraphInstantiate_flags(0);
         // SAFETY: nobody else uses the stream meanwhile; a graph is what its recipe was, and the recipe may go.
@@ -50,7 +50,7 @@ impl Graph {
 
 impl Drop for Graph {
     fn drop(&mut self) {
-        let _ = self.device.context.bind_to_thread();
+        let _ = self.device.gpu.context.bind_to_thread();
         // SAFETY: nobody else has it.
         let _ = unsafe { driver::graph::exec_destroy(self.graph) };
     }

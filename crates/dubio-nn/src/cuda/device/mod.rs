@@ -1,8 +1,9 @@
 //! A GPU through NVIDIA's driver: memory, kernels, matrix products. All unsafe code of the engine is in this folder
 //! and in `libraries.rs`.
 //!
-//! Everything runs on one stream, in the order in which it is asked for, so a step waits for nothing and
-//! nothing overtakes anything. Copies to the host wait.
+//! Everything that is asked of a device runs on its one stream, in the order in which it is asked for, so a step
+//! waits for nothing and nothing overtakes anything. Copies to the host wait. Members of an ensemble have a device each
+//! ([`Device::beside`]): the same GPU, another stream.
 
 #![allow(unsafe_code)]
 
@@ -12,24 +13,25 @@ mod kernels;
 mod product;
 
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::{CString, c_void};
 use std::fmt;
 use std::sync::{Arc, Mutex, RwLock, RwLockReadGuard};
 
 use cudarc::cublas::sys as blas;
 use cudarc::driver::{CudaContext, result as driver, sys};
+use rayon::prelude::*;
 
 pub(super) use self::buffer::Buffer;
 pub(super) use self::graph::Graph;
-pub(super) use self::kernels::compile;
+pub(super) use self::kernels::{DEPTH, Program, Role, Tile, compile};
 pub(super) use self::product::Factor;
 use super::error::Error;
 use super::libraries;
 use crate::precision::Precision;
 
-/// Bytes of cuBLAS's workspace. Its own one would be another for every stream.
-const WORKSPACE: usize = 32 << 20;
+/// Bytes of cuBLAS's workspace. Every member of an ensemble has one.
+const WORKSPACE: usize = 8 << 20;
 
 /// More than any kernel takes.
 const MOST_ARGUMENTS: usize = 16;
@@ -46,6 +48,11 @@ pub(super) struct Place(u64);
 impl Place {
     /// No address at all.
     pub(super) const NOWHERE: Self = Self(0);
+
+    /// Whether four f32 can be copied from here at once.
+    pub(super) fn is_aligned(self) -> bool {
+        self.0.is_multiple_of(16)
+    }
 
     /// So many f32 further on.
     pub(super) fn plus(self, numbers: usize) -> Self {
@@ -75,48 +82,105 @@ argument! {
     usize: |x| x as u64;
 }
 
-/// A GPU at work.
-pub(super) struct Device {
+/// A GPU, and the kernels that were compiled for it.
+struct Gpu {
     context: Arc<CudaContext>,
-    stream: sys::CUstream,
     functions: Mutex<HashMap<&'static str, sys::CUfunction>>,
     module: sys::CUmodule,
-    /// Written while a thread records.
-    recording: RwLock<()>,
-    /// One call at a time: a handle is not to be shared by threads.
-    blas: Mutex<blas::cublasHandle_t>,
-    /// How cuBLAS multiplies.
-    compute: blas::cublasComputeType_t,
-    /// What the GPU is called.
-    pub(super) name: String,
+    /// Kernels that are compiled when they are first asked for, for this kind of GPU.
+    programs: Mutex<HashMap<Program, sys::CUfunction>>,
+    architecture: String,
+    precision: Precision,
+    /// What it is called.
+    name: String,
 }
 
-// SAFETY: stream, functions and module belong to the context, which every call binds to its thread first; the
-// driver allows them from any thread.
-unsafe impl Send for Device {}
-unsafe impl Sync for Device {}
-
-impl fmt::Debug for Device {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name)
-    }
-}
-
-impl Device {
-    /// The GPU of this number, if there is one and the libraries that it takes.
-    pub(super) fn open(ordinal: usize, precision: Precision) -> Result<Arc<Self>, Error> {
+impl Gpu {
+    fn open(ordinal: usize, precision: Precision) -> Result<Self, Error> {
         libraries::load()?;
-        let count = Self::count()?;
+        let count = Device::count()?;
         if ordinal >= count {
             return Err(Error::NoSuchDevice { ordinal, count });
         }
         let context = CudaContext::new(ordinal).map_err(Error::driver)?;
         let name = context.name().map_err(Error::driver)?;
         let (major, minor) = context.compute_capability().map_err(Error::driver)?;
-        let ptx = compile(&format!("compute_{major}{minor}"))?;
-        // SAFETY: the context is bound by its creation; the text ends in a zero; handles are used as cuBLAS says.
+        if major < 8 {
+            return Err(Error::TooOld { name, major, minor });
+        }
+        let architecture = format!("compute_{major}{minor}");
+        let ptx = compile(&architecture)?;
+        // SAFETY: the context is bound by its creation; the text ends in a zero.
+        let module = unsafe { driver::module::load_data(ptx.as_ptr().cast()) };
+        let module = module.map_err(Error::driver)?;
+        let (functions, programs) = (Mutex::default(), Mutex::default());
+        Ok(Self { context, functions, module, programs, architecture, precision, name })
+    }
+}
+
+/// A GPU at work on one stream.
+pub(super) struct Device {
+    gpu: Arc<Gpu>,
+    stream: sys::CUstream,
+    /// Written while a thread records.
+    recording: RwLock<()>,
+    /// One call at a time: a handle is not to be shared by threads.
+    blas: Mutex<blas::cublasHandle_t>,
+    /// What cuBLAS works in.
+    workspace: u64,
+}
+
+// SAFETY: stream, functions and module belong to the context, which every call binds to its thread first; the
+// driver allows them from any thread.
+unsafe impl Send for Gpu {}
+unsafe impl Sync for Gpu {}
+unsafe impl Send for Device {}
+unsafe impl Sync for Device {}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        let _ = self.gpu.context.bind_to_thread();
+        // SAFETY: nobody else has them. A device that is lost has nothing to give back.
         unsafe {
-            let module = driver::module::load_data(ptx.as_ptr().cast()).map_err(Error::driver)?;
+            let _ = driver::stream::synchronize(self.stream);
+            if let Ok(handle) = self.blas.get_mut() {
+                let _ = cudarc::cublas::result::destroy_handle(*handle);
+            }
+            let _ = driver::free_sync(self.workspace);
+            let _ = driver::stream::destroy(self.stream);
+        }
+    }
+}
+
+impl Device {
+    /// The GPU of this number, if there is one and the libraries that it takes.
+    pub(super) fn open(ordinal: usize, precision: Precision) -> Result<Arc<Self>, Error> {
+        Self::on(Arc::new(Gpu::open(ordinal, precision)?))
+    }
+
+    /// The same GPU with a stream of its own, for work beside this device's, all of which is done by then.
+    pub(super) fn beside(&self) -> Arc<Self> {
+        self.wait();
+        Self::on(Arc::clone(&self.gpu)).unwrap_or_else(|error| panic!("{}: {error}", self.name()))
+    }
+
+    /// Waits until all is done that was asked for.
+    pub(super) fn wait(&self) {
+        let _own = self.bind();
+        // SAFETY: the stream is there as long as the device.
+        self.check(unsafe { driver::stream::synchronize(self.stream) });
+    }
+
+    fn on(gpu: Arc<Gpu>) -> Result<Arc<Self>, Error> {
+        gpu.context.bind_to_thread().map_err(Error::driver)?;
+        // SAFETY: the context is bound; handles are used as cuBLAS says.
+        let (stream, workspace, handle) = unsafe {
             let stream = driver::stream::create(driver::stream::StreamKind::NonBlocking)
                 .map_err(Error::driver)?;
             let workspace = driver::malloc_sync(WORKSPACE).map_err(Error::driver)?;
@@ -126,20 +190,15 @@ impl Device {
             blas::cublasSetWorkspace_v2(handle, workspace as *mut c_void, WORKSPACE)
                 .result()
                 .map_err(Error::blas)?;
-            let (functions, recording) = (Mutex::default(), RwLock::default());
-            let blas = Mutex::new(handle);
-            let compute = product::compute(precision);
-            Ok(Arc::new(Self {
-                context,
-                stream,
-                functions,
-                module,
-                recording,
-                blas,
-                compute,
-                name,
-            }))
-        }
+            (stream, workspace, handle)
+        };
+        let (recording, blas) = (RwLock::default(), Mutex::new(handle));
+        Ok(Arc::new(Self { gpu, stream, recording, blas, workspace }))
+    }
+
+    /// What the GPU is called.
+    pub(super) fn name(&self) -> &str {
+        &self.gpu.name
     }
 
     /// How many the driver sees.
@@ -156,7 +215,7 @@ impl Device {
 
     /// Makes the GPU this thread's. While another thread records, this one waits: the stream is one.
     fn bind(&self) -> Option<RwLockReadGuard<'_, ()>> {
-        self.check(self.context.bind_to_thread());
+        self.check(self.gpu.context.bind_to_thread());
         let recording = RECORDING.get();
         (!recording).then(|| self.recording.read().expect("no thread died recording"))
     }
@@ -169,15 +228,15 @@ impl Device {
 
     /// What a call gave. There is no going on without the GPU, from deep inside a step: it ends the work.
     fn check<T>(&self, result: Result<T, driver::DriverError>) -> T {
-        result.unwrap_or_else(|error| panic!("{}: {}", self.name, Error::driver(error)))
+        result.unwrap_or_else(|error| panic!("{}: {}", self.name(), Error::driver(error)))
     }
 
     fn function(&self, name: &'static str) -> sys::CUfunction {
-        let mut functions = self.functions.lock().expect("no thread died holding it");
+        let mut functions = self.gpu.functions.lock().expect("no thread died holding it");
         *functions.entry(name).or_insert_with(|| {
             let text = CString::new(name).expect("names have no zeros");
             // SAFETY: the module is loaded as long as the device is.
-            self.check(unsafe { driver::module::get_function(self.module, text) })
+            self.check(unsafe { driver::module::get_function(self.gpu.module, text) })
         })
     }
 
@@ -193,18 +252,61 @@ impl Device {
             return;
         }
         let _own = self.bind();
+        self.start(self.function(name), [blocks.0, blocks.1, 1], threads, 0, arguments);
+    }
+
+    /// Runs a program on blocks of threads.
+    pub(super) fn run(&self, program: &Program, blocks: [usize; 3], arguments: &[Arg]) {
+        let _own = self.bind();
+        let (threads, bytes) = ((program.threads() as u32, 1), program.shared_bytes());
+        self.start(self.program(program), blocks, threads, bytes, arguments);
+    }
+
+    /// Runs a function on blocks of threads, each with so many bytes to share.
+    fn start(
+        &self,
+        function: sys::CUfunction,
+        blocks: [usize; 3],
+        threads: (u32, u32),
+        shared_bytes: usize,
+        arguments: &[Arg],
+    ) {
         let mut pointers: [*mut c_void; MOST_ARGUMENTS] = [std::ptr::null_mut(); MOST_ARGUMENTS];
         for (pointer, argument) in pointers.iter_mut().zip(arguments) {
             *pointer = std::ptr::from_ref(&argument.0).cast_mut().cast();
         }
-        let grid = (blocks.0 as u32, blocks.1 as u32, 1);
-        let function = self.function(name);
-        let used = &mut pointers[..arguments.len()];
+        let [x, y, z] = blocks.map(|side| side as u32);
+        let (threads, used) = ((threads.0, threads.1, 1), &mut pointers[..arguments.len()]);
         // SAFETY: arguments are those of the kernel's signature, and point to as many numbers as it touches: each
         // call stands beside the sizes that it is about. They are copied before this returns.
         self.check(unsafe {
-            driver::launch_kernel(function, grid, (threads.0, threads.1, 1), 0, self.stream, used)
+            let bytes = shared_bytes as u32;
+            driver::launch_kernel(function, (x, y, z), threads, bytes, self.stream, used)
         });
+    }
+
+    /// Compiles programs that are not there yet, side by side: each takes some tenths of a second.
+    pub(super) fn make_ready(&self, programs: impl Iterator<Item = Program>) {
+        let mut ready = self.gpu.programs.lock().expect("no thread died holding it");
+        let missing: HashSet<Program> = programs.filter(|one| !ready.contains_key(one)).collect();
+        let missing: Vec<Program> = missing.into_iter().collect();
+        let compile = |one: &Program| one.compile(&self.gpu.architecture, self.gpu.precision);
+        let texts: Vec<_> = missing.par_iter().map(compile).collect();
+        self.check(self.gpu.context.bind_to_thread());
+        for (program, text) in missing.into_iter().zip(texts) {
+            let text = text.unwrap_or_else(|error| panic!("{}: {error}", self.name()));
+            ready.insert(program, self.check(loaded(&program, &text)));
+        }
+    }
+
+    /// A program, compiled when it is first asked for.
+    fn program(&self, program: &Program) -> sys::CUfunction {
+        let known =
+            || self.gpu.programs.lock().expect("no thread died holding it").get(program).copied();
+        known().unwrap_or_else(|| {
+            self.make_ready(std::iter::once(*program));
+            known().expect("it is ready")
+        })
     }
 
     /// Runs a kernel whose last argument is how many numbers there are, a thread for each.
@@ -214,5 +316,18 @@ impl Device {
         all[..arguments.len()].copy_from_slice(arguments);
         all[arguments.len()] = count.into();
         self.launch(name, (count.div_ceil(256), 1), (256, 1), &all[..=arguments.len()]);
+    }
+}
+
+/// A program's function, from its text. The module stays as long as the context.
+fn loaded(program: &Program, text: &CString) -> Result<sys::CUfunction, driver::DriverError> {
+    let name = CString::new(Program::ENTRY).expect("names have no zeros");
+    let most = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+    // SAFETY: the context is bound, the text ends in a zero, and the module has a function of this name.
+    unsafe {
+        let module = driver::module::load_data(text.as_ptr().cast())?;
+        let function = driver::module::get_function(module, name)?;
+        driver::function::set_function_attribute(function, most, program.shared_bytes() as i32)?;
+        Ok(function)
     }
 }

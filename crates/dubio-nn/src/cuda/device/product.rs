@@ -18,7 +18,7 @@ pub(in crate::cuda) enum Factor {
 }
 
 /// How cuBLAS multiplies at a precision.
-pub(super) fn compute(precision: Precision) -> blas::cublasComputeType_t {
+fn compute(precision: Precision) -> blas::cublasComputeType_t {
     match precision {
         Precision::F32 => blas::cublasComputeType_t::CUBLAS_COMPUTE_32F,
         Precision::Tf32 => blas::cublasComputeType_t::CUBLAS_COMPUTE_32F_FAST_TF32,
@@ -68,10 +68,10 @@ impl Device {
                 c.0 as *mut c_void,
                 blas::cudaDataType_t::CUDA_R_32F,
                 n,
-                self.compute,
+                compute(self.gpu.precision),
                 blas::cublasGemmAlgo_t::CUBLAS_GEMM_DEFAULT,
             )
         };
-        status.result().unwrap_or_else(|error| panic!("{}: {}", self.name, Error::blas(error)));
+        status.result().unwrap_or_else(|error| panic!("{}: {}", self.name(), Error::blas(error)));
     }
 }

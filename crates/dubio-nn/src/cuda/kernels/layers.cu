@@ -34,51 +34,20 @@ extern "C" __global__ void activate_back(int kind, const float* x, const float* 
     }
 }
 
-// Windows as rows: [examples, rows out, columns out, kernel, kernel, channels]. Four channels at a time where they
-// are a multiple of four: C and n then count fours.
-template <class T> __device__ void lay_out(const T* x, T* cols, u32 H, u32 W, u32 C, u32 OH, u32 OW, u32 K, int stride, int pad, T nothing, u32 n) {
-    EACH(i, n) {
-        u32 t = i, c = t % C; t /= C;
-        u32 kx = t % K; t /= K;
-        u32 ky = t % K; t /= K;
-        u32 ox = t % OW; t /= OW;
-        u32 oy = t % OH; t /= OH;
-        u32 yy = oy * stride + ky - pad, xx = ox * stride + kx - pad; // below 0 is above all sides
-        cols[i] = yy < H && xx < W ? x[((t * H + yy) * W + xx) * C + c] : nothing;
+// sums += the parts of a gradient, in their order.
+extern "C" __global__ void add_parts(const float* parts, float* sums, int count, int numbers) {
+    __shared__ float sh[8][33];
+    int i = blockIdx.x * 32 + threadIdx.x;
+    float sum = 0;
+    if (i < numbers)
+        #pragma unroll 8
+        for (int k = threadIdx.y; k < count; k += 8) sum += parts[(long long)k * numbers + i];
+    sh[threadIdx.y][threadIdx.x] = sum;
+    __syncthreads();
+    if (threadIdx.y == 0 && i < numbers) {
+        for (int k = 1; k < 8; k++) sum += sh[k][threadIdx.x];
+        sums[i] += sum;
     }
-}
-extern "C" __global__ void windows(const float* x, float* cols, int H, int W, int C, int OH, int OW, int K, int stride, int pad, long long n) {
-    lay_out<float>(x, cols, H, W, C, OH, OW, K, stride, pad, 0.f, n);
-}
-extern "C" __global__ void windows_of_fours(const float4* x, float4* cols, int H, int W, int C, int OH, int OW, int K, int stride, int pad, long long n) {
-    lay_out<float4>(x, cols, H, W, C / 4, OH, OW, K, stride, pad, make_float4(0.f, 0.f, 0.f, 0.f), n / 4);
-}
-__device__ void add_to(float& sum, float x) { sum += x; }
-__device__ void add_to(float4& sum, float4 x) { sum.x += x.x; sum.y += x.y; sum.z += x.z; sum.w += x.w; }
-// What the windows hand back to each number of an image, added in the order of the kernel's places.
-template <class T> __device__ void gather_back(const T* cols, T* dx, u32 H, u32 W, u32 C, u32 OH, u32 OW, int K, int stride, int pad, T nothing, u32 n) {
-    EACH(i, n) {
-        u32 t = i, c = t % C; t /= C;
-        int x = t % W; t /= W;
-        int y = t % H; t /= H;
-        T sum = nothing;
-        for (int ky = 0; ky < K; ky++) {
-            int oy = y + pad - ky;
-            if (oy < 0 || oy % stride || (oy /= stride) >= (int)OH) continue;
-            for (int kx = 0; kx < K; kx++) {
-                int ox = x + pad - kx;
-                if (ox < 0 || ox % stride || (ox /= stride) >= (int)OW) continue;
-                add_to(sum, cols[(((t * OH + oy) * OW + ox) * K * K + ky * K + kx) * C + c]);
-            }
-        }
-        dx[i] = sum;
-    }
-}
-extern "C" __global__ void windows_back(const float* cols, float* dx, int H, int W, int C, int OH, int OW, int K, int stride, int pad, long long n) {
-    gather_back<float>(cols, dx, H, W, C, OH, OW, K, stride, pad, 0.f, n);
-}
-extern "C" __global__ void windows_of_fours_back(const float4* cols, float4* dx, int H, int W, int C, int OH, int OW, int K, int stride, int pad, long long n) {
-    gather_back<float4>(cols, dx, H, W, C / 4, OH, OW, K, stride, pad, make_float4(0.f, 0.f, 0.f, 0.f), n / 4);
 }
 
 extern "C" __global__ void max_pool(const float* x, float* y, int* which, int H, int W, int C, int OH, int OW, int K, int stride, int pad, long long n) {
@@ -159,30 +128,34 @@ extern "C" __global__ void padded_shortcut_back(const float* g, float* dx, int H
 // Sums over rows of two functions of a matrix [rows, channels]: a part for each chunk of rows, then their sum.
 //   PLAIN: x, nothing. SPREAD: x - s and its square, s the first row. BACK: g, g (x - mean) scale.
 enum { PLAIN, SPREAD, BACK };
-extern "C" __global__ void column_parts(int what, const float* x, const float* g, const float* saved, float* parts, int rows, int channels, int chunk) {
-    __shared__ float one[8][33], two[8][33];
-    int c = blockIdx.x * 32 + threadIdx.x, first = blockIdx.y * chunk, end = min(rows, first + chunk);
+// A block has `lanes` channels, a power of two up to 32, and 256 / lanes rows at a time.
+extern "C" __global__ void column_parts(int what, const float* x, const float* g, const float* saved, float* parts, int rows, int channels, int chunk, int lanes) {
+    __shared__ float one[256], two[256];
+    int t = threadIdx.x, slots = 256 / lanes, slot = t / lanes, c = blockIdx.x * lanes + t % lanes, first = blockIdx.y * chunk, end = min(rows, first + chunk);
     float a = 0, b = 0;
     if (c < channels) {
         float shift = what == SPREAD ? x[c] : what == BACK ? saved[c] : 0.f, scale = what == BACK ? saved[channels + c] : 0.f;
-        for (int r = first + threadIdx.y; r < end; r += 8) {
+        #pragma unroll 4
+        for (int r = first + slot; r < end; r += slots) {
             float v = x[(long long)r * channels + c];
             if (what == PLAIN) a += v;
             else if (what == SPREAD) { v -= shift; a += v; b += v * v; }
             else { float h = g[(long long)r * channels + c]; a += h; b += h * (v - shift) * scale; }
         }
     }
-    one[threadIdx.y][threadIdx.x] = a; two[threadIdx.y][threadIdx.x] = b;
+    one[t] = a; two[t] = b;
     __syncthreads();
-    if (threadIdx.y == 0 && c < channels) {
-        for (int k = 1; k < 8; k++) { a += one[k][threadIdx.x]; b += two[k][threadIdx.x]; }
+    if (slot == 0 && c < channels) {
+        for (int k = 1; k < slots; k++) { a += one[k * lanes + t]; b += two[k * lanes + t]; }
         parts[(long long)blockIdx.y * 2 * channels + c] = a;
         parts[(long long)blockIdx.y * 2 * channels + channels + c] = b;
     }
 }
 __device__ double2 column_total(const float* parts, int chunks, int channels, int c, double (*sh)[33]) {
     double a = 0, b = 0;
-    if (c < channels) for (int k = threadIdx.y; k < chunks; k += 8) {
+    if (c < channels)
+        #pragma unroll 4
+        for (int k = threadIdx.y; k < chunks; k += 8) {
         a += parts[(long long)k * 2 * channels + c];
         b += parts[(long long)k * 2 * channels + channels + c];
     }

@@ -1,16 +1,53 @@
-//! `Layer::Conv2d`: windows laid out as the rows of a matrix, and products of matrices.
+//! `Layer::Conv2d`: products of matrices whose windows are read in place.
 
-use super::{Pass, Place, sums};
-use crate::cuda::device::Factor::{Plain, Transposed};
+use super::{Arg, Pass, Place, sums};
+use crate::cuda::device::{DEPTH, Program, Role, Tile};
 use crate::layer::{Bias, Layer};
 use crate::network::Node;
 use crate::shape::Shape;
 
-/// Numbers that windows may take at a time: 1 GiB.
-const MOST: usize = 1 << 28;
+const fn tile(rows: usize, columns: usize, warp_rows: usize, warp_columns: usize) -> Tile {
+    Tile { rows, columns, warp_rows, warp_columns }
+}
 
-/// The windows of a convolution.
-pub(super) struct Windows {
+/// Tiles, and how many operations of the smallest of them one has in the time of one of its own.
+const TILES: [(Tile, f64); 7] = [
+    (tile(128, 16, 32, 16), 1.0),
+    (tile(64, 32, 32, 16), 1.1),
+    (tile(128, 32, 32, 32), 1.4),
+    (tile(64, 64, 32, 32), 1.5),
+    (tile(128, 64, 64, 32), 1.9),
+    (tile(128, 128, 64, 32), 2.2),
+    (tile(128, 160, 64, 40), 2.2),
+];
+const TILES_TO_WEIGHTS: [(Tile, f64); 5] = [
+    (tile(64, 16, 16, 16), 1.0),
+    (tile(64, 32, 32, 16), 1.3),
+    (tile(64, 64, 32, 32), 1.7),
+    (tile(128, 128, 64, 32), 2.2),
+    (tile(128, 160, 64, 40), 2.2),
+];
+
+fn tiles(role: Role) -> &'static [(Tile, f64)] {
+    if role == Role::ToWeights { &TILES_TO_WEIGHTS } else { &TILES }
+}
+
+/// Every program that a convolution may ask for.
+pub(in crate::cuda) fn programs() -> impl Iterator<Item = Program> {
+    [Role::Forward, Role::ToInputs, Role::ToWeights].into_iter().flat_map(|role| {
+        let tiles = tiles(role).iter().map(|(tile, _)| *tile);
+        tiles.flat_map(move |tile| [4, 1].map(|width| Program { role, tile, width }))
+    })
+}
+
+/// Blocks that a large GPU works on at once. A constant, so that sums run in the same order on every GPU.
+const AT_ONCE: usize = 264;
+
+/// A convolution's sizes.
+struct Sizes {
+    images: usize,
+    /// Images that there is room for: what is chosen by it stays the same for a smaller batch.
+    capacity: usize,
     input: Shape,
     output: Shape,
     kernel: usize,
@@ -18,115 +55,148 @@ pub(super) struct Windows {
     padding: usize,
 }
 
-impl Windows {
-    pub(super) fn of(node: &Node) -> Self {
+impl Sizes {
+    fn of(node: &Node, images: usize, capacity: usize) -> Self {
         let Layer::Conv2d { kernel, stride, padding, .. } = node.layer else {
-            unreachable!("windows are those of a convolution");
+            unreachable!("sizes are those of a convolution");
         };
-        Self { input: node.inputs[0], output: node.output, kernel, stride, padding }
+        let (input, output) = (node.inputs[0], node.output);
+        Self { images, capacity, input, output, kernel, stride, padding }
     }
 
-    /// Numbers of a window.
-    fn size(&self) -> usize {
-        self.kernel * self.kernel * self.input.channels
+    /// Numbers of weights.
+    fn weights(&self) -> usize {
+        self.kernel * self.kernel * self.input.channels * self.output.channels
     }
 
-    /// Whether an image is its own windows.
-    fn are_places(&self) -> bool {
-        (self.kernel, self.stride, self.padding) == (1, 1, 0)
-    }
-
-    fn per_image(&self) -> usize {
-        self.output.places() * self.size()
-    }
-
-    /// Images whose windows are laid out at a time.
-    fn images(&self, batch: usize) -> usize {
-        (MOST / self.per_image()).clamp(1, batch.max(1))
-    }
-
-    /// Numbers of room for them.
-    pub(super) fn room(&self, capacity: usize) -> usize {
-        if self.are_places() { 0 } else { self.images(capacity) * self.per_image() }
-    }
-
-    fn name(&self) -> &'static str {
-        if self.input.channels.is_multiple_of(4) { "windows_of_fours" } else { "windows" }
-    }
-
-    fn name_back(&self) -> &'static str {
-        if self.input.channels.is_multiple_of(4) { "windows_of_fours_back" } else { "windows_back" }
-    }
-
-    fn launch(&self, pass: &Pass<'_>, name: &'static str, from: Place, to: Place, numbers: usize) {
-        let mut arguments = vec![from.into(), to.into()];
-        arguments.extend(pass.sides());
-        let rest = [self.kernel, self.stride, self.padding];
-        arguments.extend(rest.map(|side| super::Arg::from(side as i32)));
-        pass.device.each(name, numbers, &arguments);
-    }
-
-    /// Calls `f(windows, first image, images)` for stretches of the batch.
-    fn each(&self, pass: &Pass<'_>, mut f: impl FnMut(Place, usize, usize)) {
-        let step = self.images(pass.batch);
-        for first in (0..pass.batch).step_by(step) {
-            let images = step.min(pass.batch - first);
-            let x = pass.inputs[0].plus(first * self.input.size());
-            if self.are_places() {
-                f(x, first, images);
-            } else {
-                self.launch(pass, self.name(), x, pass.scratch, images * self.per_image());
-                f(pass.scratch, first, images);
+    /// Rows and columns of the product for so many images, which fall into classes of their own.
+    fn product(&self, role: Role, images: usize) -> (usize, usize, usize) {
+        let Self { input, output, stride, .. } = self;
+        match role {
+            Role::Forward => (images * output.places(), output.channels, 1),
+            Role::ToInputs => {
+                let places = input.height.div_ceil(*stride) * input.width.div_ceil(*stride);
+                (images * places, input.channels, stride * stride)
             }
+            Role::ToWeights => (self.weights() / output.channels, output.channels, 1),
         }
     }
-}
 
-pub(super) fn forward(pass: &Pass<'_>, channels: usize, bias: Bias) {
-    let windows = Windows::of(pass.node);
-    let (places, size) = (windows.output.places(), windows.size());
-    windows.each(pass, |rows, first, images| {
-        let y = pass.output.plus(first * places * channels);
-        let sides = [images * places, channels, size];
-        pass.device.product(sides, Plain(rows), Plain(pass.theta), 0.0, y);
-    });
-    if bias == Bias::Yes {
-        let arguments =
-            [pass.output.into(), pass.theta.plus(size * channels).into(), (channels as i32).into()];
-        pass.device.each("add_bias", pass.size_out(), &arguments);
+    /// The tile that takes the least time, if each takes as long as it has operations.
+    fn tile(&self, role: Role) -> Tile {
+        let (rows, columns, classes) = self.product(role, self.capacity);
+        let cost = |(tile, speed): &(Tile, f64)| {
+            let blocks = rows.div_ceil(tile.rows) * columns.div_ceil(tile.columns) * classes;
+            // For weights, the places are shared among as many blocks as there is room for.
+            let least = if role == Role::ToWeights { 1 } else { AT_ONCE };
+            (blocks.max(least) * tile.rows * tile.columns) as f64 / speed
+        };
+        let best = tiles(role).iter().min_by(|a, b| cost(a).total_cmp(&cost(b)));
+        best.expect("there are tiles").0
+    }
+
+    /// Blocks of threads: down, across, and one layer for each class.
+    fn blocks(&self, role: Role, tile: Tile) -> [usize; 3] {
+        let (rows, columns, classes) = self.product(role, self.images);
+        [rows.div_ceil(tile.rows), columns.div_ceil(tile.columns), classes]
+    }
+
+    /// Chunks of places that a block adds up for the gradient of the weights, and how many stretches of them there are.
+    fn stretches(&self, [down, across, _]: [usize; 3]) -> (usize, usize) {
+        let chunks = (self.images * self.output.places()).div_ceil(DEPTH).max(1);
+        // Four times as many: each block works on little at a time, and waits for most of it.
+        let wanted = (4 * AT_ONCE).div_ceil(down * across).clamp(1, chunks.div_ceil(8));
+        let each = chunks.div_ceil(wanted);
+        (each, chunks.div_ceil(each))
+    }
+
+    /// Counts that every kernel takes, the image that it reads first.
+    fn counts(&self, role: Role) -> [Arg; 10] {
+        let (from, to) = match role {
+            Role::ToInputs => (self.output, self.input),
+            _ => (self.input, self.output),
+        };
+        [
+            self.images,
+            from.height,
+            from.width,
+            from.channels,
+            to.height,
+            to.width,
+            to.channels,
+            self.kernel,
+            self.stride,
+            self.padding,
+        ]
+        .map(|count| (count as i32).into())
+    }
+
+    /// Four numbers are copied at once where rows of all that is copied begin at fours, as the weights do or not.
+    fn program(&self, role: Role, weights_at_four: bool) -> Program {
+        let fours = |channels: usize| channels.is_multiple_of(4);
+        let (inputs, outputs) = (fours(self.input.channels), fours(self.output.channels));
+        let can = match role {
+            Role::Forward => inputs && outputs && weights_at_four,
+            Role::ToInputs => outputs && weights_at_four,
+            Role::ToWeights => inputs && outputs,
+        };
+        Program { role, tile: self.tile(role), width: if can { 4 } else { 1 } }
     }
 }
 
-pub(super) fn backward(
-    pass: &Pass<'_>,
-    (channels, bias): (usize, Bias),
-    g: Place,
-    to: Option<Place>,
-    gradient: Place,
-) {
-    let windows = Windows::of(pass.node);
-    let (places, size, device) = (windows.output.places(), windows.size(), pass.device);
-    windows.each(pass, |rows, first, images| {
-        let g = g.plus(first * places * channels);
-        let sides = [size, channels, images * places];
-        device.product(sides, Transposed(rows), Plain(g), 1.0, gradient);
-    });
+/// Its programs.
+pub(super) fn needs(node: &Node, capacity: usize) -> Vec<Program> {
+    let sizes = Sizes::of(node, capacity, capacity);
+    let at_four = node.parameters.start.is_multiple_of(4);
+    [Role::Forward, Role::ToInputs, Role::ToWeights].map(|role| sizes.program(role, at_four)).into()
+}
+
+/// Numbers of room for the parts of the gradient of the weights.
+pub(super) fn room(node: &Node, capacity: usize) -> usize {
+    let sizes = Sizes::of(node, capacity, capacity);
+    let blocks = sizes.blocks(Role::ToWeights, sizes.tile(Role::ToWeights));
+    sizes.stretches(blocks).1 * sizes.weights()
+}
+
+pub(super) fn forward(pass: &Pass<'_>, bias: Bias) {
+    let sizes = Sizes::of(pass.node, pass.batch, pass.capacity);
+    let bias = match bias {
+        Bias::Yes => pass.theta.plus(sizes.weights()),
+        Bias::No => Place::NOWHERE,
+    };
+    convolve(pass, &sizes, Role::Forward, [pass.inputs[0], pass.theta, bias, pass.output]);
+}
+
+pub(super) fn backward(pass: &Pass<'_>, bias: Bias, g: Place, to: Option<Place>, gradient: Place) {
+    let sizes = Sizes::of(pass.node, pass.batch, pass.capacity);
+    to_weights(pass, &sizes, g, gradient);
     if let Some(to) = to {
-        let step = windows.images(pass.batch);
-        for first in (0..pass.batch).step_by(step) {
-            let images = step.min(pass.batch - first);
-            let g = Plain(g.plus(first * places * channels));
-            let to = to.plus(first * windows.input.size());
-            let rows = if windows.are_places() { to } else { pass.scratch };
-            let sides = [images * places, size, channels];
-            device.product(sides, g, Transposed(pass.theta), 0.0, rows);
-            if !windows.are_places() {
-                windows.launch(pass, windows.name_back(), rows, to, images * windows.input.size());
-            }
-        }
+        convolve(pass, &sizes, Role::ToInputs, [g, pass.theta, Place::NOWHERE, to]);
     }
     if bias == Bias::Yes {
-        let biases = gradient.plus(size * channels);
-        sums::add(device, g, pass.scratch, biases, (pass.batch * places, channels));
+        let (rows, channels) = (pass.batch * sizes.output.places(), sizes.output.channels);
+        let biases = gradient.plus(sizes.weights());
+        sums::add(pass.device, g, pass.scratch, biases, (rows, channels));
     }
+}
+
+fn convolve(pass: &Pass<'_>, sizes: &Sizes, role: Role, places: [Place; 4]) {
+    let program = sizes.program(role, pass.theta.is_aligned());
+    let arguments = [&places.map(Arg::from)[..], &sizes.counts(role)].concat();
+    pass.device.run(&program, sizes.blocks(role, program.tile), &arguments);
+}
+
+fn to_weights(pass: &Pass<'_>, sizes: &Sizes, g: Place, gradient: Place) {
+    let program = sizes.program(Role::ToWeights, true);
+    let [down, across, _] = sizes.blocks(Role::ToWeights, program.tile);
+    let (each, stretches) = sizes.stretches([down, across, 1]);
+    let places = [pass.inputs[0], g, pass.scratch].map(Arg::from);
+    let counts = sizes.counts(Role::ToWeights);
+    let arguments = [&places[..], &counts, &[(each as i32).into()]].concat();
+    pass.device.run(&program, [down, across, stretches], &arguments);
+    let numbers = sizes.weights();
+    let [parts, sums] = [pass.scratch, gradient].map(Arg::from);
+    let [stretches, count] = [stretches, numbers].map(|count| Arg::from(count as i32));
+    let arguments = [parts, sums, stretches, count];
+    pass.device.launch("add_parts", (numbers.div_ceil(32), 1), (32, 8), &arguments);
 }

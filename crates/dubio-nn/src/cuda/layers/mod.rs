@@ -12,7 +12,9 @@ mod pool;
 
 use std::sync::Arc;
 
-use super::device::{Arg, Device, Place};
+pub(super) use conv2d::programs;
+
+use super::device::{Arg, Device, Place, Program};
 use crate::layer::Layer;
 use crate::mode::Mode;
 use crate::network::Node;
@@ -24,6 +26,8 @@ pub(super) struct Pass<'a> {
     pub node: &'a Node,
     /// Examples.
     pub batch: usize,
+    /// Examples that there is room for.
+    pub capacity: usize,
     /// Its parameters.
     pub theta: Place,
     /// Activations that come in, one place for each input.
@@ -78,7 +82,7 @@ pub(super) fn scratch(node: &Node, capacity: usize) -> usize {
         Layer::Linear { outputs } => sums::room(capacity, outputs),
         Layer::Conv2d { channels, .. } => {
             let sums = sums::room(capacity * node.output.places(), channels);
-            conv2d::Windows::of(node).room(capacity).max(sums)
+            conv2d::room(node, capacity).max(sums)
         }
         Layer::BatchNorm => {
             sums::room(capacity * input.places(), input.channels) + 2 * input.channels
@@ -89,11 +93,19 @@ pub(super) fn scratch(node: &Node, capacity: usize) -> usize {
     }
 }
 
+/// Programs that a layer runs besides the kernels that every device has.
+pub(super) fn needs(node: &Node, capacity: usize) -> Vec<Program> {
+    match node.layer {
+        Layer::Conv2d { .. } => conv2d::needs(node, capacity),
+        _ => Vec::new(),
+    }
+}
+
 /// Activations forward.
 pub(super) fn forward(pass: &Pass<'_>, statistics: Place) {
     match pass.node.layer {
         Layer::Linear { outputs } => linear::forward(pass, outputs),
-        Layer::Conv2d { channels, bias, .. } => conv2d::forward(pass, channels, bias),
+        Layer::Conv2d { bias, .. } => conv2d::forward(pass, bias),
         Layer::MaxPool { .. } | Layer::AveragePool { .. } | Layer::GlobalAveragePool => {
             pool::forward(pass);
         }
@@ -124,8 +136,8 @@ pub(super) fn backward(
         Layer::Linear { outputs } => {
             linear::backward(pass, outputs, output_gradient, first, gradient);
         }
-        Layer::Conv2d { channels, bias, .. } => {
-            conv2d::backward(pass, (channels, bias), output_gradient, first, gradient);
+        Layer::Conv2d { bias, .. } => {
+            conv2d::backward(pass, bias, output_gradient, first, gradient);
         }
         Layer::MaxPool { .. } | Layer::AveragePool { .. } | Layer::GlobalAveragePool => {
             pool::backward(pass, output_gradient, first);
@@ -187,10 +199,11 @@ mod sums {
         let chunks = rows.div_ceil(CHUNK);
         let places: [Arg; 4] = [x, g, saved, parts].map(Into::into);
         let [x, g, saved, parts] = places;
-        let counts: [Arg; 3] = [rows, channels, CHUNK].map(|count| (count as i32).into());
-        let [rows, width, chunk] = counts;
-        let arguments = [(what as i32).into(), x, g, saved, parts, rows, width, chunk];
-        device.launch("column_parts", (channels.div_ceil(32), chunks), (32, 8), &arguments);
+        let lanes = channels.next_power_of_two().min(32);
+        let counts: [Arg; 4] = [rows, channels, CHUNK, lanes].map(|count| (count as i32).into());
+        let [rows, width, chunk, across] = counts;
+        let arguments = [(what as i32).into(), x, g, saved, parts, rows, width, chunk, across];
+        device.launch("column_parts", (channels.div_ceil(lanes), chunks), (256, 1), &arguments);
         chunks
     }
 
