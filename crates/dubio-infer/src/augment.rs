@@ -2,9 +2,11 @@
 
 use std::str::FromStr;
 
+use dubio_data::transforms::Draws;
 use dubio_data::transforms::horizontal_flip::HorizontalFlip;
 use dubio_data::transforms::pipeline::Pipeline;
 use dubio_data::transforms::random_crop::RandomCrop;
+use dubio_nn::examples::Move;
 use serde::{Deserialize, Serialize};
 
 /// A random change of an image.
@@ -33,8 +35,37 @@ impl Augmentation {
     /// A pipeline with this change at its end.
     pub fn then(self, pipeline: Pipeline) -> Pipeline {
         match self {
-            Self::Crop => pipeline.then(RandomCrop { padding: 4 }),
-            Self::Flip => pipeline.then(HorizontalFlip { chance: 0.5 }),
+            Self::Crop => pipeline.then(CROP),
+            Self::Flip => pipeline.then(FLIP),
         }
     }
+
+    /// A move of images of this width with this change at its end, by the same random numbers as the pipeline's.
+    fn moved(self, before: Move, width: usize, draws: &mut Draws) -> Move {
+        match self {
+            Self::Crop => {
+                let (down, right) = CROP.draw(draws);
+                let right = before.right + before.step * right as i32;
+                Move { down: before.down + down as i32, right, ..before }
+            }
+            Self::Flip if FLIP.draw(draws) => {
+                let right = before.right + before.step * (width as i32 - 1);
+                Move { right, step: -before.step, ..before }
+            }
+            Self::Flip => before,
+        }
+    }
+}
+
+const CROP: RandomCrop = RandomCrop { padding: 4 };
+const FLIP: HorizontalFlip = HorizontalFlip { chance: 0.5 };
+
+/// Whether these changes together are a move: what a crop cuts off would come back in a second one.
+pub(crate) fn is_a_move(changes: &[Augmentation]) -> bool {
+    changes.iter().filter(|&&change| change == Augmentation::Crop).count() <= 1
+}
+
+/// How these changes together move an image of this width.
+pub(crate) fn moved(changes: &[Augmentation], width: usize, draws: &mut Draws) -> Move {
+    changes.iter().fold(Move::NONE, |before, change| change.moved(before, width, draws))
 }

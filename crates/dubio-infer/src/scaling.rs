@@ -5,11 +5,12 @@ use dubio_data::transforms::pipeline::Pipeline;
 use dubio_data::transforms::standardise::Standardise;
 use dubio_data::transforms::standardise_features::StandardiseFeatures;
 use dubio_data::transforms::standardise_targets::StandardiseTargets;
+use dubio_nn::examples::{Move, Still};
 use dubio_nn::real::Real;
 use dubio_nn::shape::Shape;
 use dubio_random::stream::Stream;
 
-use crate::augment::Augmentation;
+use crate::augment::{self, Augmentation};
 use crate::error::Error;
 
 /// What was measured on the training data and holds for every set that is shown to the network.
@@ -115,6 +116,33 @@ impl Scaling {
         }
     }
 
+    /// All images as they are, standardised, and black.
+    pub(crate) fn still<T: Real>(&self, images: &Images) -> Still<T> {
+        let plain = |images: &Images| {
+            let rows: Vec<u32> = (0..images.len() as u32).collect();
+            let mut out = vec![T::zero(); images.pixels.len()];
+            self.images(images, &rows, &[], &Stream::root(0), &mut out);
+            out
+        };
+        let black = Images { pixels: vec![0; images.size()], ..images.clone() };
+        let edge = plain(&black)[..images.channels].to_vec();
+        Still { images: plain(images), shape: self.shape(), edge }
+    }
+
+    /// How [`Self::images`] moves some images by these changes.
+    pub(crate) fn moves(
+        &self,
+        rows: &[u32],
+        changes: &[Augmentation],
+        stream: &Stream,
+    ) -> Vec<Move> {
+        let one = |i: usize| {
+            let mut draws = stream.nth(i / PART).nth(i % PART).generator();
+            augment::moved(changes, self.shape().width, &mut draws)
+        };
+        (0..rows.len()).map(one).collect()
+    }
+
     /// Some images, changed at random first, standardised, channels last.
     ///
     /// # Panics
@@ -134,9 +162,8 @@ impl Scaling {
         let changed = augment.iter().fold(Pipeline::default(), |all, one| one.then(all));
         let pipeline = changed.then(standardise.clone());
         let (size, places) = (shape.size(), shape.places());
-        // In parts, so that the planes stay small beside what is made of them.
-        let mut planes = vec![0.0; rows.len().min(1024) * size];
-        for (part, (rows, out)) in rows.chunks(1024).zip(out.chunks_mut(1024 * size)).enumerate() {
+        let mut planes = vec![0.0; rows.len().min(PART) * size];
+        for (part, (rows, out)) in rows.chunks(PART).zip(out.chunks_mut(PART * size)).enumerate() {
             let planes = &mut planes[..rows.len() * size];
             pipeline.batch(images, rows, &stream.nth(part), planes);
             for (from, to) in planes.chunks_exact(size).zip(out.chunks_exact_mut(size)) {
@@ -147,6 +174,9 @@ impl Scaling {
         }
     }
 }
+
+/// Images that are made together: their planes stay small beside what is made of them.
+const PART: usize = 1024;
 
 fn same_shape(shape: Shape, images: &Images) -> Result<(), Error> {
     let other = Shape::image(images.channels, images.height, images.width);

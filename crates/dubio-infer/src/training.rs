@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use dubio_data::dataset::{Answers, Dataset, Images, Inputs};
 use dubio_nn::engine::Engine;
-use dubio_nn::examples::{self, Examples, Source};
+use dubio_nn::examples::{self, Examples, Move, Source, Still};
 use dubio_nn::network::Network;
 use dubio_nn::real::Real;
 use dubio_random::stream::Stream;
 use dubio_random::uniform::uniform;
 
-use crate::augment::Augmentation;
+use crate::augment::{self, Augmentation};
 use crate::error::Error;
 use crate::likelihood::pinball::as_input;
 use crate::likelihood::{self, Likelihood};
@@ -45,6 +45,17 @@ impl<T: Real> Source<T> for Augmented {
             None => (&[][..], &Stream::root(0)),
         };
         self.scaling.images(&self.images, rows, changes, stream, out);
+    }
+
+    fn still(&self) -> Option<Still<T>> {
+        augment::is_a_move(&self.augment).then(|| self.scaling.still(&self.images))
+    }
+
+    fn moves(&self, rows: &[u32], augment: Option<&Stream>) -> Vec<Move> {
+        match augment {
+            Some(stream) => self.scaling.moves(rows, &self.augment, stream),
+            None => vec![Move::NONE; rows.len()],
+        }
     }
 }
 
@@ -181,5 +192,52 @@ fn no_class_is_empty(classes: usize, labels: &[u32]) -> Result<(), Error> {
     match seen.iter().position(|seen| !seen) {
         None => Ok(()),
         Some(class) => Err(Error::EmptyClass { class, classes }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dubio_data::transforms::standardise::Standardise;
+    use dubio_nn::shape::Shape;
+
+    use super::*;
+
+    /// Engines that move images themselves give the pixels that the host gives.
+    #[test]
+    fn still_images_and_their_moves_are_what_is_written() {
+        let pixels = (0..6 * 2 * 15_u32).map(|i| (i * 37 % 251) as u8).collect();
+        let images = Images { channels: 2, height: 5, width: 3, white: 255, pixels };
+        let shape = Shape::image(2, 5, 3);
+        let rows = [4, 0, 5, 1, 1, 3, 2, 2, 4];
+        for changes in ["", "crop", "flip", "crop flip", "flip crop", "flip crop flip"] {
+            let augment = changes.split_whitespace().map(|name| name.parse().expect("a change"));
+            let scaling = Scaling::given(shape, Standardise::measured(&images));
+            let source = Augmented { scaling, images: images.clone(), augment: augment.collect() };
+            for stream in [None, Some(&Stream::root(8))] {
+                let mut written = vec![0_f32; rows.len() * shape.size()];
+                source.write(&rows, stream, &mut written);
+                let still: Still<f32> = source.still().expect("a crop and flips are a move");
+                let moves = Source::<f32>::moves(&source, &rows, stream);
+                let moved = rows.iter().zip(moves).flat_map(|(row, by)| placed(&still, *row, by));
+                assert_eq!(written, moved.collect::<Vec<_>>(), "{changes}");
+            }
+        }
+    }
+
+    fn placed(still: &Still<f32>, row: u32, by: Move) -> Vec<f32> {
+        let Shape { height, width, channels } = still.shape;
+        let pixel = |i: usize| {
+            let (c, x, y) = (i % channels, (i / channels % width) as i32, i / channels / width);
+            let (y, x) = (y as i32 + by.down, by.right + by.step * x);
+            let inside = (0..height as i32).contains(&y) && (0..width as i32).contains(&x);
+            let at = |y: i32, x: i32| (row as usize * height + y as usize) * width + x as usize;
+            if inside { still.images[at(y, x) * channels + c] } else { still.edge[c] }
+        };
+        (0..still.shape.size()).map(pixel).collect()
+    }
+
+    #[test]
+    fn two_crops_are_not_a_move() {
+        assert!(!augment::is_a_move(&[Augmentation::Crop, Augmentation::Crop]));
     }
 }

@@ -28,6 +28,7 @@ fn main() -> ExitCode {
     for settings in [
         json!({"members": 1}),
         json!({"members": 2}),
+        json!({"members": 1, "augment": ["crop", "flip"]}),
         json!({"members": 1, "layers": "last"}),
         json!({"members": 1, "warm_up": {"method": "sgd", "epochs": 2, "batch": 40}}),
     ] {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use dubio_random::stream::Stream;
 
 use crate::real::Real;
+use crate::shape::Shape;
 
 /// Inputs, and what they should give. Clones share both.
 #[derive(Clone, Debug)]
@@ -31,6 +32,43 @@ pub trait Source<T>: Send + Sync {
     fn size(&self) -> usize;
     /// Writes some examples one after the other; changed at random if there is a stream.
     fn write(&self, rows: &[u32], augment: Option<&Stream>, out: &mut [T]);
+    /// All images as they are, if the changes only move and mirror them: an engine can then do that by itself.
+    fn still(&self) -> Option<Still<T>> {
+        None
+    }
+    /// How [`Self::write`] moves some examples. Only where there are [still](Self::still) images.
+    fn moves(&self, rows: &[u32], _augment: Option<&Stream>) -> Vec<Move> {
+        vec![Move::NONE; rows.len()]
+    }
+}
+
+/// Images as they are.
+#[derive(Clone, Debug)]
+pub struct Still<T> {
+    /// `[examples, height, width, channels]`.
+    pub images: Vec<T>,
+    /// Of each.
+    pub shape: Shape,
+    /// What comes in at the edges, a number for each channel.
+    pub edge: Vec<T>,
+}
+
+/// How an image is moved: pixel `(y, x)` is the image's `(y + down, right + x)`, or `(y + down, right - x)` if it is
+/// mirrored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Move {
+    /// Added to rows.
+    pub down: i32,
+    /// Added to columns.
+    pub right: i32,
+    /// 1, or -1 where left and right are exchanged.
+    pub step: i32,
+}
+
+impl Move {
+    /// The image as it is.
+    pub const NONE: Self = Self { down: 0, right: 0, step: 1 };
 }
 
 /// What the examples should give.

@@ -17,13 +17,20 @@ impl Default for HorizontalFlip {
     }
 }
 
+impl HorizontalFlip {
+    /// Whether to mirror.
+    pub fn draw(&self, draws: &mut Draws) -> bool {
+        uniform(draws) < self.chance
+    }
+}
+
 impl Transform for HorizontalFlip {
     fn name(&self) -> &'static str {
         "horizontal_flip"
     }
     fn apply(&self, input: &[f32], shape: ImageShape, draws: &mut Draws, output: &mut [f32]) {
         output.copy_from_slice(input);
-        if uniform(draws) < self.chance {
+        if self.draw(draws) {
             output.chunks_exact_mut(shape.width).for_each(<[f32]>::reverse);
         }
     }

@@ -12,6 +12,14 @@ pub struct RandomCrop {
     pub padding: usize,
 }
 
+impl RandomCrop {
+    /// How far the window is moved down and to the right.
+    pub fn draw(&self, draws: &mut Draws) -> (isize, isize) {
+        let mut far = || draws.random_range(0..=2 * self.padding) as isize - self.padding as isize;
+        (far(), far())
+    }
+}
+
 impl Transform for RandomCrop {
     fn name(&self) -> &'static str {
         "random_crop"
@@ -19,8 +27,8 @@ impl Transform for RandomCrop {
     fn apply(&self, input: &[f32], shape: ImageShape, draws: &mut Draws, output: &mut [f32]) {
         let ImageShape { height, width, .. } = shape;
         // Row and column of the padded image at which the window begins.
-        let top = draws.random_range(0..=2 * self.padding);
-        let left = draws.random_range(0..=2 * self.padding);
+        let (down, right) = self.draw(draws);
+        let [top, left] = [down, right].map(|far| self.padding.strict_add_signed(far));
         let (from, skip) = (left.saturating_sub(self.padding), self.padding.saturating_sub(left));
         let seen = width.saturating_sub(from.max(skip));
         output.fill(0.0);

@@ -4,33 +4,43 @@ use std::sync::Arc;
 
 use dubio_random::stream::Stream;
 
-use super::device::{Buffer, Device, Place};
+use super::device::{Arg, Buffer, Device, Place};
 use crate::engine::Rows;
-use crate::examples::{Answers, Examples, Inputs};
+use crate::examples::{Answers, Examples, Inputs, Move, Source};
+use crate::shape::Shape;
 
 /// Training examples on a GPU. Clones share them.
 #[derive(Clone)]
 pub struct CudaData(Arc<Held>);
 
 struct Held {
-    /// As the host has them, for inputs that are changed at random and for losses without a kernel.
+    /// As the host has them, for inputs that are made anew each time and for losses without a kernel.
     examples: Examples<f32>,
     inputs: Option<Buffer<f32>>,
+    /// Where inputs are moved at random: their shape, and what comes in at the edges.
+    moved: Option<(Shape, Buffer<f32>)>,
     labels: Option<Buffer<u32>>,
     targets: Option<Buffer<f64>>,
 }
 
 impl CudaData {
     pub(super) fn new(device: &Arc<Device>, examples: &Examples<f32>) -> Self {
-        let inputs = match &examples.inputs {
-            Inputs::Ready(all) => Some(Buffer::of(device, all)),
-            Inputs::Source(_) => None,
+        let still = match &examples.inputs {
+            Inputs::Ready(_) => None,
+            Inputs::Source(source) => source.still(),
         };
+        let inputs = match (&examples.inputs, &still) {
+            (Inputs::Ready(all), _) => Some(Buffer::of(device, all)),
+            (Inputs::Source(_), still) => {
+                still.as_ref().map(|still| Buffer::of(device, &still.images))
+            }
+        };
+        let moved = still.map(|still| (still.shape, Buffer::of(device, &still.edge)));
         let (labels, targets) = match &examples.answers {
             Answers::Labels(all) => (Some(Buffer::of(device, all)), None),
             Answers::Targets(all) => (None, Some(Buffer::of(device, all))),
         };
-        Self(Arc::new(Held { examples: examples.clone(), inputs, labels, targets }))
+        Self(Arc::new(Held { examples: examples.clone(), inputs, moved, labels, targets }))
     }
 
     /// As the host has them.
@@ -86,33 +96,40 @@ impl<'a> Chosen<'a> {
         }
     }
 
-    /// Brings the inputs of a batch together; `room` has space for them, and `step` says where it starts.
+    /// Brings the inputs of a batch together; `room` has space for them, and `step` says where it starts. `moves` has
+    /// space for how they are moved.
     pub(super) fn inputs(
         &self,
         data: &CudaData,
         augment: Option<&Stream>,
         step: Place,
-        room: &Buffer<f32>,
+        (room, moves): (&Buffer<f32>, &Buffer<Move>),
     ) {
         let (device, size) = (room.device(), data.examples().size());
         let count = self.rows.len() * size;
-        match (&data.0.inputs, &data.examples().inputs) {
-            (Some(all), _) => {
-                let arguments = [
-                    all.place().into(),
-                    self.order().into(),
-                    step.into(),
-                    room.place().into(),
-                    (size as i32).into(),
-                ];
-                device.each("gather", count, &arguments);
+        let Some(all) = &data.0.inputs else {
+            let mut values = vec![0.0; count];
+            self.source(data).write(&self.on_host(), augment, &mut values);
+            return device.upload(&values, room.place());
+        };
+        let [all, order, step, to] = [all.place(), self.order(), step, room.place()].map(Arg::from);
+        match &data.0.moved {
+            Some((shape, edge)) if augment.is_some() => {
+                device.upload(&self.source(data).moves(&self.on_host(), augment), moves.place());
+                let [moves, edge] = [moves.place(), edge.place()].map(Arg::from);
+                let [height, width, channels] =
+                    [shape.height, shape.width, shape.channels].map(|side| Arg::from(side as i32));
+                let arguments = [all, order, step, to, moves, edge, height, width, channels];
+                device.each("gather_moved", count, &arguments);
             }
-            (None, Inputs::Source(source)) => {
-                let mut values = vec![0.0; count];
-                source.write(&self.on_host(), augment, &mut values);
-                device.upload(&values, room.place());
-            }
-            (None, Inputs::Ready(_)) => unreachable!("inputs that are ready are on the device"),
+            _ => device.each("gather", count, &[all, order, step, to, (size as i32).into()]),
+        }
+    }
+
+    fn source<'d>(&self, data: &'d CudaData) -> &'d dyn Source<f32> {
+        match &data.examples().inputs {
+            Inputs::Source(source) => &**source,
+            Inputs::Ready(_) => unreachable!("inputs that are ready have no source"),
         }
     }
 }

@@ -31,7 +31,7 @@ use super::libraries;
 use crate::precision::Precision;
 
 /// Bytes of cuBLAS's workspace. Every member of an ensemble has one.
-const WORKSPACE: usize = 8 << 20;
+const WORKSPACE: usize = 32 << 20;
 
 /// More than any kernel takes.
 const MOST_ARGUMENTS: usize = 16;

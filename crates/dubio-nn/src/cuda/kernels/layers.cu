@@ -129,7 +129,7 @@ extern "C" __global__ void padded_shortcut_back(const float* g, float* dx, int H
 //   PLAIN: x, nothing. SPREAD: x - s and its square, s the first row. BACK: g, g (x - mean) scale.
 enum { PLAIN, SPREAD, BACK };
 // A block has `lanes` channels, a power of two up to 32, and 256 / lanes rows at a time.
-extern "C" __global__ void column_parts(int what, const float* x, const float* g, const float* saved, float* parts, int rows, int channels, int chunk, int lanes) {
+extern "C" __global__ void column_parts(int what, const float* x, const float* g, const float* saved, float* parts, float* sums, int rows, int channels, int chunk, int lanes) {
     __shared__ float one[256], two[256];
     int t = threadIdx.x, slots = 256 / lanes, slot = t / lanes, c = blockIdx.x * lanes + t % lanes, first = blockIdx.y * chunk, end = min(rows, first + chunk);
     float a = 0, b = 0;
@@ -147,6 +147,7 @@ extern "C" __global__ void column_parts(int what, const float* x, const float* g
     __syncthreads();
     if (slot == 0 && c < channels) {
         for (int k = 1; k < slots; k++) { a += one[k * lanes + t]; b += two[k * lanes + t]; }
+        if (sums) { sums[c] += a; return; } // one chunk
         parts[(long long)blockIdx.y * 2 * channels + c] = a;
         parts[(long long)blockIdx.y * 2 * channels + channels + c] = b;
     }
@@ -210,36 +211,57 @@ extern "C" __global__ void batch_norm_back(const float* x, const float* g, const
     }
 }
 
-// Filter response normalisation: a block of 32 channels by 8 rows for each example.
-extern "C" __global__ void response_norm(const float* x, const float* weight, float* y, float* scales, int places, int channels) {
-    __shared__ float sh[8][33];
-    int c = blockIdx.x * 32 + threadIdx.x; long long at = (long long)blockIdx.y * places * channels + c;
-    float sum = 0;
-    if (c < channels) for (int p = threadIdx.y; p < places; p += 8) { float v = x[at + (long long)p * channels]; sum += v * v; }
-    sh[threadIdx.y][threadIdx.x] = sum; __syncthreads();
-    sum = 0; for (int k = 0; k < 8; k++) sum += sh[k][threadIdx.x];
-    if (c >= channels) return;
-    float s = 1.f / sqrtf(sum / places + 1e-6f), w = weight[c], b = weight[channels + c];
-    if (threadIdx.y == 0) scales[(long long)blockIdx.y * channels + c] = s;
-    for (int p = threadIdx.y; p < places; p += 8) y[at + (long long)p * channels] = w * x[at + (long long)p * channels] * s + b;
+// Filter response normalisation: a block for each example and `lanes` channels, a power of two up to 32.
+struct Slots { int slot, slots, c; long long at; };
+__device__ Slots slots_of(int places, int channels, int lanes) {
+    Slots s;
+    s.slot = threadIdx.x / lanes; s.slots = blockDim.x / lanes; s.c = blockIdx.x * lanes + threadIdx.x % lanes;
+    s.at = (long long)blockIdx.y * places * channels + s.c;
+    return s;
 }
-// parts: for each example the sums of g x scale and of g. `dx` may be missing.
-extern "C" __global__ void response_norm_back(const float* x, const float* g, const float* weight, const float* scales, float* dx, float* parts, int places, int channels) {
-    __shared__ float one[8][33], two[8][33];
-    int c = blockIdx.x * 32 + threadIdx.x; long long at = (long long)blockIdx.y * places * channels + c;
+// The sum over the threads of a channel, in their order.
+__device__ float over_slots(float* sh, float mine, int slots, int lanes) {
+    sh[threadIdx.x] = mine; __syncthreads();
+    for (int half = slots / 2; half > 0; half /= 2) {
+        if (threadIdx.x < half * lanes) sh[threadIdx.x] += sh[threadIdx.x + half * lanes];
+        __syncthreads();
+    }
+    return sh[threadIdx.x % lanes];
+}
+extern "C" __global__ void response_norm(const float* x, const float* weight, float* y, float* scales, int places, int channels, int lanes) {
+    __shared__ float sh[512];
+    Slots s = slots_of(places, channels, lanes);
+    float sum = 0;
+    if (s.c < channels)
+        #pragma unroll 4
+        for (int p = s.slot; p < places; p += s.slots) { float v = x[s.at + (long long)p * channels]; sum += v * v; }
+    sum = over_slots(sh, sum, s.slots, lanes);
+    if (s.c >= channels) return;
+    float scale = 1.f / sqrtf(sum / places + 1e-6f), w = weight[s.c], b = weight[channels + s.c];
+    if (s.slot == 0) scales[(long long)blockIdx.y * channels + s.c] = scale;
+    #pragma unroll 4
+    for (int p = s.slot; p < places; p += s.slots) y[s.at + (long long)p * channels] = w * x[s.at + (long long)p * channels] * scale + b;
+}
+// parts: for each example the sums of g and of g x scale. `dx` may be missing.
+extern "C" __global__ void response_norm_back(const float* x, const float* g, const float* weight, const float* scales, float* dx, float* parts, int places, int channels, int lanes) {
+    __shared__ float one[512], two[512];
+    Slots s = slots_of(places, channels, lanes);
     float a = 0, b = 0;
-    if (c < channels) for (int p = threadIdx.y; p < places; p += 8) {
-        float h = g[at + (long long)p * channels]; a += h * x[at + (long long)p * channels]; b += h;
-    }
-    one[threadIdx.y][threadIdx.x] = a; two[threadIdx.y][threadIdx.x] = b; __syncthreads();
-    a = b = 0; for (int k = 0; k < 8; k++) { a += one[k][threadIdx.x]; b += two[k][threadIdx.x]; }
-    if (c >= channels) return;
-    float s = scales[(long long)blockIdx.y * channels + c], w = weight[c];
-    if (threadIdx.y == 0) { parts[(long long)blockIdx.y * 2 * channels + c] = b; parts[(long long)blockIdx.y * 2 * channels + channels + c] = a * s; }
-    if (dx) for (int p = threadIdx.y; p < places; p += 8) {
-        long long i = at + (long long)p * channels;
-        dx[i] = w * s * (g[i] - x[i] * s * s * a / places);
-    }
+    if (s.c < channels)
+        #pragma unroll 4
+        for (int p = s.slot; p < places; p += s.slots) {
+            float h = g[s.at + (long long)p * channels]; a += h * x[s.at + (long long)p * channels]; b += h;
+        }
+    a = over_slots(one, a, s.slots, lanes); b = over_slots(two, b, s.slots, lanes);
+    if (s.c >= channels) return;
+    float scale = scales[(long long)blockIdx.y * channels + s.c], w = weight[s.c];
+    if (s.slot == 0) { parts[(long long)blockIdx.y * 2 * channels + s.c] = b; parts[(long long)blockIdx.y * 2 * channels + channels + s.c] = a * scale; }
+    if (dx)
+        #pragma unroll 4
+        for (int p = s.slot; p < places; p += s.slots) {
+            long long i = s.at + (long long)p * channels;
+            dx[i] = w * scale * (g[i] - x[i] * scale * scale * a / places);
+        }
 }
 
 // Masks of dropout, of an example or of all: the host's, bit by bit.

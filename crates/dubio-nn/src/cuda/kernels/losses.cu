@@ -9,6 +9,20 @@ __device__ long long row_of(const u32* order, long long start, long long b) { re
 extern "C" __global__ void gather(const float* data, const u32* order, const Step* step, float* x, int size, long long n) {
     EACH(i, n) { u32 b = i / (u32)size; x[i] = data[row_of(order, step->start, b) * size + i % (u32)size]; }
 }
+// The same for images that are moved, and mirrored where the step is -1.
+struct Move { int down, right, step; };
+extern "C" __global__ void gather_moved(const float* data, const u32* order, const Step* step, float* out, const Move* moves, const float* edge, int H, int W, int C, long long n) {
+    EACH(i, n) {
+        u32 t = i;
+        int c = t % (u32)C; t /= (u32)C;
+        int x = t % (u32)W; t /= (u32)W;
+        int y = t % (u32)H, b = t / (u32)H;
+        Move m = moves[b];
+        y += m.down; x = m.right + m.step * x;
+        bool inside = y >= 0 && y < H && x >= 0 && x < W;
+        out[i] = inside ? data[((row_of(order, step->start, b) * H + y) * W + x) * C + c] : edge[c];
+    }
+}
 
 // Cross-entropy of the softmax, a thread for each example: its loss, and the gradient of the mean.
 extern "C" __global__ void cross_entropy(const float* out, const u32* labels, const u32* order, const Step* step, float* seed, double* losses, int classes, int batch) {

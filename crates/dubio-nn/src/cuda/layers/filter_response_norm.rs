@@ -2,12 +2,24 @@
 
 use super::{Arg, Pass, Place};
 
+const THREADS: (u32, u32) = (512, 1);
+
+/// Channels of a block.
+fn lanes(channels: usize) -> usize {
+    channels.next_power_of_two().min(32)
+}
+
+fn blocks(pass: &Pass<'_>, channels: usize) -> (usize, usize) {
+    (channels.div_ceil(lanes(channels)), pass.batch)
+}
+
 pub(super) fn forward(pass: &Pass<'_>) {
     let (places, channels) = (pass.shape().places(), pass.shape().channels);
     let [x, weight, y, saved] =
         [pass.inputs[0], pass.theta, pass.output, pass.saved].map(Arg::from);
-    let arguments = [x, weight, y, saved, (places as i32).into(), (channels as i32).into()];
-    pass.device.launch("response_norm", (channels.div_ceil(32), pass.batch), (32, 8), &arguments);
+    let [places, width, across] = [places, channels, lanes(channels)].map(|n| Arg::from(n as i32));
+    let arguments = [x, weight, y, saved, places, width, across];
+    pass.device.launch("response_norm", blocks(pass, channels), THREADS, &arguments);
 }
 
 pub(super) fn backward(pass: &Pass<'_>, g: Place, to: Option<Place>, gradient: Place) {
@@ -16,8 +28,9 @@ pub(super) fn backward(pass: &Pass<'_>, g: Place, to: Option<Place>, gradient: P
     let [x, g, weight, saved, to, parts] =
         [pass.inputs[0], g, pass.theta, pass.saved, to, pass.scratch].map(Arg::from);
     let (width, blocks) = (Arg::from(channels as i32), channels.div_ceil(32));
-    let arguments = [x, g, weight, saved, to, parts, (places as i32).into(), width];
-    pass.device.launch("response_norm_back", (blocks, pass.batch), (32, 8), &arguments);
+    let [places, across] = [places, lanes(channels)].map(|n| Arg::from(n as i32));
+    let arguments = [x, g, weight, saved, to, parts, places, width, across];
+    pass.device.launch("response_norm_back", self::blocks(pass, channels), THREADS, &arguments);
     // The parts of the examples lie as those of chunks of rows do: biases first, then weights.
     let batch = Arg::from(pass.batch as i32);
     let bias = gradient.plus(channels);

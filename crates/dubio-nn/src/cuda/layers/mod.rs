@@ -192,17 +192,29 @@ mod sums {
     pub(super) fn parts(
         device: &Device,
         what: What,
-        (x, g, saved): (Place, Place, Place),
+        of: (Place, Place, Place),
         parts: Place,
+        sides: (usize, usize),
+    ) -> usize {
+        parts_or_sums(device, what, of, [parts, Place::NOWHERE], sides)
+    }
+
+    /// The same, or, if there is a place for sums and one chunk alone, what is to be added to them.
+    fn parts_or_sums(
+        device: &Device,
+        what: What,
+        (x, g, saved): (Place, Place, Place),
+        to: [Place; 2],
         (rows, channels): (usize, usize),
     ) -> usize {
         let chunks = rows.div_ceil(CHUNK);
-        let places: [Arg; 4] = [x, g, saved, parts].map(Into::into);
-        let [x, g, saved, parts] = places;
+        let [x, g, saved] = [x, g, saved].map(Arg::from);
+        let [parts, sums] = to.map(Arg::from);
         let lanes = channels.next_power_of_two().min(32);
         let counts: [Arg; 4] = [rows, channels, CHUNK, lanes].map(|count| (count as i32).into());
         let [rows, width, chunk, across] = counts;
-        let arguments = [(what as i32).into(), x, g, saved, parts, rows, width, chunk, across];
+        let arguments =
+            [(what as i32).into(), x, g, saved, parts, sums, rows, width, chunk, across];
         device.launch("column_parts", (channels.div_ceil(lanes), chunks), (256, 1), &arguments);
         chunks
     }
@@ -215,9 +227,13 @@ mod sums {
         sums: Place,
         (rows, channels): (usize, usize),
     ) {
-        let nothing = Place::NOWHERE;
-        let chunks =
-            parts(device, What::Plain, (x, nothing, nothing), scratch, (rows, channels)) as i32;
+        let (nothing, sides) = (Place::NOWHERE, (rows, channels));
+        let at_once = if rows <= CHUNK { sums } else { nothing };
+        let of = (x, nothing, nothing);
+        let chunks = parts_or_sums(device, What::Plain, of, [scratch, at_once], sides) as i32;
+        if rows <= CHUNK {
+            return;
+        }
         let arguments = [scratch.into(), sums.into(), chunks.into(), (channels as i32).into()];
         device.launch("column_sums", (channels.div_ceil(32), 1), (32, 8), &arguments);
     }

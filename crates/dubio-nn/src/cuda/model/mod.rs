@@ -13,6 +13,7 @@ use super::replays::{Key, Next, Replays};
 use super::tape::Tape;
 use super::vector::CudaVector;
 use crate::engine::{At, Batch, Seed, Visited};
+use crate::examples::Move;
 use crate::loss::Loss;
 use crate::mode::Mode;
 use crate::network::Network;
@@ -23,6 +24,8 @@ pub struct CudaModel {
     task: Option<(CudaData, Arc<dyn Loss>)>,
     order: Order,
     inputs: Buffer<f32>,
+    /// How they are moved.
+    moves: Buffer<Move>,
     /// Gradients of the outputs.
     seed: Buffer<f32>,
     /// Losses of the examples of a batch.
@@ -53,6 +56,7 @@ impl CudaModel {
             task: None,
             order: Order { host: Vec::new(), device: Buffer::zeros(device, 0) },
             inputs: zeros(capacity * network.input.size()),
+            moves: Buffer::zeros(device, capacity),
             seed: zeros(capacity * network.output().size()),
             of_examples: Buffer::zeros(device, capacity),
             losses: Vec::new(),
@@ -82,7 +86,7 @@ impl CudaModel {
         let step = [chosen.start() as u64, slot as u64];
         self.device().upload(&step, self.step.place());
         self.tape.draw(mode);
-        chosen.inputs(data, batch.augment, self.step.place(), &self.inputs);
+        chosen.inputs(data, batch.augment, self.step.place(), (&self.inputs, &self.moves));
     }
 
     /// Prepares a batch and runs it forward; the place of the outputs.
