@@ -1,5 +1,6 @@
 //! Methods of approximate inference, one file each: settings, card and rule.
 
+pub mod batch_ensemble;
 pub mod bayesian_ridge;
 pub mod conditional_flow;
 pub mod conditional_gaussian;
@@ -10,16 +11,19 @@ mod drawn;
 mod dual_averages;
 mod elliptical_slice;
 mod energies;
+pub mod factors;
 pub mod fge;
 pub mod gaussian_dropout;
 pub mod hmc;
 pub mod ivon;
 pub mod laplace;
 mod linearised;
+pub mod masksembles;
 pub mod mc_dropout;
 mod no_u_turn;
 pub mod nuts;
 mod prior_precision;
+pub mod rank1_vi;
 mod settings;
 pub mod sgd;
 pub mod sghmc;
@@ -275,6 +279,8 @@ methods! {
     Swag in swag,
     McDropout in mc_dropout,
     GaussianDropout in gaussian_dropout,
+    BatchEnsemble in batch_ensemble,
+    Masksembles in masksembles,
     Sgld in sgld,
     Sghmc in sghmc,
     Csgld in csgld,
@@ -284,6 +290,7 @@ methods! {
     Subspace in subspace,
     Svgd in svgd,
     Vi in vi,
+    Rank1Vi in rank1_vi,
     Ivon in ivon,
     Laplace in laplace,
     BayesianRidge in bayesian_ridge,

@@ -2,13 +2,14 @@
 
 use super::{Network, Node, Source};
 use crate::layer::Layer;
+use crate::matrix::Reads;
 
 impl Network {
     /// The network with one more layer in front of every linear one but those that read the input
     /// itself: behind each hidden activation of an `mlp`, before the last layer of a residual
     /// network. Parameters keep their names and their places in the flat vector.
     pub fn in_front_of_linear(&self, name: &str, layer: &Layer) -> Self {
-        let mut network = Self::new(self.input);
+        let mut network = Self { nodes: Vec::new(), ..*self };
         // Where the outputs of an old node are now, and whether they are the input unchanged.
         let mut moved: Vec<(Source, bool)> = Vec::new();
         for node in &self.nodes {
@@ -49,8 +50,8 @@ impl Network {
     /// The network in two at a [seam](Self::seam): what the first gives, the second reads.
     pub fn split(&self, seam: usize) -> (Self, Self) {
         let (before, after) = self.nodes.split_at(seam);
-        let first = Self { input: self.input, nodes: before.to_vec() };
-        let mut second = Self::new(first.output());
+        let first = Self { nodes: before.to_vec(), ..*self };
+        let mut second = Self { reads: Reads::Hidden, ..Self::new(first.output()) };
         let now = |source: &Source| match *source {
             Source::Node(index) if index >= seam => Source::Node(index - seam),
             _ => Source::Input,
