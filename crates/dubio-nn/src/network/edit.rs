@@ -30,6 +30,35 @@ impl Network {
         network
     }
 
+    /// The network with hidden layers of other widths: units of linear layers, channels of convolutions. Outputs stay.
+    pub fn with_widths(&self, width: impl Fn(usize) -> usize) -> Self {
+        let mut network = Self { nodes: Vec::new(), ..*self };
+        let mut is_output = vec![false; self.nodes.len()];
+        self.mark_outputs(self.end(), &mut is_output);
+        for (node, is_output) in self.nodes.iter().zip(is_output) {
+            let mut layer = node.layer.clone();
+            if let Layer::Linear { outputs: own }
+            | Layer::Conv2d { channels: own, .. }
+            | Layer::PaddedShortcut { channels: own } = &mut layer
+                && !is_output
+            {
+                *own = width(*own);
+            }
+            network.feed(&node.sources, &node.name, layer);
+        }
+        network
+    }
+
+    /// Marks the layers whose widths are those of the outputs: nothing with weights comes after them.
+    fn mark_outputs(&self, source: Source, is_output: &mut [bool]) {
+        let Source::Node(index) = source else { return };
+        is_output[index] = true;
+        let node = &self.nodes[index];
+        if !matches!(node.layer, Layer::Linear { .. } | Layer::Conv2d { .. }) {
+            node.sources.iter().for_each(|&source| self.mark_outputs(source, is_output));
+        }
+    }
+
     /// The first layer of the end of the network that has the parameters from `at` of the flat vector
     /// on, if what is before it can stand apart: has parameters, is a function of the input alone
     /// (no noise), and is read at its end only.
