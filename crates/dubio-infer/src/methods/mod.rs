@@ -22,6 +22,7 @@ pub mod masksembles;
 pub mod mc_dropout;
 mod no_u_turn;
 pub mod nuts;
+pub mod packed_ensemble;
 mod prior_precision;
 pub mod rank1_vi;
 mod settings;
@@ -98,6 +99,10 @@ pub trait Settings: Clone + Default + Serialize + DeserializeOwned {
     fn network(&self, network: Network) -> Network {
         network
     }
+    /// The network at the widths that it needs. Its warm-up has them too.
+    fn resized(&self, network: Network) -> Network {
+        network
+    }
     /// Whether it bears batch normalisation, by which the loss of an example depends on others.
     fn bears_batch_norm(&self) -> bool {
         true
@@ -167,6 +172,11 @@ macro_rules! methods {
             /// The network that it moves, made of the one that it is given.
             pub fn network(&self, network: Network) -> Network {
                 match self { $(Self::$variant(settings) => settings.network(network)),+ }
+            }
+
+            /// The network at the widths that it needs.
+            pub fn resized(&self, network: Network) -> Network {
+                match self { $(Self::$variant(settings) => settings.resized(network)),+ }
             }
 
             /// Whether it bears batch normalisation.
@@ -281,6 +291,7 @@ methods! {
     GaussianDropout in gaussian_dropout,
     BatchEnsemble in batch_ensemble,
     Masksembles in masksembles,
+    PackedEnsemble in packed_ensemble,
     Sgld in sgld,
     Sghmc in sghmc,
     Csgld in csgld,

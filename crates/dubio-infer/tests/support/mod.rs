@@ -375,6 +375,7 @@ pub fn quick_methods() -> Vec<(Method, usize)> {
         ("gaussian-dropout", json!({"epochs": 5, "samples": 6, "lr": 0.05}), 6),
         ("batch-ensemble", json!({"samples": 3, "epochs": 5, "lr": 0.05, "spread": 0.1}), 3),
         ("masksembles", json!({"samples": 3, "epochs": 5, "lr": 0.05}), 3),
+        ("packed-ensemble", json!({"samples": 3, "alpha": 2.0, "epochs": 5, "lr": 0.05}), 3),
         ("sgld", json!({"burn_in": 3, "samples": 4, "thin": 2}), 4),
         ("sghmc", json!({"burn_in": 3, "samples": 4, "thin": 2}), 4),
         (
