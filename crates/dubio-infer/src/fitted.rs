@@ -107,7 +107,9 @@ impl Recipe {
             let options = Options { progress: &progress, checkpoints: options.checkpoints.clone() };
             let stream = stream.child("member").nth(number);
             let training = &training;
-            Member { engine, recipe: self, network, training, stream, number }.run(&options)
+            let sized_for = self;
+            Member { engine, recipe: self, sized_for, network, training, stream, number }
+                .run(&options)
         };
         let posteriors = if members == 1 {
             // On one of the pool's own threads: work is handed over much faster from there.
@@ -147,6 +149,8 @@ const PIECES: usize = 1000;
 struct Member<'a, E: Engine> {
     engine: &'a E,
     recipe: &'a Recipe,
+    /// The recipe whose network it is, which this one warms up or is.
+    sized_for: &'a Recipe,
     network: &'a str,
     training: &'a Arc<Training<E>>,
     stream: Stream,
@@ -203,7 +207,8 @@ impl<E: Engine> Member<'_, E> {
     ) -> Ended<E::Vector> {
         let Self { recipe: Recipe { setup, method }, training, stream, number, .. } = self;
         let engine = self.engine;
-        let network = self.recipe.network(self.network, training).map_err(nothing)?;
+        let network = self.recipe.network_sized_for(self.sized_for, self.network, training);
+        let network = network.map_err(nothing)?;
         let start = start(&network).map_err(nothing)?;
         let precision = self.recipe.prior_precision(training.len());
         let mut task = training.task(Arc::new(Gaussian { precision }));

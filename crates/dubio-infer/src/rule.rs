@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use dubio_nn::engine::{Point, Seed, Vector, Visited};
+use dubio_nn::matrix::Matrix;
 use dubio_random::stream::Stream;
 
 use crate::error::Error;
@@ -57,6 +58,9 @@ impl Keep {
 
 /// A method at work: epochs of mini-batch steps, then draws; either may be missing.
 pub trait Rule<V: Vector>: Send {
+    /// Makes ready, before the first step and before its memory is read back after a kill: from where the chain starts,
+    /// the weights of layers in it, and the chain's stream.
+    fn begin(&mut self, _start: &V, _matrices: Vec<Matrix>, _stream: &Stream) {}
     /// Its mini-batch steps.
     fn steps(&mut self) -> Option<&mut dyn Steps<V>> {
         None

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use dubio_nn::engine::{Point, Seed, Vector, Visited};
+use dubio_nn::matrix::Matrix;
 use dubio_nn::parameter::Slice;
 use dubio_random::stream::Stream;
 
@@ -85,6 +86,12 @@ impl<T: Target> Target for Subnetwork<'_, T> {
             ..slice
         });
         moved.collect()
+    }
+    fn matrices(&self) -> Vec<Matrix> {
+        let Range { start, end } = self.range;
+        let inside = |matrix: &Matrix| start <= matrix.range.start && matrix.range.end <= end;
+        let whole = self.whole.matrices().into_iter().filter(inside);
+        whole.map(|matrix| matrix.after(start)).collect()
     }
     fn gradient(
         &mut self,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use dubio_nn::engine::{Point, Seed, Vector, Visited};
+use dubio_nn::matrix::Matrix;
 use dubio_nn::parameter::Slice;
 use dubio_random::stream::Stream;
 
@@ -37,6 +38,10 @@ pub trait Target {
     fn start(&self, index: usize) -> Point<Self::Vector>;
     /// The parameters' stretches of the vector, in their order.
     fn slices(&self) -> Vec<Slice>;
+    /// The weights of layers as matrices in the vector, in their order; none where there is no network.
+    fn matrices(&self) -> Vec<Matrix> {
+        Vec::new()
+    }
     /// Gradient of the mean loss of a mini-batch at a point, whose running statistics move. The loss is
     /// kept until it is asked for.
     fn gradient(

@@ -94,6 +94,8 @@ fn the_same_stream_gives_the_same_bytes_and_another_gives_others_where_anything_
         "swa",
         "mc-dropout",
         "gaussian-dropout",
+        "masksembles",
+        "packed-ensemble",
         "svgd",
         "bayesian-ridge",
         "conditional-gaussian",
@@ -333,6 +335,13 @@ const IMPOSSIBLE: &[(&str, &[&str])] = &[
     ("prior_precision", &["0", "1e300", "\"best\""]),
     ("predict", &["\"glm\""]),
     ("hidden", &["0", "257"]),
+    ("signs", &["1", "-0.1"]),
+    ("spread", &["-1"]),
+    ("factor_lr", &["-1"]),
+    ("components", &["0"]),
+    ("factor_prior_std", &["0"]),
+    ("scale", &["0.5", "1000"]),
+    ("alpha", &["0", "1000"]),
     ("levels", &["0"]),
     ("iterations", &["0"]),
     ("prior", &["\"cauchy\""]),
@@ -438,13 +447,20 @@ fn three_members_are_three_runs_on_the_members_streams_put_together() {
 }
 
 /// Where a single member begins.
-fn begin(network: &str, seed: u64) -> (Flat<f32>, Network) {
+fn begin(recipe: &Recipe, network: &str, seed: u64) -> (Flat<f32>, Network) {
     let engine = Single::default();
     let training = Training::new(&engine, &digits(80), &[]).expect("digits");
-    let network = Recipe::named("sgd").and_then(|recipe| recipe.network(network, &training));
-    let network = network.expect("a network");
+    let network = recipe.network(network, &training).expect("a network");
     let stream = Stream::root(seed).child("member").nth(0).child("start");
     (engine.model(&network, 1).start(&stream).theta, network)
+}
+
+/// Whether a method moves a network of the widths that it is given.
+fn keeps_widths(recipe: &Recipe) -> bool {
+    let training = Training::new(&Single::default(), &digits(80), &[]).expect("digits");
+    let [plain, own] = [&Recipe::named("sgd").expect("defaults"), recipe]
+        .map(|recipe| recipe.network("mlp-4-3", &training).expect("a network").parameters());
+    plain == own
 }
 
 #[test]
@@ -456,7 +472,7 @@ fn with_layers_only_those_named_move() {
         (json!("all"), &["fc1", "fc2", "fc3"]),
     ] {
         for recipe in quick_recipes(&json!({"members": 1, "layers": layers})) {
-            let (start, network) = begin("mlp-4-3", 6);
+            let (start, network) = begin(&recipe, "mlp-4-3", 6);
             for point in fitted(&recipe, "mlp-4-3", 80, 6).posterior.points {
                 assert_eq!(point.theta.0.len(), start.0.len());
                 for slice in network.slices() {
@@ -527,7 +543,7 @@ fn layers_that_stay_keep_their_running_statistics() {
     {
         let settings =
             json!({"members": 1, "start": weights, "layers": layers, "augment": augment});
-        let settings = quick_recipes(&settings).into_iter();
+        let settings = quick_recipes(&settings).into_iter().filter(keeps_widths);
         for recipe in settings.filter(|recipe| moving == 0 || recipe.method.bears_batch_norm()) {
             for point in fitted(&recipe, "preresnet20/8", 80, 6).posterior.points {
                 let name = recipe.method.card().name;
@@ -637,6 +653,28 @@ fn each_member_may_start_from_a_file_of_its_own() {
         three.fit(&Single::default(), "mlp-4", &digits(80), &Stream::root(0), &Options::default());
     let message = fit.err().expect("refused").error.to_string();
     assert!(message.contains("`start` names 2 files for 3 members"), "{message}");
+}
+
+/// Members that share weights start from the weights of a plain network; narrow ones say what does not fit.
+#[test]
+fn every_method_starts_from_the_weights_of_a_plain_network_or_says_why_not() {
+    let folder = scratch();
+    let trained = fitted(&recipe("sgd", json!({"batch": 40, "epochs": 1})), "mlp-4", 80, 1);
+    let file = folder.path().join("trained");
+    std::fs::write(&file, &trained.weights().expect("weights")[0]).expect("written");
+    for recipe in quick_recipes(&json!({"members": 1, "start": file})) {
+        let (name, engine) = (recipe.method.card().name, Single::default());
+        let (data, options) = (digits(80), Options::default());
+        match recipe.fit(&engine, "mlp-4", &data, &Stream::root(2), &options) {
+            Ok(_) => assert!(keeps_widths(&recipe), "{name}"),
+            Err(unfinished) => {
+                let message = unfinished.error.to_string();
+                assert!(!keeps_widths(&recipe), "{name}: {message}");
+                assert!(message.contains("tensor `fc1.weight`"), "{name}: {message}");
+                assert!(message.contains("name a .safetensors file of this network's weights"));
+            }
+        }
+    }
 }
 
 #[test]

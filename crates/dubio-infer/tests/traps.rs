@@ -16,6 +16,7 @@ use dubio_nn::cpu::{self, Flat};
 use dubio_nn::engine::{Batch, Engine, Model, Point, Rows};
 use dubio_nn::layer::Layer::{BatchNorm, Flatten, Linear};
 use dubio_nn::loss::{Loss, Truth};
+use dubio_nn::matrix::{Matrix, Reads, Side};
 use dubio_nn::network::Network;
 use dubio_nn::parameter::Slice;
 use dubio_nn::shape::Shape;
@@ -66,6 +67,10 @@ impl Analytic for Plane {
         let each = (0..self.tensors)
             .map(|i| Slice { name: format!("layer{i}.weight"), range: i * size..(i + 1) * size });
         each.collect()
+    }
+    fn matrices(&self) -> Vec<Matrix> {
+        let (inputs, reads, range) = (Side::Columns, Reads::Data, 0..self.dimensions);
+        vec![Matrix { rows: 1, columns: range.len(), range, inputs, bias: 0..0, reads }]
     }
     fn batch(&mut self, theta: &Flat<f64>, _: usize, _: usize, out: &mut Flat<f64>) -> f64 {
         self.visited.push(theta.0[0]);
@@ -970,4 +975,52 @@ fn under_a_scale_mixture_prior_the_closest_gaussian_is_found() {
     let posterior = run(&method("vi", settings), &mut target, 2);
     let mean = posterior.factors[0][0].0.iter().sum::<f64>() / 40.0;
     assert!((mean - best).abs() < 0.03, "{} {}", mean.exp(), best.exp());
+}
+
+/// T56. The prior of rank-1 factors is around 1, not 0: without data every component ends there, from random signs, and its
+/// divergence is KL(q, q) = 0.
+#[test]
+fn without_data_rank_one_factors_are_around_one() {
+    for (examples, std) in [(10, 0.3_f64), (1000, 0.1)] {
+        let settings = json!({"epochs": 6000, "lr": 0.02, "log_std_lr": 0.02, "components": 3, "samples": 3,
+            "factor_prior_std": std});
+        let mut target = Plane { start: 1.0, ..Plane::flat(examples, 40) };
+        let posterior = run(&method("rank1-vi", settings), &mut target, 2);
+        assert_eq!(posterior.factors[0].len(), 2 * 3, "means and spreads of three components");
+        for component in posterior.factors[0].chunks(2) {
+            for (mean, log_std) in component[0].0.iter().zip(&component[1].0) {
+                close(*mean, 1.0, 0.01, "the prior's mean");
+                close(log_std.exp(), std, 0.01, "the prior's standard deviation");
+            }
+        }
+        let (_, kl) = posterior.records[0].report[0];
+        assert!(kl.abs() < 0.01, "KL(q, q) = 0, not {kl}");
+    }
+}
+
+/// T56. Beyond_Deep_Ensembles crashes on layers with a bias, gives linear layers one component, and puts the bias under the
+/// factors. Here all layers have them, means start at random signs, and biases and normalisation are those of all samples.
+#[test]
+fn every_layer_has_rank_one_components_and_biases_stay_outside_of_them() {
+    let settings = json!({"components": 2, "samples": 2, "epochs": 1, "batch": 40, "lr": 1e-6, "initial_std": 1e-9});
+    for network in ["mlp-20-20", "resnet20-cifar"] {
+        let fitted = on_digits(&recipe("rank1-vi", settings.clone()), network, 80);
+        let training = Training::new(&Single::default(), &digits(80), &[]).expect("digits");
+        let network = recipe("sgd", json!({})).network(network, &training).expect("a network");
+        let [a, b] = [0, 1].map(|k| &fitted.posterior.points[k].theta.0);
+        let mut outside = vec![true; a.len()];
+        for matrix in network.matrices() {
+            outside[matrix.range.clone()].fill(false);
+            let pairs = || a[matrix.range.clone()].iter().zip(&b[matrix.range.clone()]);
+            // Factors of a sign and next to no spread: the same weights, half of them turned round.
+            assert!(pairs().all(|(a, b)| (a.abs() - b.abs()).abs() < 1e-3));
+            let turned = pairs().filter(|(a, b)| *a * *b < 0.0).count();
+            let share = turned as f64 / matrix.range.len() as f64;
+            // A convolution of three channels may well have the same signs by chance.
+            let few = matrix.factors() < 20;
+            assert!(few || (0.1..0.9).contains(&share), "{share} of {}", matrix.range.len());
+        }
+        assert!(outside.iter().any(|outside| *outside), "biases or normalisation");
+        assert!((0..a.len()).filter(|i| outside[*i]).all(|i| a[i] == b[i]), "shared by all");
+    }
 }

@@ -16,6 +16,7 @@ use dubio_random::stream::Stream;
 
 use crate::examples::Examples;
 use crate::loss::Loss;
+use crate::matrix::{self, Matrix};
 use crate::network::{Network, Node};
 use crate::real::Real;
 
@@ -56,6 +57,28 @@ pub trait Vector: Clone + Debug + Send + Sync + 'static {
         for ((own, x), y) in own.iter_mut().zip(x).zip(y) {
             *own += a * x * y.exp();
         }
+        self.write(0, &own);
+    }
+    /// `self = self x y`: numbers in these matrices times the factors of their rows and columns, which lie as
+    /// [`matrix::sides`] says. An engine that does not do it itself waits.
+    fn scale_sides(&mut self, matrices: &[Matrix], factors: &Self) {
+        let mut own = self.read(0..self.len());
+        matrix::scale_sides(matrices, &mut own, &factors.read(0..factors.len()));
+        self.write(0, &own);
+    }
+    /// Adds `a` times the gradient with respect to such factors, from the one with respect to the numbers that
+    /// [`Self::scale_sides`] makes of `weights`. An engine that does not do it itself waits.
+    fn add_side_gradients(
+        &mut self,
+        a: f64,
+        matrices: &[Matrix],
+        gradient: &Self,
+        weights: &Self,
+        factors: &Self,
+    ) {
+        let all = [gradient, weights, factors].map(|vector| vector.read(0..vector.len()));
+        let mut own = self.read(0..self.len());
+        matrix::add_side_gradients(&mut own, a, matrices, all.each_ref().map(|v| &v[..]));
         self.write(0, &own);
     }
     /// `self = self + sum_j weights_j vectors_j`, together where the engine can.

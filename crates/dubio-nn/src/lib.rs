@@ -30,6 +30,7 @@ pub mod examples;
 pub mod initial;
 pub mod layer;
 pub mod loss;
+pub mod matrix;
 mod mode;
 pub mod network;
 pub mod networks;

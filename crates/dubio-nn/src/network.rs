@@ -8,6 +8,7 @@ mod edit;
 use std::ops::Range;
 
 use crate::layer::Layer;
+use crate::matrix::{Matrix, Reads, Side};
 use crate::parameter::{Parameter, Slice};
 use crate::shape::Shape;
 
@@ -79,13 +80,15 @@ fn one_after_another(
 pub struct Network {
     /// Shape of an input.
     pub input: Shape,
+    /// What an input is: data, or what the first part of a network gives that was cut in two.
+    pub reads: Reads,
     nodes: Vec<Node>,
 }
 
 impl Network {
     /// An empty network for inputs of this shape.
     pub fn new(input: Shape) -> Self {
-        Self { input, nodes: Vec::new() }
+        Self { input, reads: Reads::Data, nodes: Vec::new() }
     }
 
     /// The layers in their places.
@@ -141,6 +144,36 @@ impl Network {
             node.parameters().map(named).collect::<Vec<_>>()
         };
         self.nodes.iter().flat_map(of).collect()
+    }
+
+    /// The weights of linear and convolutional layers, in their order.
+    pub fn matrices(&self) -> Vec<Matrix> {
+        self.nodes.iter().filter_map(|node| self.matrix(node)).collect()
+    }
+
+    fn matrix(&self, node: &Node) -> Option<Matrix> {
+        let inputs = match node.layer {
+            Layer::Linear { .. } => Side::Columns,
+            Layer::Conv2d { .. } => Side::Rows,
+            _ => return None,
+        };
+        let mut own = node.parameters();
+        let (weight, range) = own.next()?;
+        let bias = own.next().map_or(0..0, |(_, range)| range);
+        let [.., rows, columns] = weight.dims[..] else { return None };
+        let reads = self.read_by(node);
+        Some(Matrix { range, rows, columns, inputs, bias, reads })
+    }
+
+    /// What a node reads: a flattened image is still the image.
+    fn read_by(&self, node: &Node) -> Reads {
+        match node.sources[0] {
+            Source::Input => self.reads,
+            Source::Node(index) if self.nodes[index].layer == Layer::Flatten => {
+                self.read_by(&self.nodes[index])
+            }
+            Source::Node(_) => Reads::Hidden,
+        }
     }
 
     /// Length of the flat vector.

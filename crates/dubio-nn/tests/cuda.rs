@@ -12,6 +12,7 @@ use dubio_nn::engine::{Batch, Engine, Model, Point, Rows, Seed, Vector};
 use dubio_nn::examples::{Answers, Examples, Inputs};
 use dubio_nn::layer::{Bias, Layer};
 use dubio_nn::loss::{Kernel, Loss, Truth, mean_loss};
+use dubio_nn::matrix::{Matrix, Reads, Side};
 use dubio_nn::network::{Network, Source};
 use dubio_nn::parameter::Initial;
 use dubio_nn::real::Real;
@@ -415,6 +416,18 @@ fn vectors(gpu: &Cuda) {
         v.add_quotient(0.3, &x, &square);
         v.add_times_exp(0.1, &x, &x);
         v.put(10, &x.part(20..40));
+        // A convolution's kernels and a linear layer's weights, with factors on both sides.
+        let matrix = |range: Range<usize>, rows, columns| {
+            let (inputs, bias, reads) = (Side::Rows, 0..0, Reads::Hidden);
+            Matrix { range, rows, columns, inputs, bias, reads }
+        };
+        let matrices = [matrix(100..100 + 9 * 30 * 20, 30, 20), matrix(6000..9500, 7, 500)];
+        let factors = x.part(0..557);
+        v.scale_sides(&matrices, &factors);
+        let mut sums = factors.clone();
+        sums.add_side_gradients(0.1, &matrices, &x, &v, &factors);
+        v.put(9500, &sums.part(57..557));
+        v.put(0, &sums.part(0..57));
         v.write(50, &[1.0, 2.0]);
         let mut found = v.read(0..v.len());
         found.extend([v.dot(&x), v.dot(&v)]);

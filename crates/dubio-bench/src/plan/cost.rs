@@ -36,7 +36,8 @@ pub(crate) fn network_for(
         Inputs::Features { width, .. } => Shape::vector(*width),
     };
     let likelihood = recipe.likelihood(&train.answers);
-    likelihood.map_err(|e| e.to_string())?.network(network, shape)
+    let network = likelihood.map_err(|e| e.to_string())?.network(network, shape)?;
+    Ok(recipe.method.resized(network))
 }
 
 pub(super) fn cost(network: &str, train: &Dataset, recipe: &Recipe) -> Result<Cost, Error> {

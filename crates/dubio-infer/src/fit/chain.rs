@@ -45,6 +45,7 @@ impl<'a, T: Target> Chain<'a, T> {
     ) -> Self {
         let count = rule.steps().map_or(1, |steps| steps.points());
         let points: Vec<_> = (0..count).map(|index| target.start(index)).collect();
+        rule.begin(&points[0].theta, target.matrices(), stream);
         Self {
             gradient: points[0].theta.clone(),
             rule,

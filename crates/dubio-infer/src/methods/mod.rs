@@ -1,5 +1,6 @@
 //! Methods of approximate inference, one file each: settings, card and rule.
 
+pub mod batch_ensemble;
 pub mod bayesian_ridge;
 pub mod conditional_flow;
 pub mod conditional_gaussian;
@@ -10,16 +11,20 @@ mod drawn;
 mod dual_averages;
 mod elliptical_slice;
 mod energies;
+pub mod factors;
 pub mod fge;
 pub mod gaussian_dropout;
 pub mod hmc;
 pub mod ivon;
 pub mod laplace;
 mod linearised;
+pub mod masksembles;
 pub mod mc_dropout;
 mod no_u_turn;
 pub mod nuts;
+pub mod packed_ensemble;
 mod prior_precision;
+pub mod rank1_vi;
 mod settings;
 pub mod sgd;
 pub mod sghmc;
@@ -94,6 +99,10 @@ pub trait Settings: Clone + Default + Serialize + DeserializeOwned {
     fn network(&self, network: Network) -> Network {
         network
     }
+    /// The network at the widths that it needs. Its warm-up has them too.
+    fn resized(&self, network: Network) -> Network {
+        network
+    }
     /// Whether it bears batch normalisation, by which the loss of an example depends on others.
     fn bears_batch_norm(&self) -> bool {
         true
@@ -163,6 +172,11 @@ macro_rules! methods {
             /// The network that it moves, made of the one that it is given.
             pub fn network(&self, network: Network) -> Network {
                 match self { $(Self::$variant(settings) => settings.network(network)),+ }
+            }
+
+            /// The network at the widths that it needs.
+            pub fn resized(&self, network: Network) -> Network {
+                match self { $(Self::$variant(settings) => settings.resized(network)),+ }
             }
 
             /// Whether it bears batch normalisation.
@@ -275,6 +289,9 @@ methods! {
     Swag in swag,
     McDropout in mc_dropout,
     GaussianDropout in gaussian_dropout,
+    BatchEnsemble in batch_ensemble,
+    Masksembles in masksembles,
+    PackedEnsemble in packed_ensemble,
     Sgld in sgld,
     Sghmc in sghmc,
     Csgld in csgld,
@@ -284,6 +301,7 @@ methods! {
     Subspace in subspace,
     Svgd in svgd,
     Vi in vi,
+    Rank1Vi in rank1_vi,
     Ivon in ivon,
     Laplace in laplace,
     BayesianRidge in bayesian_ridge,

@@ -125,19 +125,17 @@ fn weights(products: &[f64], n: usize, examples: f64) -> Weights {
     Weights { gradients, particles }
 }
 
-impl<V: Vector> Particles<V> {
-    /// Particles that begin at one point would stay together.
-    fn spread(&self, points: &mut [Point<V>], at: &Step<'_>) {
-        let together = |a: &V, b: &V| {
-            let mut gap = a.clone();
-            gap.axpy(-1.0, b);
-            gap.dot(&gap) == 0.0
-        };
-        let (first, others) = points.split_at_mut(1);
-        for (index, point) in others.iter_mut().enumerate() {
-            if together(&first[0].theta, &point.theta) {
-                point.theta.add_noise(SPREAD, &at.stream.child("spread").nth(index));
-            }
+/// Points that begin in one place would stay together.
+pub(super) fn spread<V: Vector>(points: &mut [Point<V>], at: &Step<'_>) {
+    let together = |a: &V, b: &V| {
+        let mut gap = a.clone();
+        gap.axpy(-1.0, b);
+        gap.dot(&gap) == 0.0
+    };
+    let (first, others) = points.split_at_mut(1);
+    for (index, point) in others.iter_mut().enumerate() {
+        if together(&first[0].theta, &point.theta) {
+            point.theta.add_noise(SPREAD, &at.stream.child("spread").nth(index));
         }
     }
 }
@@ -168,7 +166,7 @@ impl<V: Vector> Steps<V> for Particles<V> {
     }
     fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>) {
         if at.number() == 0 {
-            self.spread(points, at);
+            spread(points, at);
         }
         let (n, examples) = (points.len(), at.examples as f64);
         self.gradients.resize(n, points[0].theta.clone());

@@ -152,13 +152,13 @@ impl<V: Vector> Variational<V> {
         let wide_std = precision.read(0..1)[0].powf(-0.5);
         Some(ScaleMixture { wide_std, narrow_std, wide_fraction })
     }
+}
 
-    /// Weight of the divergence at a step.
-    fn weight(&self, at: &Step<'_>) -> f64 {
-        let rise = self.settings.kl_warm_up * at.batches;
-        let risen = if rise == 0 { 1.0 } else { ((at.number() + 1) as f64 / rise as f64).min(1.0) };
-        self.settings.kl_weight * risen
-    }
+/// Weight of the divergence at a step, after a rise over so many epochs.
+pub(super) fn kl_weight(weight: f64, warm_up: usize, at: &Step<'_>) -> f64 {
+    let rise = warm_up * at.batches;
+    let risen = if rise == 0 { 1.0 } else { ((at.number() + 1) as f64 / rise as f64).min(1.0) };
+    weight * risen
 }
 
 impl<V: Vector> Rule<V> for Variational<V> {
@@ -189,7 +189,8 @@ impl<V: Vector> Steps<V> for Variational<V> {
         lr * schedule.fraction(at, epochs)
     }
     fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>) {
-        let (n, weight, draws) = (at.examples as f64, self.weight(at), self.settings.draws);
+        let Vi { draws, kl_weight: weight, kl_warm_up, .. } = self.settings;
+        let (n, weight) = (at.examples as f64, kl_weight(weight, kl_warm_up, at));
         let rate = self.rate(at);
         let mean = &mut points[0];
         let zeros = || mean.theta.zeros(mean.theta.len());

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use dubio_nn::engine::{Batch, Engine, Model, Point, Rows, Seed, Vector, Visited};
 use dubio_nn::examples::Answers;
 use dubio_nn::loss::Truth;
+use dubio_nn::matrix::Matrix;
 use dubio_nn::parameter::Slice;
 use dubio_nn::real::Real;
 use dubio_random::stream::Stream;
@@ -82,6 +83,10 @@ impl<E: Engine> Target for Problem<E> {
 
     fn slices(&self) -> Vec<Slice> {
         self.model.network().slices()
+    }
+
+    fn matrices(&self) -> Vec<Matrix> {
+        self.model.network().matrices()
     }
 
     fn gradient(

@@ -216,7 +216,18 @@ impl Recipe {
 
     /// The network that the method needs: the named one, rewritten where it wants that.
     pub fn network<E: Engine>(&self, name: &str, training: &Training<E>) -> Result<Network, Error> {
-        Ok(self.method.network(training.network(name).map_err(Error::Unsuited)?))
+        self.network_sized_for(self, name, training)
+    }
+
+    /// The same at the widths that another recipe needs, which this one warms up.
+    pub(crate) fn network_sized_for<E: Engine>(
+        &self,
+        other: &Self,
+        name: &str,
+        training: &Training<E>,
+    ) -> Result<Network, Error> {
+        let network = training.network(name).map_err(Error::Unsuited)?;
+        Ok(self.method.network(other.method.resized(network)))
     }
 
     /// That it can learn from a data set, without making ready for it.

@@ -19,6 +19,7 @@ use dubio_infer::training::Training;
 use dubio_nn::cpu::Flat;
 use dubio_nn::engine::{Engine, Point, Vector, Visited};
 use dubio_nn::layer::Layer;
+use dubio_nn::matrix::{Matrix, Reads, Side};
 use dubio_nn::network::Network;
 use dubio_nn::parameter::Slice;
 use dubio_nn::real::Real;
@@ -97,6 +98,10 @@ impl Analytic for LinearRegression {
     fn slices(&self) -> Vec<Slice> {
         vec![Slice { name: "theta.weight".to_string(), range: 0..2 }]
     }
+    fn matrices(&self) -> Vec<Matrix> {
+        let (inputs, reads) = (Side::Columns, Reads::Data);
+        vec![Matrix { range: 0..2, rows: 1, columns: 2, inputs, bias: 0..0, reads }]
+    }
     fn batch(&mut self, theta: &Flat<f64>, _: usize, batch: usize, out: &mut Flat<f64>) -> f64 {
         self.visited.push([theta.0[0], theta.0[1]]);
         let last = self.x.len().min((batch + 1) * self.batch);
@@ -133,6 +138,10 @@ pub trait Analytic {
     fn batches(&self) -> usize;
     fn start(&self) -> Flat<f64>;
     fn slices(&self) -> Vec<Slice>;
+    /// The weights of a layer in it.
+    fn matrices(&self) -> Vec<Matrix> {
+        Vec::new()
+    }
     /// Mean loss of a mini-batch; its gradient replaces `out`.
     fn batch(&mut self, theta: &Flat<f64>, epoch: usize, batch: usize, out: &mut Flat<f64>) -> f64;
     fn whole(&mut self, theta: &Flat<f64>, out: &mut Flat<f64>) -> f64;
@@ -172,6 +181,9 @@ impl<T: Analytic> Target for Seen<'_, T> {
     }
     fn slices(&self) -> Vec<Slice> {
         self.0.slices()
+    }
+    fn matrices(&self) -> Vec<Matrix> {
+        self.0.matrices()
     }
     fn gradient(&mut self, point: &mut Point<Flat<f64>>, name: BatchName, out: &mut Flat<f64>) {
         let loss = self.0.batch(&point.theta, name.epoch, name.batch, out);
@@ -242,6 +254,9 @@ macro_rules! around {
         }
         fn slices(&self) -> Vec<dubio_nn::parameter::Slice> {
             self.$inner.slices()
+        }
+        fn matrices(&self) -> Vec<dubio_nn::matrix::Matrix> {
+            self.$inner.matrices()
         }
         fn reads(
             &self,
@@ -358,6 +373,9 @@ pub fn quick_methods() -> Vec<(Method, usize)> {
         ("swag", with(json!({"samples": 4, "rank": 4})), 4),
         ("mc-dropout", json!({"epochs": 5, "samples": 6, "lr": 0.05}), 6),
         ("gaussian-dropout", json!({"epochs": 5, "samples": 6, "lr": 0.05}), 6),
+        ("batch-ensemble", json!({"samples": 3, "epochs": 5, "lr": 0.05, "spread": 0.1}), 3),
+        ("masksembles", json!({"samples": 3, "epochs": 5, "lr": 0.05}), 3),
+        ("packed-ensemble", json!({"samples": 3, "alpha": 2.0, "epochs": 5, "lr": 0.05}), 3),
         ("sgld", json!({"burn_in": 3, "samples": 4, "thin": 2}), 4),
         ("sghmc", json!({"burn_in": 3, "samples": 4, "thin": 2}), 4),
         (
@@ -375,6 +393,11 @@ pub fn quick_methods() -> Vec<(Method, usize)> {
         ("subspace", with(json!({"samples": 4, "burn_in": 2, "rank": 2})), 4),
         ("svgd", json!({"particles": 3, "epochs": 5, "lr": 0.05}), 3),
         ("vi", json!({"epochs": 5, "samples": 4, "lr": 0.05, "draws": 2, "kl_warm_up": 2}), 4),
+        (
+            "rank1-vi",
+            json!({"epochs": 5, "components": 2, "samples": 4, "lr": 0.05, "draws": 2, "kl_warm_up": 2}),
+            4,
+        ),
         ("ivon", json!({"epochs": 5, "samples": 4, "draws": 2}), 4),
         ("laplace", json!({"epochs": 5, "lr": 0.05, "predict": "mc", "samples": 4}), 4),
         ("bayesian-ridge", json!({}), 1),

@@ -7,6 +7,7 @@ use multiversion::multiversion;
 use rayon::prelude::*;
 
 use crate::engine::Vector;
+use crate::matrix::{self, Matrix};
 use crate::real::Real;
 
 /// A flat vector in memory.
@@ -58,6 +59,20 @@ impl<T: Real> Vector for Flat<T> {
         let a = T::of(a);
         let terms = x.0.iter().zip(&y.0).map(|(x, y)| a * *x * y.exp());
         self.0.iter_mut().zip(terms).for_each(|(v, term)| *v = *v + term);
+    }
+    fn scale_sides(&mut self, matrices: &[Matrix], factors: &Self) {
+        matrix::scale_sides(matrices, &mut self.0, &factors.0);
+    }
+    fn add_side_gradients(
+        &mut self,
+        a: f64,
+        matrices: &[Matrix],
+        gradient: &Self,
+        weights: &Self,
+        factors: &Self,
+    ) {
+        let all = [gradient, weights, factors].map(|vector| &vector.0[..]);
+        matrix::add_side_gradients(&mut self.0, a, matrices, all);
     }
     fn clip(&mut self, length: f64) {
         let own = self.dot(self).sqrt();

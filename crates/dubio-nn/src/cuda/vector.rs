@@ -10,6 +10,7 @@ use rayon::prelude::*;
 
 use super::device::{Buffer, Device, Place};
 use crate::engine::Vector;
+use crate::matrix::{Matrix, sides};
 
 /// A flat vector on a GPU, in single precision.
 pub struct CudaVector(pub(super) Buffer<f32>);
@@ -112,6 +113,41 @@ impl Vector for CudaVector {
     }
     fn add_times_exp(&mut self, a: f64, x: &Self, y: &Self) {
         self.add_of_two("add_times_exp", a, x, y);
+    }
+    fn scale_sides(&mut self, matrices: &[Matrix], factors: &Self) {
+        for (matrix, x, y) in sides(matrices) {
+            let [x, y] = [x, y].map(|side| factors.place().plus(side.start).into());
+            let own = self.place().plus(matrix.range.start).into();
+            let (rows, columns) = ((matrix.rows as i32).into(), (matrix.columns as i32).into());
+            let arguments = [own, x, y, rows, columns];
+            self.device().each("scale_sides", matrix.range.len(), &arguments);
+        }
+    }
+    fn add_side_gradients(
+        &mut self,
+        a: f64,
+        matrices: &[Matrix],
+        gradient: &Self,
+        weights: &Self,
+        factors: &Self,
+    ) {
+        for (matrix, x, y) in sides(matrices) {
+            let there = |vector: &Self| vector.place().plus(matrix.range.start).into();
+            let [g, w] = [gradient, weights].map(there);
+            let [rows, columns, places] = [matrix.rows, matrix.columns, matrix.places()];
+            // A number for each row, over the columns, and the other way round.
+            for (own, other, sizes) in
+                [(&x, &y, [columns, columns, 1]), (&y, &x, [1, rows, columns])]
+            {
+                let [step, others, other_step] = sizes.map(|size| (size as i32).into());
+                let other = factors.place().plus(other.start).into();
+                let [places, all] = [places, rows * columns].map(|size| (size as i32).into());
+                let to = self.place().plus(own.start).into();
+                let a = (a as f32).into();
+                let arguments = [to, a, g, w, other, step, others, other_step, places, all];
+                self.device().launch("side_gradient", (own.len(), 1), (256, 1), &arguments);
+            }
+        }
     }
     fn clip(&mut self, length: f64) {
         let parts = self.product_parts(self);

@@ -2,13 +2,14 @@
 
 use super::{Network, Node, Source};
 use crate::layer::Layer;
+use crate::matrix::Reads;
 
 impl Network {
     /// The network with one more layer in front of every linear one but those that read the input
     /// itself: behind each hidden activation of an `mlp`, before the last layer of a residual
     /// network. Parameters keep their names and their places in the flat vector.
     pub fn in_front_of_linear(&self, name: &str, layer: &Layer) -> Self {
-        let mut network = Self::new(self.input);
+        let mut network = Self { nodes: Vec::new(), ..*self };
         // Where the outputs of an old node are now, and whether they are the input unchanged.
         let mut moved: Vec<(Source, bool)> = Vec::new();
         for node in &self.nodes {
@@ -27,6 +28,35 @@ impl Network {
             moved.push((network.feed(&sources, &node.name, node.layer.clone()), stays));
         }
         network
+    }
+
+    /// The network with hidden layers of other widths: units of linear layers, channels of convolutions. Outputs stay.
+    pub fn with_widths(&self, width: impl Fn(usize) -> usize) -> Self {
+        let mut network = Self { nodes: Vec::new(), ..*self };
+        let mut is_output = vec![false; self.nodes.len()];
+        self.mark_outputs(self.end(), &mut is_output);
+        for (node, is_output) in self.nodes.iter().zip(is_output) {
+            let mut layer = node.layer.clone();
+            if let Layer::Linear { outputs: own }
+            | Layer::Conv2d { channels: own, .. }
+            | Layer::PaddedShortcut { channels: own } = &mut layer
+                && !is_output
+            {
+                *own = width(*own);
+            }
+            network.feed(&node.sources, &node.name, layer);
+        }
+        network
+    }
+
+    /// Marks the layers whose widths are those of the outputs: nothing with weights comes after them.
+    fn mark_outputs(&self, source: Source, is_output: &mut [bool]) {
+        let Source::Node(index) = source else { return };
+        is_output[index] = true;
+        let node = &self.nodes[index];
+        if !matches!(node.layer, Layer::Linear { .. } | Layer::Conv2d { .. }) {
+            node.sources.iter().for_each(|&source| self.mark_outputs(source, is_output));
+        }
     }
 
     /// The first layer of the end of the network that has the parameters from `at` of the flat vector
@@ -49,8 +79,8 @@ impl Network {
     /// The network in two at a [seam](Self::seam): what the first gives, the second reads.
     pub fn split(&self, seam: usize) -> (Self, Self) {
         let (before, after) = self.nodes.split_at(seam);
-        let first = Self { input: self.input, nodes: before.to_vec() };
-        let mut second = Self::new(first.output());
+        let first = Self { nodes: before.to_vec(), ..*self };
+        let mut second = Self { reads: Reads::Hidden, ..Self::new(first.output()) };
         let now = |source: &Source| match *source {
             Source::Node(index) if index >= seam => Source::Node(index - seam),
             _ => Source::Input,

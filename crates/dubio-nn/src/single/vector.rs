@@ -8,6 +8,7 @@ use super::MIXED;
 use crate::cpu::Flat;
 use crate::cuda::CudaVector;
 use crate::engine::Vector;
+use crate::matrix::Matrix;
 
 /// A vector of either device.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,6 +83,21 @@ impl Vector for SingleVector {
     }
     fn add_times_exp(&mut self, a: f64, x: &Self, y: &Self) {
         either!(self, v, x, y => v.add_times_exp(a, x, y));
+    }
+    fn scale_sides(&mut self, matrices: &[Matrix], factors: &Self) {
+        either!(self, v, factors => v.scale_sides(matrices, factors));
+    }
+    fn add_side_gradients(
+        &mut self,
+        a: f64,
+        matrices: &[Matrix],
+        gradient: &Self,
+        weights: &Self,
+        factors: &Self,
+    ) {
+        either!(self, v, gradient, weights, factors => {
+            v.add_side_gradients(a, matrices, gradient, weights, factors);
+        });
     }
     fn clip(&mut self, length: f64) {
         either!(self, v => v.clip(length));

@@ -47,6 +47,22 @@ extern "C" __global__ void dot(const float* x, const float* y, double* parts, lo
     if (threadIdx.x == 0) parts[blockIdx.x] = sum;
 }
 
+// Numbers of matrices times a factor for their row and one for their column.
+extern "C" __global__ void scale_sides(float* v, const float* x, const float* y, int rows, int columns, long long n) {
+    EACH(i, n) v[i] *= x[i / columns % rows] * y[i % columns];
+}
+// to[k] += a sum over places and others j of g w other[j], a block for each k: k is `step` apart, j `other_step`, places `all`.
+extern "C" __global__ void side_gradient(float* to, float a, const float* g, const float* w, const float* other, int step,
+                                         int others, int other_step, int places, int all) {
+    double sum = 0;
+    for (u32 t = threadIdx.x; t < (u32)others * places; t += blockDim.x) {
+        u32 j = t % others, i = t / others * all + blockIdx.x * step + j * other_step;
+        sum += (double)g[i] * (double)w[i] * (double)other[j];
+    }
+    sum = block_sum(sum);
+    if (threadIdx.x == 0) to[blockIdx.x] += a * (float)sum;
+}
+
 // Shortens a vector to a length: the parts are those of its product with itself.
 extern "C" __global__ void clip(float* v, const double* parts, int count, double length, long long n) {
     double square = 0;
