@@ -6,6 +6,7 @@ use dubio_nn::engine::{Point, Seed, Vector, Visited};
 use dubio_random::stream::Stream;
 
 use crate::error::Error;
+use crate::hidden::HiddenLayer;
 use crate::memory::Memory;
 use crate::prior::Prior;
 use crate::target::{BatchName, Target};
@@ -161,6 +162,11 @@ impl<'a, V: Vector> MiniBatch<'a, V> {
     /// The prior.
     pub fn prior(&self) -> &dyn Prior<V> {
         &*self.prior
+    }
+
+    /// The weights of the hidden layers that move, as they lie in the vector.
+    pub fn hidden_layers(&self) -> Vec<HiddenLayer> {
+        self.target.hidden_layers()
     }
 
     /// Outputs at a point as it predicts, `[examples, outputs]`. Waits.

@@ -9,6 +9,7 @@ use dubio_nn::parameter::Slice;
 use dubio_random::stream::Stream;
 
 use crate::curvature::{Curvature, LayerGradients};
+use crate::hidden::HiddenLayer;
 use crate::prior::Prior;
 use crate::target::{BatchName, Target};
 
@@ -85,6 +86,10 @@ impl<T: Target> Target for Subnetwork<'_, T> {
             ..slice
         });
         moved.collect()
+    }
+    fn hidden_layers(&self) -> Vec<HiddenLayer> {
+        let all = self.whole.hidden_layers().into_iter();
+        all.filter_map(|layer| layer.within(&self.range)).collect()
     }
     fn gradient(
         &mut self,

@@ -332,6 +332,11 @@ const IMPOSSIBLE: &[(&str, &[&str])] = &[
     ("structure", &["\"kron\""]),
     ("prior_precision", &["0", "1e300", "\"best\""]),
     ("predict", &["\"glm\""]),
+    ("features", &["0", "20000"]),
+    ("length_scale", &["0"]),
+    ("directions", &["\"random\""]),
+    ("linear_bound", &["0"]),
+    ("conv_bound", &["0"]),
     ("hidden", &["0", "257"]),
     ("levels", &["0"]),
     ("iterations", &["0"]),
@@ -438,11 +443,10 @@ fn three_members_are_three_runs_on_the_members_streams_put_together() {
 }
 
 /// Where a single member begins.
-fn begin(network: &str, seed: u64) -> (Flat<f32>, Network) {
+fn begin(recipe: &Recipe, network: &str, seed: u64) -> (Flat<f32>, Network) {
     let engine = Single::default();
     let training = Training::new(&engine, &digits(80), &[]).expect("digits");
-    let network = Recipe::named("sgd").and_then(|recipe| recipe.network(network, &training));
-    let network = network.expect("a network");
+    let network = recipe.network(network, &training).expect("a network");
     let stream = Stream::root(seed).child("member").nth(0).child("start");
     (engine.model(&network, 1).start(&stream).theta, network)
 }
@@ -456,7 +460,7 @@ fn with_layers_only_those_named_move() {
         (json!("all"), &["fc1", "fc2", "fc3"]),
     ] {
         for recipe in quick_recipes(&json!({"members": 1, "layers": layers})) {
-            let (start, network) = begin("mlp-4-3", 6);
+            let (start, network) = begin(&recipe, "mlp-4-3", 6);
             for point in fitted(&recipe, "mlp-4-3", 80, 6).posterior.points {
                 assert_eq!(point.theta.0.len(), start.0.len());
                 for slice in network.slices() {

@@ -25,6 +25,8 @@ pub mod sgd;
 pub mod sghmc;
 pub mod sgld;
 pub mod snapshot;
+pub mod sngp;
+mod spectral;
 pub mod sqr;
 pub mod subspace;
 pub mod svgd;
@@ -286,6 +288,7 @@ methods! {
     Vi in vi,
     Ivon in ivon,
     Laplace in laplace,
+    Sngp in sngp,
     BayesianRidge in bayesian_ridge,
     ConditionalGaussian in conditional_gaussian,
     ConditionalFlow in conditional_flow,

@@ -12,6 +12,7 @@ use dubio_random::stream::Stream;
 
 use super::{Problem, Start};
 use crate::curvature::{Curvature, LayerGradients};
+use crate::hidden::HiddenLayer;
 use crate::likelihood::Likelihood;
 use crate::prior::Prior;
 use crate::target::{BatchName, Target};
@@ -82,6 +83,10 @@ impl<E: Engine> Target for Problem<E> {
 
     fn slices(&self) -> Vec<Slice> {
         self.model.network().slices()
+    }
+
+    fn hidden_layers(&self) -> Vec<HiddenLayer> {
+        HiddenLayer::all(self.model.network())
     }
 
     fn gradient(

@@ -34,6 +34,16 @@ extern "C" __global__ void activate_back(int kind, const float* x, const float* 
     }
 }
 
+// Random features: y = scale cos(y + phase), and the slope of that.
+extern "C" __global__ void waves(float* y, const float* phases, float* slopes, float scale, int features, long long n) {
+    EACH(i, n) {
+        float s, c;
+        sincosf(y[i] + phases[i % (u32)features], &s, &c);
+        y[i] = scale * c;
+        slopes[i] = -scale * s;
+    }
+}
+
 // Windows as rows: [examples, rows out, columns out, kernel, kernel, channels]. Four channels at a time where they
 // are a multiple of four: C and n then count fours.
 template <class T> __device__ void lay_out(const T* x, T* cols, u32 H, u32 W, u32 C, u32 OH, u32 OW, u32 K, int stride, int pad, T nothing, u32 n) {
