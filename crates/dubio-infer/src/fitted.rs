@@ -4,8 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dubio_data::dataset::Dataset;
-use dubio_nn::engine::{Engine, Point, Vector};
+use dubio_nn::engine::{Engine, Model, Point, Vector};
 use dubio_nn::network::Network;
+use dubio_nn::parameter::Slice;
 use dubio_nn::real::Real;
 use dubio_nn::weights;
 use dubio_predictions::input;
@@ -188,7 +189,10 @@ impl<E: Engine> Member<'_, E> {
         let last = warmed.points.pop().expect("every method leaves a sample");
         let progress = Part::new(options.progress, PIECES - pieces);
         let after = Options { progress: &progress, checkpoints: options.checkpoints.clone() };
-        let mut outcome = self.chain(&after, |_| Ok(Start::Warm(last)));
+        let mut outcome = self.chain(&after, |network| {
+            let before = first.network(self.network, self.training)?;
+            Ok(Start::Warm(self.taken_over(last, &before, network)))
+        });
         let all = match &mut outcome {
             Ok(posterior) => posterior,
             Err(unfinished) => &mut unfinished.so_far,
@@ -241,6 +245,32 @@ impl<E: Engine> Member<'_, E> {
                 Err(unfinished)
             }
         }
+    }
+
+    /// A point of one network as a start of another that a method made of the same one: parameters that have the same name
+    /// and length in both are taken over, others begin afresh.
+    fn taken_over(
+        &self,
+        point: Point<E::Vector>,
+        before: &Network,
+        after: &Network,
+    ) -> Point<E::Vector> {
+        let (from, to) = (before.slices(), after.slices());
+        if from == to {
+            return point;
+        }
+        let mut fresh = self.engine.model(after, 1).start(&self.stream.child("start"));
+        for own in &to {
+            let same =
+                |other: &&Slice| other.name == own.name && other.range.len() == own.range.len();
+            if let Some(other) = from.iter().find(same) {
+                fresh.theta.put(own.range.start, &point.theta.part(other.range.clone()));
+            }
+        }
+        if fresh.statistics.len() == point.statistics.len() {
+            fresh.statistics = point.statistics;
+        }
+        fresh
     }
 
     fn start(&self, network: &Network) -> Result<Start<E::Vector>, Error> {

@@ -20,6 +20,7 @@ mod error;
 pub mod fit;
 pub mod fitted;
 mod head;
+pub mod hidden;
 pub mod layers;
 pub mod likelihood;
 pub mod lock;

@@ -7,6 +7,7 @@ use dubio_nn::matrix::Matrix;
 use dubio_random::stream::Stream;
 
 use crate::error::Error;
+use crate::hidden::HiddenLayer;
 use crate::memory::Memory;
 use crate::prior::Prior;
 use crate::target::{BatchName, Target};
@@ -165,6 +166,11 @@ impl<'a, V: Vector> MiniBatch<'a, V> {
     /// The prior.
     pub fn prior(&self) -> &dyn Prior<V> {
         &*self.prior
+    }
+
+    /// The weights of the hidden layers that move, as they lie in the vector.
+    pub fn hidden_layers(&self) -> Vec<HiddenLayer> {
+        self.target.hidden_layers()
     }
 
     /// Outputs at a point as it predicts, `[examples, outputs]`. Waits.

@@ -10,6 +10,7 @@ use dubio_nn::parameter::Slice;
 use dubio_random::stream::Stream;
 
 use crate::curvature::{Curvature, LayerGradients};
+use crate::hidden::HiddenLayer;
 use crate::prior::Prior;
 use crate::target::{BatchName, Target};
 
@@ -92,6 +93,10 @@ impl<T: Target> Target for Subnetwork<'_, T> {
         let inside = |matrix: &Matrix| start <= matrix.range.start && matrix.range.end <= end;
         let whole = self.whole.matrices().into_iter().filter(inside);
         whole.map(|matrix| matrix.after(start)).collect()
+    }
+    fn hidden_layers(&self) -> Vec<HiddenLayer> {
+        let all = self.whole.hidden_layers().into_iter();
+        all.filter_map(|layer| layer.within(&self.range)).collect()
     }
     fn gradient(
         &mut self,

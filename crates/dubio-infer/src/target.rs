@@ -8,6 +8,7 @@ use dubio_nn::parameter::Slice;
 use dubio_random::stream::Stream;
 
 use crate::curvature::{Curvature, LayerGradients};
+use crate::hidden::HiddenLayer;
 use crate::prior::Prior;
 
 /// A mini-batch by name. The same name always gives the same examples, changes and noise.
@@ -40,6 +41,11 @@ pub trait Target {
     fn slices(&self) -> Vec<Slice>;
     /// The weights of layers as matrices in the vector, in their order; none where there is no network.
     fn matrices(&self) -> Vec<Matrix> {
+        Vec::new()
+    }
+    /// The weights of its linear and convolutional layers but the last, as they lie in the vector; none where there is
+    /// no network.
+    fn hidden_layers(&self) -> Vec<HiddenLayer> {
         Vec::new()
     }
     /// Gradient of the mean loss of a mini-batch at a point, whose running statistics move. The loss is

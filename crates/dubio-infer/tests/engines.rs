@@ -48,9 +48,13 @@ fn every_method_is_the_same_on_a_second_engine() {
     for recipe in quick_recipes(&json!({"members": 1})) {
         agree(&recipe, "mlp-4-3");
     }
-    for structure in ["diag", "kfac", "full"] {
+    for structure in ["diag", "units", "kfac", "full"] {
         let settings = json!({"epochs": 3, "batch": 40, "structure": structure});
         agree(&recipe("laplace", settings), "mlp-4-3");
+    }
+    for directions in ["gaussian", "orthogonal"] {
+        let settings = json!({"epochs": 3, "batch": 40, "features": 7, "directions": directions});
+        agree(&recipe("sngp", settings), "mlp-4-3");
     }
 }
 

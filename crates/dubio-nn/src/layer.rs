@@ -3,6 +3,8 @@
 //! Nothing here computes. An engine has a kernel for each (`cpu/layers`, one file each); all else, from
 //! counts to files of weights, follows from what stands here.
 
+use serde::{Deserialize, Serialize};
+
 use crate::parameter::{Initial, Layout, Parameter};
 use crate::shape::Shape;
 
@@ -91,6 +93,17 @@ pub enum Layer {
         /// How many.
         numbers: usize,
     },
+    /// `y = sqrt(2 / features) cos(W x + b)` with fixed random numbers, so that `y(x)' y(x')` is about
+    /// `exp(-|x - x'|^2 / (2 length_scale^2))`: Rahimi and Recht 2007. The numbers are those of
+    /// [`crate::random_features::draw`] and no parameters: nothing moves them.
+    RandomFeatures {
+        /// Numbers that go out.
+        features: usize,
+        /// Distance over which the kernel falls.
+        length_scale: f64,
+        /// How the rows of `W` are drawn.
+        directions: Directions,
+    },
     /// Every other row and column, with as many channels of zeros put before and behind as it takes:
     /// He et al. 2016, option A of their CIFAR networks.
     PaddedShortcut {
@@ -106,6 +119,17 @@ pub enum Bias {
     Yes,
     /// A normalisation that follows would take it away again.
     No,
+}
+
+/// How the directions of random features are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Directions {
+    /// Independently: every number is normal.
+    Gaussian,
+    /// Each as if independent, but at right angles to the others of its block of as many as there are inputs: Yu et al.
+    /// 2016. Their lengths are chi-distributed as those of normal vectors are.
+    Orthogonal,
 }
 
 impl Layer {
@@ -140,6 +164,7 @@ impl Layer {
             Self::Flatten => Shape::vector(input.size()),
             Self::Append { numbers, .. } => Shape::vector(input.size() + numbers),
             Self::Take { numbers, .. } => Shape::vector(numbers),
+            Self::RandomFeatures { features, .. } => Shape::vector(features),
             Self::PaddedShortcut { channels } => Shape { channels, ..input.windows(1, 2, 0) },
             Self::Concat => Shape { channels: inputs.iter().map(|i| i.channels).sum(), ..input },
             Self::BatchNorm
@@ -205,7 +230,7 @@ impl Layer {
     pub fn macs(&self, inputs: &[Shape]) -> u64 {
         let output = self.output(inputs).size();
         match *self {
-            Self::Linear { .. } => (output * inputs[0].size()) as u64,
+            Self::Linear { .. } | Self::RandomFeatures { .. } => (output * inputs[0].size()) as u64,
             Self::Conv2d { kernel, .. } => (output * kernel * kernel * inputs[0].channels) as u64,
             _ => 0,
         }
@@ -231,6 +256,7 @@ impl Layer {
             Self::Linear { .. }
             | Self::Append { .. }
             | Self::Take { .. }
+            | Self::RandomFeatures { .. }
             | Self::Conv2d { .. }
             | Self::MaxPool { .. }
             | Self::AveragePool { .. }

@@ -36,6 +36,7 @@ pub mod network;
 pub mod networks;
 pub mod parameter;
 pub mod precision;
+pub mod random_features;
 pub mod real;
 pub mod shape;
 pub mod single;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use dubio_nn::cuda::{Cuda, compile_kernels};
 use dubio_nn::engine::{Batch, Engine, Model, Point, Rows, Seed, Vector};
 use dubio_nn::examples::{Answers, Examples, Inputs};
-use dubio_nn::layer::{Bias, Layer};
+use dubio_nn::layer::{Bias, Directions, Layer};
 use dubio_nn::loss::{Kernel, Loss, Truth, mean_loss};
 use dubio_nn::matrix::{Matrix, Reads, Side};
 use dubio_nn::network::{Network, Source};
@@ -304,6 +304,7 @@ fn every_layer(gpu: &Cuda) {
         Layer::GlobalAveragePool,
         Layer::Append { numbers: 3, initial: Initial::Constant(0.0) },
         Layer::Take { first: 7, numbers: 40 },
+        Layer::RandomFeatures { features: 30, length_scale: 4.0, directions: Directions::Gaussian },
     ];
     for (kernel, stride, padding) in
         [(3, 1, 1), (3, 2, 1), (1, 1, 0), (1, 2, 0), (5, 1, 0), (5, 2, 2)]

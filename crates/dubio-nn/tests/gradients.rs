@@ -4,9 +4,10 @@ use dubio_nn::cpu::{self, Flat};
 use dubio_nn::engine::{Model as _, Seed, Vector};
 use dubio_nn::layer::Layer::{
     Append, AveragePool, BatchNorm, Concat, Conv2d, Dropout, Elu, FilterResponseNorm, Flatten,
-    GaussianDropout, GlobalAveragePool, Linear, MaxPool, PaddedShortcut, Relu, Swish, Take,
+    GaussianDropout, GlobalAveragePool, Linear, MaxPool, PaddedShortcut, RandomFeatures, Relu,
+    Swish, Take,
 };
-use dubio_nn::layer::{Bias, Layer};
+use dubio_nn::layer::{Bias, Directions, Layer};
 use dubio_nn::loss::Truth;
 use dubio_nn::network::{Network, Source};
 use dubio_nn::networks;
@@ -92,6 +93,9 @@ fn every_layer_has_the_gradient_of_its_function() {
     check_layer(image, GlobalAveragePool);
     check_layer(image, Append { numbers: 3, initial: Initial::Constant(0.0) });
     check_layer(image, Take { first: 7, numbers: 40 });
+    for directions in [Directions::Gaussian, Directions::Orthogonal] {
+        check_layer(image, RandomFeatures { features: 30, length_scale: 4.0, directions });
+    }
     for (kernel, stride, padding) in
         [(3, 1, 1), (3, 2, 1), (1, 1, 0), (1, 2, 0), (5, 1, 0), (5, 2, 2)]
     {

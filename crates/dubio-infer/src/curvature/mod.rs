@@ -9,6 +9,7 @@ mod eigen;
 mod full;
 mod gradients;
 mod kronecker;
+mod units;
 mod weights;
 
 use dubio_random::stream::Stream;
@@ -38,6 +39,9 @@ pub enum Curvature {
 pub enum Structure {
     /// Its diagonal.
     Diag,
+    /// All of what is about one unit, a row of a layer's weights and its bias: for a last layer and classes
+    /// `sum_n p_c (1 - p_c) a a'` with what it reads, `a`.
+    Units,
     /// For each layer a Kronecker product `G x A`: Martens and Grosse 2015, for convolutions Grosse and Martens 2016.
     Kfac,
     /// All of it.
@@ -65,6 +69,10 @@ pub(crate) trait Spectrum: Send + Sync {
     fn draw(&self, weights: &[Weights], precision: f64, stream: &Stream) -> Vec<Vec<f64>>;
     /// `J (H + d)^-1 J'` of an example, `[outputs, outputs]`.
     fn covariance(&self, precision: f64, jacobian: &Jacobian, example: usize) -> Vec<f64>;
+    /// The same of all examples of a Jacobian, together where that is faster.
+    fn covariances(&self, precision: f64, jacobian: &Jacobian, examples: usize) -> Vec<Vec<f64>> {
+        (0..examples).map(|example| self.covariance(precision, jacobian, example)).collect()
+    }
 }
 
 /// Gradients of every output for some examples: for each output, those of each layer.
@@ -75,6 +83,7 @@ impl Structure {
     pub(crate) fn sums(self) -> Box<dyn Sums> {
         match self {
             Self::Diag => Box::new(diagonal::Sum::default()),
+            Self::Units => Box::new(units::Sum::default()),
             Self::Kfac => Box::new(kronecker::Sum::default()),
             Self::Full => Box::new(full::Sum::default()),
         }
@@ -84,6 +93,7 @@ impl Structure {
     pub(crate) fn spectrum(self, weights: &[Weights], numbers: &[f64]) -> Box<dyn Spectrum> {
         match self {
             Self::Diag => Box::new(diagonal::Diagonal::read(weights, numbers)),
+            Self::Units => Box::new(units::Units::read(weights, numbers)),
             Self::Kfac => Box::new(kronecker::Kronecker::read(weights, numbers)),
             Self::Full => Box::new(full::Full::read(weights, numbers)),
         }
@@ -92,13 +102,14 @@ impl Structure {
     /// Bytes that it takes for layers of these shapes: sums, eigenvectors, and room to find them.
     pub fn bytes(self, weights: &[Weights]) -> f64 {
         let numbers = |weights: &Weights| match self {
+            Self::Units => (weights.outputs * weights.columns.pow(2)) as f64,
             Self::Kfac => (weights.outputs.pow(2) + weights.columns.pow(2)) as f64,
             _ => weights.parameters.len() as f64,
         };
         let all: f64 = weights.iter().map(numbers).sum();
         8.0 * match self {
             Self::Diag => 2.0 * all,
-            Self::Kfac => 4.0 * all,
+            Self::Units | Self::Kfac => 4.0 * all,
             Self::Full => 4.0 * all * all,
         }
     }
@@ -210,7 +221,7 @@ mod tests {
         let of = layer(2, 2, &[0.3, -1.2, 1.0, 0.4], &[0.7, 2.0, -1.0, 0.2]);
         let weights = [of.weights.clone()];
         assert_eq!(Weights::read(&weights[0].numbers()), weights[0]);
-        for structure in [Structure::Diag, Structure::Kfac, Structure::Full] {
+        for structure in [Structure::Diag, Structure::Units, Structure::Kfac, Structure::Full] {
             let numbers = spectrum(structure, &of).numbers();
             assert_eq!(structure.spectrum(&weights, &numbers).numbers(), numbers, "{structure:?}");
         }

@@ -47,7 +47,7 @@ pub struct Laplace {
     /// Those of the descent to the most probable parameters; with `epochs = 0` these are where it starts.
     #[serde(flatten)]
     pub sgd: Sgd,
-    /// `diag`, `kfac` or `full`.
+    /// `diag`, `units`, `kfac` or `full`.
     pub structure: Structure,
     /// `ggn`, `sampled-fisher` or `empirical-fisher`.
     pub curvature: Curvature,
@@ -87,15 +87,7 @@ impl Settings for Laplace {
     }
 
     fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>> {
-        Box::new(Around {
-            descending: Descending::new(&self.sgd, like),
-            settings: self.clone(),
-            empty: like.zeros(0),
-            weights: Vec::new(),
-            spectrum: Vec::new(),
-            precision: 0.0,
-            evidence: 0.0,
-        })
+        Box::new(Around::new(self, Random::Every, like))
     }
 
     fn bears_batch_norm(&self) -> bool {
@@ -133,8 +125,18 @@ impl Settings for Laplace {
     }
 }
 
-struct Around<V> {
+/// Which of the layers that move are random.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Random {
+    /// All of them.
+    Every,
+    /// The last one.
+    Last,
+}
+
+pub(super) struct Around<V> {
     settings: Laplace,
+    random: Random,
     descending: Descending<V>,
     /// A vector like those of the engine.
     empty: V,
@@ -149,6 +151,19 @@ struct Around<V> {
 }
 
 impl<V: Vector> Around<V> {
+    pub(super) fn new(settings: &Laplace, random: Random, like: &V) -> Self {
+        Self {
+            descending: Descending::new(&settings.sgd, like),
+            settings: settings.clone(),
+            random,
+            empty: like.zeros(0),
+            weights: Vec::new(),
+            spectrum: Vec::new(),
+            precision: 0.0,
+            evidence: 0.0,
+        }
+    }
+
     fn layers(&self) -> Vec<Weights> {
         self.weights.chunks(4).map(Weights::read).collect()
     }
@@ -162,8 +177,11 @@ impl<V: Vector> Around<V> {
     ) -> Result<(), Error> {
         let Laplace { structure, curvature, prior_precision, .. } = self.settings;
         let mut sums = structure.sums();
-        let mut weights = Vec::new();
-        target.curvature(point, curvature, stream, &mut |root, layers: Vec<LayerGradients>| {
+        let (random, mut weights) = (self.random, Vec::new());
+        target.curvature(point, curvature, stream, &mut |root, mut layers: Vec<LayerGradients>| {
+            if random == Random::Last {
+                layers.drain(..layers.len().saturating_sub(1));
+            }
             if weights.is_empty() {
                 weights = layers.iter().flat_map(|layer| layer.weights.numbers()).collect();
             }
@@ -211,7 +229,7 @@ fn given<V: Vector>(prior: &dyn Prior<V>, like: &V) -> Result<f64, Error> {
     match precisions.first() {
         Some(&first) if first > 0.0 && precisions.iter().all(|other| *other == first) => Ok(first),
         _ => Err(Error::Unsuited(
-            "laplace with prior_precision = \"given\" needs one prior precision above 0 for all parameters; set `prior_std`, \
+            "`prior_precision = \"given\"` needs one prior precision above 0 for all parameters; set `prior_std`, \
              or leave `prior_precision` out".to_string(),
         )),
     }

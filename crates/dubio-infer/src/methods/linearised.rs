@@ -91,8 +91,8 @@ impl<E: Engine> Predictive<E> for Linearised<'_, E::Vector> {
             model.predict(point, inputs, None, &mut plain);
             let plain: Vec<f64> = plain.into_iter().map(Real::wide).collect();
             let jacobian = self.jacobian::<E>(point, model, inputs, width);
-            for (example, outputs) in plain.chunks(width).enumerate() {
-                let covariance = spectrum.covariance(*precision, &jacobian, example);
+            let covariances = spectrum.covariances(*precision, &jacobian, plain.len() / width);
+            for (outputs, covariance) in plain.chunks(width).zip(covariances) {
                 let averaged = match self.likelihood.curved() {
                     Some(curved) => curved.averaged(outputs, &covariance, self.link),
                     None => outputs.to_vec(),

@@ -30,6 +30,8 @@ pub mod sgd;
 pub mod sghmc;
 pub mod sgld;
 pub mod snapshot;
+pub mod sngp;
+mod spectral;
 pub mod sqr;
 pub mod subspace;
 pub mod svgd;
@@ -304,6 +306,7 @@ methods! {
     Rank1Vi in rank1_vi,
     Ivon in ivon,
     Laplace in laplace,
+    Sngp in sngp,
     BayesianRidge in bayesian_ridge,
     ConditionalGaussian in conditional_gaussian,
     ConditionalFlow in conditional_flow,

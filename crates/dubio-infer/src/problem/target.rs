@@ -13,6 +13,7 @@ use dubio_random::stream::Stream;
 
 use super::{Problem, Start};
 use crate::curvature::{Curvature, LayerGradients};
+use crate::hidden::HiddenLayer;
 use crate::likelihood::Likelihood;
 use crate::prior::Prior;
 use crate::target::{BatchName, Target};
@@ -87,6 +88,10 @@ impl<E: Engine> Target for Problem<E> {
 
     fn matrices(&self) -> Vec<Matrix> {
         self.model.network().matrices()
+    }
+
+    fn hidden_layers(&self) -> Vec<HiddenLayer> {
+        HiddenLayer::all(self.model.network())
     }
 
     fn gradient(

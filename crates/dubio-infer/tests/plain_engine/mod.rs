@@ -10,6 +10,7 @@ use dubio_nn::initial;
 use dubio_nn::layer::Layer;
 use dubio_nn::loss::{Loss, Truth};
 use dubio_nn::network::{Network, Node, Source};
+use dubio_nn::random_features;
 use dubio_random::normal::Normal;
 use dubio_random::numbered::Numbered;
 use dubio_random::stream::Stream;
@@ -156,6 +157,22 @@ fn factors(layer: &Layer, size: usize, stream: Option<Stream>, mask: usize) -> V
     factors
 }
 
+/// What a layer of random features makes of an input, and the slopes of that, `[features, inputs]`.
+fn waves(node: &Node, x: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    let Layer::RandomFeatures { features, length_scale, directions } = node.layer else {
+        panic!("a layer of random features")
+    };
+    let numbers = random_features::draw(x.len(), features, length_scale, directions);
+    let scale = (2.0 / features as f64).sqrt();
+    let (mut values, mut slopes) = (Vec::new(), Vec::new());
+    for (row, phase) in numbers.directions.chunks(x.len()).zip(&numbers.phases) {
+        let angle = phase + row.iter().zip(x).map(|(w, x)| w * x).sum::<f64>();
+        values.push(scale * angle.cos());
+        slopes.extend(row.iter().map(|w| -scale * angle.sin() * w));
+    }
+    (values, slopes)
+}
+
 impl Network64 {
     fn forward(&self, theta: &Hidden, x: &[f64], noise: Option<&Stream>, mask: usize) -> Pass {
         let mut pass = Pass { outputs: Vec::new(), factors: Vec::new() };
@@ -170,6 +187,7 @@ impl Network64 {
             let output = match node.layer {
                 Layer::Flatten => input.to_vec(),
                 Layer::Append { .. } => [input, own].concat(),
+                Layer::RandomFeatures { .. } => waves(node, input).0,
                 Layer::Relu => input.iter().map(|v| v.max(0.0)).collect(),
                 Layer::Dropout { .. } | Layer::GaussianDropout { .. } => {
                     input.iter().zip(&factors).map(|(x, f)| x * f).collect()
@@ -213,6 +231,10 @@ impl Network64 {
             for (i, to) in to.iter_mut().enumerate() {
                 *to += match node.layer {
                     Layer::Flatten | Layer::Append { .. } => g[i],
+                    Layer::RandomFeatures { .. } => {
+                        let slopes = waves(node, input).1;
+                        (0..g.len()).map(|k| g[k] * slopes[k * input.len() + i]).sum()
+                    }
                     Layer::Relu => f64::from(u8::from(input[i] > 0.0)) * g[i],
                     Layer::Linear { outputs } => {
                         let weight = |k: usize| theta.0[own.start + k * input.len() + i];

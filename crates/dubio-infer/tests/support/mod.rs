@@ -8,20 +8,24 @@ use dubio_data::dataset::Dataset;
 use dubio_data::sets::{self, Part};
 use dubio_infer::curvature::{Curvature, LayerGradients};
 use dubio_infer::fit::{self, Options, Outcome};
-use dubio_infer::methods::Method;
-use dubio_infer::posterior::Posterior;
+use dubio_infer::likelihood::Likelihood;
+use dubio_infer::methods::{Method, Scene};
+use dubio_infer::posterior::{Posterior, Sample};
 use dubio_infer::prior::{Gaussian, Prior};
-use dubio_infer::problem::Task;
+use dubio_infer::problem::{Problem, Start, Task};
 use dubio_infer::recipe::Recipe;
 use dubio_infer::rule::Rule;
 use dubio_infer::target::{BatchName, Target};
 use dubio_infer::training::Training;
+use dubio_nn::Double;
 use dubio_nn::cpu::Flat;
-use dubio_nn::engine::{Engine, Point, Vector, Visited};
+use dubio_nn::engine::{Engine, Model, Point, Vector, Visited};
+use dubio_nn::examples::{Answers, Examples, Inputs};
 use dubio_nn::layer::Layer;
 use dubio_nn::matrix::{Matrix, Reads, Side};
 use dubio_nn::network::Network;
 use dubio_nn::parameter::Slice;
+use dubio_nn::random_features;
 use dubio_nn::real::Real;
 use dubio_nn::shape::Shape;
 use dubio_random::stream::Stream;
@@ -349,6 +353,109 @@ pub fn assert_gaussian(
     }
 }
 
+/// The solution of `matrix x = right`, by elimination with pivots.
+pub fn solved(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Vec<f64> {
+    let n = right.len();
+    for column in 0..n {
+        let largest =
+            |a: &usize, b: &usize| matrix[*a][column].abs().total_cmp(&matrix[*b][column].abs());
+        let pivot = (column..n).max_by(largest).expect("rows");
+        matrix.swap(column, pivot);
+        right.swap(column, pivot);
+        for row in column + 1..n {
+            let factor = matrix[row][column] / matrix[column][column];
+            for k in column..n {
+                matrix[row][k] -= factor * matrix[column][k];
+            }
+            right[row] -= factor * right[column];
+        }
+    }
+    for row in (0..n).rev() {
+        let rest: f64 = (row + 1..n).map(|k| matrix[row][k] * right[k]).sum();
+        right[row] = (right[row] - rest) / matrix[row][row];
+    }
+    right
+}
+
+/// A Gaussian process on the inputs themselves: a linear layer that reads random features of them.
+pub struct Process {
+    pub network: Network,
+    pub likelihood: Arc<dyn Likelihood>,
+    pub inputs: Vec<f64>,
+    pub answers: Answers,
+    pub prior_precision: f64,
+}
+
+impl Process {
+    pub fn new(
+        method: &Method,
+        (width, outputs): (usize, usize),
+        likelihood: Arc<dyn Likelihood>,
+        inputs: Vec<f64>,
+        answers: Answers,
+    ) -> Self {
+        let mut network = Network::new(Shape::vector(width));
+        network.then("fc", Layer::Linear { outputs });
+        let network = method.network(network);
+        Self { network, likelihood, inputs, answers, prior_precision: 1.0 }
+    }
+
+    /// What its last layer reads of an input: `sqrt(2 / M) cos(W x + b)`, and 1 for the bias.
+    pub fn features(&self, x: &[f64]) -> Vec<f64> {
+        let Layer::RandomFeatures { features, length_scale, directions } =
+            self.network.nodes()[0].layer
+        else {
+            panic!("random features come first")
+        };
+        let numbers = random_features::draw(x.len(), features, length_scale, directions);
+        let rows = numbers.directions.chunks(x.len()).zip(&numbers.phases);
+        let angle = |(w, b): (&[f64], &f64)| b + w.iter().zip(x).map(|(w, x)| w * x).sum::<f64>();
+        let all = rows.map(|row| (2.0 / features as f64).sqrt() * angle(row).cos());
+        all.chain([1.0]).collect()
+    }
+
+    pub fn rows(&self) -> Vec<Vec<f64>> {
+        self.inputs.chunks(self.network.input.size()).map(|x| self.features(x)).collect()
+    }
+
+    pub fn posterior(&self, method: &Method) -> Posterior<Flat<f64>> {
+        let engine = Double::default();
+        let answers = self.answers.clone();
+        let inputs = Inputs::Ready(Arc::new(self.inputs.clone()));
+        let data = engine.data(&Examples { inputs, answers: answers.clone() });
+        let prior = Arc::new(Gaussian { precision: self.prior_precision });
+        let batch = answers.len();
+        let task = Task { data, answers, likelihood: Arc::clone(&self.likelihood), prior };
+        let stream = Stream::root(1);
+        let problem =
+            Problem::new(&engine, &self.network, &task, batch, None, Start::Fresh, &stream);
+        let mut problem = problem.unwrap_or_else(|e| panic!("{e}"));
+        let rule = method.rule(&problem.start(0).theta);
+        let fit = fit::fit(rule, &mut problem, &stream, 0, &Options::default());
+        fit.unwrap_or_else(|e| panic!("{}", e.error))
+    }
+
+    /// What every sample predicts for some inputs.
+    pub fn outputs(
+        &self,
+        method: &Method,
+        posterior: &Posterior<Flat<f64>>,
+        inputs: &[f64],
+    ) -> Vec<Vec<f64>> {
+        let (network, moving) = (self.network.clone(), 0..self.network.parameters());
+        let scene = Scene { network, moving, likelihood: &*self.likelihood };
+        let predictive = method.predictive::<Double>(posterior, &scene);
+        let capacity = inputs.len() / self.network.input.size();
+        let mut model = Double::default().model(&self.network, capacity);
+        let each = (0..predictive.parts()).map(|part| {
+            let (sample, mut out) = (Sample { part, of_part: 0 }, Vec::new());
+            predictive.outputs(sample, &mut model, inputs, &Stream::root(3), &mut out);
+            out
+        });
+        each.collect()
+    }
+}
+
 /// Every method with settings that are quick on a target like these, and the samples they promise.
 pub fn quick_methods() -> Vec<(Method, usize)> {
     let path =
@@ -400,6 +507,12 @@ pub fn quick_methods() -> Vec<(Method, usize)> {
         ),
         ("ivon", json!({"epochs": 5, "samples": 4, "draws": 2}), 4),
         ("laplace", json!({"epochs": 5, "lr": 0.05, "predict": "mc", "samples": 4}), 4),
+        // As many features as the last layer of preresnet20/8 reads, whose weights one law starts from.
+        (
+            "sngp",
+            json!({"epochs": 5, "lr": 0.05, "features": 8, "linear_bound": 0.4, "predict": "mc", "samples": 4}),
+            4,
+        ),
         ("bayesian-ridge", json!({}), 1),
         ("conditional-gaussian", json!({"epochs": 5}), 1),
         ("conditional-flow", json!({"epochs": 5, "hidden": 4, "draws": 3}), 1),

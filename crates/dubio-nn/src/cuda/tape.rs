@@ -40,13 +40,18 @@ impl Tape {
         let largest = |which: usize| {
             nodes.iter().filter_map(|node| Some(node.inputs.get(which)?.size())).max().unwrap_or(0)
         };
+        let keeps = |node: &Node| {
+            let saved = zeros(layers::saved(node, capacity));
+            device.upload(&layers::fixed(node), saved.place());
+            saved
+        };
         let scratch = nodes.iter().map(|node| layers::scratch(node, capacity)).max().unwrap_or(0);
         Self {
             capacity,
             batch: 0,
             outputs: each_output(),
             gradients: each_output(),
-            saved: nodes.iter().map(|node| zeros(layers::saved(node, capacity))).collect(),
+            saved: nodes.iter().map(keeps).collect(),
             scratch: zeros(scratch),
             spare: (0..most).map(|which| zeros(largest(which) * capacity)).collect(),
             frozen: vec![false; nodes.len()],

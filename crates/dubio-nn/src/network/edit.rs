@@ -4,28 +4,44 @@ use super::{Network, Node, Source};
 use crate::layer::Layer;
 use crate::matrix::Reads;
 
+fn is_linear(node: &Node) -> bool {
+    matches!(node.layer, Layer::Linear { .. })
+}
+
 impl Network {
     /// The network with one more layer in front of every linear one but those that read the input
     /// itself: behind each hidden activation of an `mlp`, before the last layer of a residual
-    /// network. Parameters keep their names and their places in the flat vector.
+    /// network. Parameters keep their names and their places in the flat vector, unless the layer changes what the
+    /// linear ones read.
     pub fn in_front_of_linear(&self, name: &str, layer: &Layer) -> Self {
+        self.put_in(name, layer, |node, reads| is_linear(node) && reads == Reads::Hidden)
+    }
+
+    /// The same in front of the last linear layer alone, whatever it reads.
+    pub fn in_front_of_last_linear(&self, name: &str, layer: &Layer) -> Self {
+        let last = self.nodes.iter().rev().find(|node| is_linear(node));
+        self.put_in(name, layer, |node, _| last.is_some_and(|last| last.name == node.name))
+    }
+
+    /// The network with one more layer in front of those chosen, which have one input.
+    fn put_in(&self, name: &str, layer: &Layer, chosen: impl Fn(&Node, Reads) -> bool) -> Self {
         let mut network = Self { nodes: Vec::new(), ..*self };
-        // Where the outputs of an old node are now, and whether they are the input unchanged.
-        let mut moved: Vec<(Source, bool)> = Vec::new();
+        // Where the outputs of an old node are now, and what they are.
+        let mut moved: Vec<(Source, Reads)> = Vec::new();
         for node in &self.nodes {
             let now = |source: &Source| match *source {
-                Source::Input => (Source::Input, true),
+                Source::Input => (Source::Input, Reads::Data),
                 Source::Node(index) => moved[index],
             };
             let mut sources: Vec<Source> =
                 node.sources.iter().map(|source| now(source).0).collect();
-            let is_input = now(&node.sources[0]).1;
-            if matches!(node.layer, Layer::Linear { .. }) && !is_input {
+            let reads = now(&node.sources[0]).1;
+            if chosen(node, reads) {
                 sources =
                     vec![network.feed(&sources, format!("{}.{name}", node.name), layer.clone())];
             }
-            let stays = is_input && node.layer == Layer::Flatten;
-            moved.push((network.feed(&sources, &node.name, node.layer.clone()), stays));
+            let gives = if node.layer == Layer::Flatten { reads } else { Reads::Hidden };
+            moved.push((network.feed(&sources, &node.name, node.layer.clone()), gives));
         }
         network
     }

@@ -24,7 +24,7 @@ impl Linear {
 }
 
 /// Calls `f(first row, rows of out)` for blocks of rows.
-fn by_rows<T: Real>(
+pub(super) fn by_rows<T: Real>(
     work: usize,
     out: &mut [T],
     width: usize,

@@ -23,6 +23,7 @@ mod gaussian_dropout;
 mod linear;
 mod max_pool;
 mod padded_shortcut;
+mod random_features;
 mod relu;
 mod swish;
 mod take;
@@ -42,12 +43,14 @@ use gaussian_dropout::GaussianDropout;
 use linear::Linear;
 use max_pool::MaxPool;
 use padded_shortcut::PaddedShortcut;
+use random_features::RandomFeatures;
 use relu::Relu;
 use swish::Swish;
 use take::Take;
 
 use crate::layer::Layer;
 pub(super) use crate::mode::{Mode, Statistics};
+use crate::random_features::draw;
 use crate::real::Real;
 use crate::shape::Shape;
 
@@ -161,6 +164,9 @@ pub(super) fn kernel<T: Real>(layer: &Layer, inputs: &[Shape]) -> Box<dyn Kernel
         Layer::Concat => Box::new(Concat { channels: inputs.iter().map(|i| i.channels).collect() }),
         Layer::Append { numbers, .. } => Box::new(Append { numbers }),
         Layer::Take { first, numbers } => Box::new(Take { first, numbers }),
+        Layer::RandomFeatures { features, length_scale, directions } => {
+            Box::new(RandomFeatures::new(draw(input.size(), features, length_scale, directions)))
+        }
         Layer::PaddedShortcut { channels } => Box::new(PaddedShortcut { channels }),
     }
 }

@@ -50,6 +50,16 @@ extern "C" __global__ void add_parts(const float* parts, float* sums, int count,
     }
 }
 
+// Random features: y = scale cos(y + phase), and the slope of that.
+extern "C" __global__ void waves(float* y, const float* phases, float* slopes, float scale, int features, long long n) {
+    EACH(i, n) {
+        float s, c;
+        sincosf(y[i] + phases[i % (u32)features], &s, &c);
+        y[i] = scale * c;
+        slopes[i] = -scale * s;
+    }
+}
+
 extern "C" __global__ void max_pool(const float* x, float* y, int* which, int H, int W, int C, int OH, int OW, int K, int stride, int pad, long long n) {
     EACH(i, n) {
         u32 t = i;

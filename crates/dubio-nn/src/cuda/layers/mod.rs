@@ -9,6 +9,7 @@ mod filter_response_norm;
 mod joints;
 mod linear;
 mod pool;
+mod random_features;
 
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ use super::device::{Arg, Device, Place, Program};
 use crate::layer::Layer;
 use crate::mode::Mode;
 use crate::network::Node;
+use crate::random_features::draw;
 use crate::shape::Shape;
 
 /// What a layer sees, on the way forward and back.
@@ -71,7 +73,20 @@ pub(super) fn saved(node: &Node, capacity: usize) -> usize {
         Layer::BatchNorm => 2 * node.inputs[0].channels,
         Layer::FilterResponseNorm => node.inputs[0].channels * capacity,
         Layer::Dropout { .. } | Layer::GaussianDropout { .. } => node.inputs[0].size() * capacity,
+        Layer::RandomFeatures { features, .. } => {
+            random_features::saved(node.inputs[0].size(), features, capacity)
+        }
         _ => 0,
+    }
+}
+
+/// What it keeps from the start, at the front of what it keeps for the way back.
+pub(super) fn fixed(node: &Node) -> Vec<f32> {
+    match node.layer {
+        Layer::RandomFeatures { features, length_scale, directions } => {
+            random_features::fixed(draw(node.inputs[0].size(), features, length_scale, directions))
+        }
+        _ => Vec::new(),
     }
 }
 
@@ -89,6 +104,7 @@ pub(super) fn scratch(node: &Node, capacity: usize) -> usize {
         }
         Layer::FilterResponseNorm => 2 * input.channels * (capacity + 1),
         Layer::Append { numbers, .. } => append::room(capacity, numbers),
+        Layer::RandomFeatures { features, .. } => features * capacity,
         _ => 0,
     }
 }
@@ -121,6 +137,7 @@ pub(super) fn forward(pass: &Pass<'_>, statistics: Place) {
             joints::forward(pass);
         }
         Layer::Append { numbers, .. } => append::forward(pass, numbers),
+        Layer::RandomFeatures { features, .. } => random_features::forward(pass, features),
     }
 }
 
@@ -161,6 +178,9 @@ pub(super) fn backward(
         }
         Layer::Append { numbers, .. } => {
             append::backward(pass, numbers, output_gradient, first, gradient);
+        }
+        Layer::RandomFeatures { features, .. } => {
+            random_features::backward(pass, features, output_gradient, first);
         }
     }
 }

@@ -1,0 +1,127 @@
+//! Bounds on the spectral norms of hidden layers.
+
+use dubio_nn::engine::Vector;
+use dubio_random::normal::normals;
+use dubio_random::stream::Stream;
+use faer::MatRef;
+
+use crate::curvature::Eigen;
+use crate::error::Error;
+use crate::hidden::{HiddenLayer, Operation};
+
+/// The largest that the spectral norm of a layer's matrix may be. That of a convolution is of its kernel as a matrix
+/// `[kernel kernel channels, channels out]`. Every number of an image is in at most `ceil(kernel / stride)^2` windows, so the
+/// convolution as a whole has at most `ceil(kernel / stride)` times that norm.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    pub(super) linear: f64,
+    pub(super) convolution: f64,
+}
+
+impl Bounds {
+    fn of(self, layer: &HiddenLayer) -> f64 {
+        match layer.operation {
+            Operation::Linear => self.linear,
+            Operation::Convolution => self.convolution,
+        }
+    }
+}
+
+/// Layers whose norm is above its bound are scaled down to it: `W = min(1, bound / |W|) W`.
+pub(super) struct Bounded {
+    bounds: Bounds,
+    /// A vector for each layer, on its way to the singular one of the largest value; none before the first step.
+    pub(super) vectors: Vec<f64>,
+    /// The largest norm that is left, as a fraction of its bound.
+    pub(super) largest: f64,
+}
+
+impl Bounded {
+    pub(super) fn new(bounds: Bounds) -> Self {
+        Self { bounds, vectors: Vec::new(), largest: 0.0 }
+    }
+
+    /// One step of power iteration for each layer, from where the last one ended: Miyato et al. 2018. Its norm is never
+    /// above the true one. Waits, for the weights come to the host.
+    pub(super) fn step<V: Vector>(
+        &mut self,
+        theta: &mut V,
+        layers: &[HiddenLayer],
+        stream: &Stream,
+    ) {
+        if self.vectors.is_empty() {
+            let first = |(index, layer): (usize, &HiddenLayer)| {
+                let mut vector = normals(layer.columns, &stream.nth(index));
+                normalise(&mut vector);
+                vector
+            };
+            self.vectors = layers.iter().enumerate().flat_map(first).collect();
+        }
+        let mut rest = &mut self.vectors[..];
+        for layer in layers {
+            let (vector, others) = std::mem::take(&mut rest).split_at_mut(layer.columns);
+            rest = others;
+            let norm = iterate(&theta.read(layer.weights.clone()), vector);
+            shrink(theta, layer, norm, self.bounds.of(layer));
+        }
+    }
+
+    /// The same by the true norms.
+    pub(super) fn finish<V: Vector>(
+        &mut self,
+        theta: &mut V,
+        layers: &[HiddenLayer],
+    ) -> Result<(), Error> {
+        for layer in layers {
+            let (norm, bound) =
+                (norm(&theta.read(layer.weights.clone()), layer)?, self.bounds.of(layer));
+            shrink(theta, layer, norm, bound);
+            self.largest = self.largest.max((norm / bound).min(1.0));
+        }
+        Ok(())
+    }
+}
+
+fn shrink<V: Vector>(theta: &mut V, layer: &HiddenLayer, norm: f64, bound: f64) {
+    if norm > bound {
+        let mut weights = theta.part(layer.weights.clone());
+        weights.scale(bound / norm);
+        theta.put(layer.weights.start, &weights);
+    }
+}
+
+/// `v = W' W v`, of length 1, by rows of `W`; the length of `W v`.
+fn iterate(weights: &[f64], vector: &mut [f64]) -> f64 {
+    let (mut next, mut squares) = (vec![0.0; vector.len()], 0.0);
+    for row in weights.chunks_exact(vector.len()) {
+        let along: f64 = row.iter().zip(&*vector).map(|(w, v)| w * v).sum();
+        squares += along * along;
+        next.iter_mut().zip(row).for_each(|(next, w)| *next += along * w);
+    }
+    // Weights that are all 0, or no numbers, turn it nowhere.
+    if normalise(&mut next) {
+        vector.copy_from_slice(&next);
+    }
+    squares.sqrt()
+}
+
+/// Makes a vector's length 1, where it has one.
+fn normalise(vector: &mut [f64]) -> bool {
+    let length = vector.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let has_length = length.is_finite() && length > 0.0;
+    if has_length {
+        vector.iter_mut().for_each(|x| *x /= length);
+    }
+    has_length
+}
+
+/// The largest singular value: the root of the largest eigenvalue of `W W'` or `W' W`, whichever is smaller.
+fn norm(weights: &[f64], layer: &HiddenLayer) -> Result<f64, Error> {
+    let matrix = MatRef::from_row_major_slice(weights, layer.rows, layer.columns);
+    let products = match layer.rows < layer.columns {
+        true => matrix * matrix.transpose(),
+        false => matrix.transpose() * matrix,
+    };
+    let values = Eigen::of(products.as_ref())?.values;
+    Ok(values.into_iter().fold(0.0, f64::max).sqrt())
+}
