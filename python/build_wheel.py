@@ -16,6 +16,10 @@ import maturin
 HERE = os.path.dirname(os.path.abspath(__file__))
 SCRIPTS = os.path.join(HERE, "wheel.data", "scripts")
 os.makedirs(SCRIPTS, exist_ok=True)  # maturin looks for it whatever it is asked
+#: Features that the command and the extension are built with, as in ``DUBIO_FEATURES=parquet pip install ./python``.
+FEATURES = os.environ.get("DUBIO_FEATURES", "").replace(",", " ").split()
+if FEATURES:
+    os.environ["MATURIN_PEP517_ARGS"] = "--features " + ",".join(FEATURES)
 
 
 def _add_command() -> None:
@@ -23,7 +27,8 @@ def _add_command() -> None:
     manifest = os.path.join(HERE, "..", "Cargo.toml")
     # Together with the extension, so that both agree on features and what they share is built once.
     build = ["cargo", "build", "--release", "--manifest-path", manifest, "-p", "dubio", "-p", "dubio-python"]
-    subprocess.run(build, check=True)
+    both = [f"{package}/{feature}" for feature in FEATURES for package in ("dubio", "dubio-python")]
+    subprocess.run([*build, "--features", ",".join(both)], check=True)
     metadata = ["cargo", "metadata", "--no-deps", "--format-version", "1", "--manifest-path", manifest]
     target = json.loads(subprocess.run(metadata, check=True, capture_output=True).stdout)["target_directory"]
     name = "dubio.exe" if os.name == "nt" else "dubio"

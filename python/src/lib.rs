@@ -5,6 +5,9 @@ mod arrays;
 mod calls;
 mod cards;
 mod fit;
+#[cfg(target_os = "linux")]
+mod huge_pages;
+mod pool;
 mod work;
 
 use dubio_predictions::memory::hold;
@@ -14,6 +17,10 @@ use pyo3::types::PyBytes;
 use self::arrays::{ArrayIn, arrays};
 use self::calls::Failure;
 use self::work::supervised;
+
+#[cfg(target_os = "linux")]
+#[global_allocator]
+static ALLOCATOR: huge_pages::HugePages = huge_pages::HugePages;
 
 /// A result as JSON, and numbers as bytes of f32 with their shape.
 pub(crate) type Reply<'py> = (String, Option<(Bound<'py, PyBytes>, Vec<usize>)>);

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ use dubio_progress::Progress;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
+use crate::pool;
+
 /// How often signals are looked for and progress is told.
 const TICK: Duration = Duration::from_millis(50);
 /// How long work that can stop is waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Stack of the thread that does the work: as much as a program's first thread has.
-const STACK: usize = 8 << 20;
 
 /// What the work says, until Python fetches it.
 #[derive(Default)]
@@ -55,35 +55,41 @@ impl Told {
     }
 }
 
-/// Does work without the GIL on a pool of its own, so that a process that was forked, which has none of its
-/// parent's threads, can work too. Ctrl-C raises `KeyboardInterrupt`: work that asks whether to stop is
-/// waited for, other work is left to end by itself.
+/// Does work without the GIL on a pool of threads. Ctrl-C raises `KeyboardInterrupt`: work that asks whether to
+/// stop is waited for, other work is left to end by itself, and its pool with it.
 pub(crate) fn supervised<T: Send + 'static>(
     py: Python<'_>,
     threads: usize,
     tell: &Py<PyAny>,
     work: impl FnOnce(&Arc<Told>) -> T + Send + 'static,
 ) -> PyResult<T> {
+    let pool = pool::take(py, threads).map_err(|error| {
+        PyRuntimeError::new_err(format!("cannot start {threads} threads: {error}"))
+    })?;
     let told = Arc::new(Told::default());
-    let (sender, mut receiver) = channel();
+    let (sender, receiver) = channel();
     let own = Arc::clone(&told);
-    let run = move || {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let done = pool.map_err(|error| error.to_string()).and_then(|pool| {
-            catch_unwind(AssertUnwindSafe(|| pool.install(|| work(&own)))).map_err(|p| words(&*p))
-        });
+    pool.spawn(move || {
+        let done = catch_unwind(AssertUnwindSafe(|| work(&own))).map_err(|p| words(&*p));
         drop(sender.send(done)); // nobody listens after Ctrl-C
-    };
-    let started = std::thread::Builder::new().stack_size(STACK).spawn(run);
-    started.map_err(|error| PyRuntimeError::new_err(format!("cannot start a thread: {error}")))?;
+    });
+    let done = await_result(py, receiver, &told, tell)?;
+    pool::give_back(py, pool, threads);
+    told.tell(py, tell)?;
+    done.map_err(|what| PyRuntimeError::new_err(format!("this is a bug: {what}")))
+}
+
+/// Waits for a result; tells of progress and looks for signals meanwhile.
+fn await_result<T: Send>(
+    py: Python<'_>,
+    mut receiver: Receiver<T>,
+    told: &Told,
+    tell: &Py<PyAny>,
+) -> PyResult<T> {
     loop {
         let waiting = &mut receiver; // by which it may be used without the GIL
         match py.detach(move || waiting.recv_timeout(TICK)) {
-            Ok(done) => {
-                told.tell(py, tell)?;
-                return done
-                    .map_err(|what| PyRuntimeError::new_err(format!("this is a bug: {what}")));
-            }
+            Ok(done) => return Ok(done),
             Err(RecvTimeoutError::Disconnected) => {
                 return Err(PyRuntimeError::new_err(
                     "this is a bug: the work ended without a result",
@@ -93,7 +99,7 @@ pub(crate) fn supervised<T: Send + 'static>(
                 let asked = py.check_signals().and_then(|()| told.tell(py, tell));
                 if let Err(error) = asked {
                     told.stop.store(true, Ordering::Relaxed);
-                    let (waiting, patience) = (&mut receiver, wait(&told));
+                    let (waiting, patience) = (&mut receiver, wait(told));
                     drop(py.detach(move || waiting.recv_timeout(patience)));
                     return Err(error);
                 }

@@ -1,5 +1,6 @@
 """Arrays of any kind give the same scores, and what is wrong with one is said."""
 
+import concurrent.futures
 import copy
 import multiprocessing
 import os
@@ -7,6 +8,7 @@ import pickle
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import numpy as np
@@ -132,6 +134,34 @@ def test_a_worker_process_scores_too(example, method):
     here = dubio.ece(*example)  # threads of this process are no use to a forked one
     with multiprocessing.get_context(method).Pool(2) as pool:
         assert pool.map_async(score, [example] * 3).get(60) == [here] * 3
+
+
+def test_a_child_of_a_process_that_scored_in_two_threads_scores_too(example):
+    expected = dubio.ece(*example)
+    with concurrent.futures.ThreadPoolExecutor(4) as threads:
+        assert set(threads.map(score, [example] * 8)) == {expected}
+        with multiprocessing.get_context("spawn" if os.name == "nt" else "fork").Pool(2) as pool:
+            assert pool.map_async(score, [example] * 3).get(60) == [expected] * 3
+
+
+def test_other_python_threads_run_during_a_long_command():
+    probs = np.random.default_rng(0).dirichlet(np.ones(20), 20000)
+    ticks, over = [], threading.Event()
+
+    def tick():
+        while not over.wait(0.001):
+            ticks.append(time.monotonic())
+
+    other = threading.Thread(target=tick)
+    other.start()
+    begun = time.monotonic()
+    dubio.evaluate(probs, np.zeros(20000, int), scores=["ece", "nll", "brier"], resamples=20000)
+    ended = time.monotonic()
+    over.set()
+    other.join()
+    during = sum(begun < at < ended for at in ticks)
+    # Python's thread comes back every 50 ms to look for signals; a held GIL lets another in then at most.
+    assert ended - begun > 0.2 and during > 4 * (ended - begun) / 0.05, (during, ended - begun)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")

@@ -63,6 +63,8 @@ def test_settings_reach_the_score(example):
 
 
 def test_a_card_is_a_table_a_page_and_a_frame(example):
+    pytest.importorskip("pandas")
+    pytest.importorskip("polars")
     card = dubio.evaluate(*example, resamples=20, scores=["accuracy", "nll"])
     low, high = card["accuracy"].interval
     assert low <= card["accuracy"].value <= high
@@ -164,6 +166,7 @@ def test_scikit_learn_takes_estimators_and_scorers():
 
 
 def test_a_study_runs_and_its_results_are_a_table(tmp_path):
+    pytest.importorskip("pandas")
     suite = tmp_path / "s.toml"
     suite.write_text('data = ["digits"]\nnetworks = ["mlp-5"]\n[[methods]]\nmethod = "sgd"\nepochs = 1\n')
     study = dubio.run(suite, runs=tmp_path / "runs", progress=False)

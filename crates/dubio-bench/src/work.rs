@@ -245,7 +245,9 @@ impl<'a> Sets<'a> {
                     own::unchanged(data, sha256)?;
                 }
                 let name = sets::parse(data)?;
-                Ok(name.set.load(self.folder, name.part.unwrap_or(Part::Test))?)
+                let part = name.part.unwrap_or(Part::Test);
+                let found = name.set.load(self.folder, part)?;
+                Ok(own::aligned(&self.settings.data, data, found)?)
             }
             Evaluation::Shift { shift, severity } => {
                 let found = shifts::find(shift).filter(|_| (1..=5).contains(severity));

@@ -294,6 +294,35 @@ fn an_ood_table_needs_no_target_and_its_features_are_compared_by_name() {
     assert_eq!(looked.warnings, [""; 0]);
 }
 
+#[test]
+fn an_ood_table_is_encoded_as_the_training_table_and_unknown_categories_are_zeros_if_asked() {
+    let folder = written(&[
+        ("homes.csv", HOMES),
+        ("turned.csv", "rooms,city\n7,Oslo\n9,Oslo\n"),
+        ("far.csv", "city,rooms\nRome,7\nOslo,9\nNice,8\n"),
+        ("text.csv", "city,rooms\nBern,many\nOslo,few\n"),
+        ("wide.csv", "city,rooms,floor\nBern,1,2\nOslo,3,4\n"),
+    ]);
+    let trained = name(folder.path(), "homes.csv:target=price");
+    let other = |file: &str| name(folder.path(), &format!("{file}:target=none"));
+    let aligned = |file: &str| own::aligned(&trained, file, load_part(file));
+    // Columns of the training table: city=Bern, city=Oslo, rooms.
+    let turned = aligned(&other("turned.csv")).expect("the same columns");
+    assert_eq!(features(&turned), (3, &[0.0, 1.0, 7.0, 0.0, 1.0, 9.0][..]));
+    let wrong = aligned(&other("far.csv")).expect_err("unknown").to_string();
+    assert!(wrong.contains("column `city` has `Nice`, `Rome`"), "{wrong}");
+    assert!(wrong.contains("unknown=ignore"), "{wrong}");
+    let far = aligned(&format!("{},unknown=ignore", other("far.csv"))).expect("ignored");
+    assert_eq!(features(&far), (3, &[0.0, 0.0, 7.0, 0.0, 1.0, 9.0, 0.0, 0.0, 8.0][..]));
+    for (file, words) in [
+        ("text.csv", "feature `rooms` has categories, where"),
+        ("wide.csv", "feature `floor`, which"),
+    ] {
+        let wrong = aligned(&format!("{},unknown=ignore", other(file))).expect_err(words);
+        assert!(wrong.to_string().contains(words), "{wrong}");
+    }
+}
+
 /// As an OOD set is read: all of it, unless `part` says otherwise.
 fn load_part(name: &str) -> Dataset {
     let parsed = sets::parse(name).unwrap_or_else(|e| panic!("{e}"));

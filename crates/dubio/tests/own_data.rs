@@ -98,3 +98,32 @@ fn an_unlabelled_ood_set_is_predicted_detected_and_reported() {
     assert!(wrong.status.code() == Some(2), "{words}");
     assert!(words.contains("by its targets, and it has none; name its target"), "{words}");
 }
+
+#[test]
+fn an_ood_table_with_other_categories_is_predicted_when_unknown_ones_are_to_be_ignored() {
+    let folder = folder();
+    let folder = folder.path();
+    fs::write(folder.join("far.csv"), "site,z,x\ns9,1,500\ns1,2,501\ns9,0,502\n").expect("written");
+    let data = "mine.csv:target=level,test=0.5";
+    let suite = |far: &str| {
+        let method = "[[methods]]\nmethod = \"sgd\"\nepochs = 1\nbatch = 4\n";
+        let ood = format!("[evaluate]\nood = [\"{far}\"]\n");
+        let text = format!("data = [\"{data}\"]\nnetworks = [\"mlp-5\"]\n{method}{ood}");
+        fs::write(folder.join("s.toml"), text).expect("written");
+        dubio(folder, &["run", "s.toml", "--runs", "runs"])
+    };
+    let wrong = suite("far.csv:target=none");
+    let words = String::from_utf8_lossy(&wrong.stderr).into_owned();
+    assert!(
+        words.contains("column `site` has `s9`") && words.contains("unknown=ignore"),
+        "{words}"
+    );
+    let right = suite("far.csv:target=none,unknown=ignore");
+    assert!(right.status.success(), "{}", String::from_utf8_lossy(&right.stderr));
+    assert!(done(folder, &["score", "runs"]).contains("ood.far.auroc.total"));
+    let words = ["train", "sgd", "--data", data, "--network", "mlp-5", "--set", "epochs=1", "-o"];
+    let also =
+        ["in.npz", "--set", "batch=4", "--also", "far.csv:target=none,unknown=ignore=far.npz"];
+    done(folder, &[&words[..], &also[..]].concat());
+    assert!(done(folder, &["evaluate", "in.npz", "--ood", "far=far.npz"]).contains("ood.far"));
+}

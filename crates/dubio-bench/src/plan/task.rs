@@ -59,8 +59,8 @@ fn evaluations(evaluate: &Evaluate, train: &Dataset, data: &str) -> Result<Vec<E
             return Err(Error::Unfit(format!("{data}: {what}; leave them out of [evaluate]")));
         }
         for name in &evaluate.ood {
-            own::same_features(data, name)?;
-            if sets::parse(name)?.set.inputs != sets::InputKind::Features(width) {
+            let compared = own::same_features(data, name)?;
+            if !compared && sets::parse(name)?.set.inputs != sets::InputKind::Features(width) {
                 let what =
                     format!("{data}: `{name}` does not have the {width} features of this data set");
                 return Err(Error::Unfit(format!("{what}; leave it out of [evaluate]")));

@@ -26,8 +26,8 @@ pub(super) fn to_predict(
     }
     let scaling = Scaling::measured(train);
     let each = sets.into_iter().map(|(name, part, output)| {
-        let data = load(args, name, part)?;
-        own::same_features(halves.name.set.name, name.set.name)?;
+        let (trained, asked) = (halves.name.set.name, name.set.name);
+        let data = own::aligned(trained, asked, load(args, name, part)?)?;
         scaling.check(&data).with_context(|| name.set.name)?;
         match output.extension().and_then(|e| e.to_str()) {
             None => {}

@@ -5,6 +5,7 @@
 //! the label of each; arrays are `.npz`, `.safetensors` or a folder of `.npy`. Every stage that takes the
 //! name of a data set takes these too: [`card`] makes a [`Set`] of one.
 
+mod align;
 mod arrays;
 mod columns;
 mod files;
@@ -22,6 +23,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+pub use self::align::{aligned, same_features};
 use self::files::Fingerprint;
 pub use self::options::{OPTIONS, Own};
 use self::split::{Side, Split};
@@ -210,28 +212,4 @@ pub fn facts(name: &str) -> Result<Vec<(&'static str, String)>, Error> {
         facts.push(("missing", format!("{how}: {cells} values, {} rows dropped", seen.dropped)));
     }
     Ok(facts)
-}
-
-/// That two tables of a user have the same features in the same order, so that a network trained on one
-/// may predict the other.
-pub fn same_features(train: &str, other: &str) -> Result<(), Error> {
-    if !is_own(train) || !is_own(other) {
-        return Ok(());
-    }
-    let (a, b) = (card(&Own::parse(train)?)?, card(&Own::parse(other)?)?);
-    let (a, b) = (&a.seen.features, &b.seen.features);
-    if a.is_empty() || b.is_empty() {
-        return Ok(()); // arrays have no names
-    }
-    let Some(index) = (0..a.len().max(b.len())).find(|&index| a.get(index) != b.get(index)) else {
-        return Ok(());
-    };
-    let what = match (a.get(index), b.get(index)) {
-        (Some(a), Some(b)) => format!("feature `{b}`, where {train} has `{a}`"),
-        (Some(a), None) => format!("no feature `{a}`, which {train} has"),
-        (None, b) => format!("feature `{}`, which {train} lacks", b.map_or("", |name| name)),
-    };
-    let advice = "give both files the same columns and categories, in the same order; give target=none where \
-                  an OOD table has no target column";
-    Err(Error::new(other, what, advice))
 }

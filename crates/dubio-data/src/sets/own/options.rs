@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::sets::Part;
 
 /// Every option: name, what it does.
-pub const OPTIONS: [(&str, &str); 17] = [
+pub const OPTIONS: [(&str, &str); 18] = [
     (
         "target",
         "column, name or number from 0; default target, label, y, class or last; none: no labels",
@@ -25,6 +25,10 @@ pub const OPTIONS: [(&str, &str); 17] = [
     (
         "missing",
         "refuse (default), drop the row, or fill in the mean or median of the training set",
+    ),
+    (
+        "unknown",
+        "categories of an OOD table that the training table lacks: refuse (default), or ignore: all zeros",
     ),
     ("group", "column of groups, to score each on its own"),
     ("split", "column that says train or test for every row"),
@@ -95,6 +99,7 @@ impl Own {
             "task" => allowed(&["classification", "regression"])?,
             "header" => allowed(&["yes", "no"])?,
             "missing" => allowed(&["refuse", "drop", "mean", "median"])?,
+            "unknown" => allowed(&["refuse", "ignore"])?,
             "part" => allowed(&["all", "train", "test"])?,
             "fit" => allowed(&["resize", "crop"])?,
             "channels" => allowed(&["grey", "colour"])?,
