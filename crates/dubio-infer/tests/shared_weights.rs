@@ -3,10 +3,12 @@
 mod support;
 
 use dubio_data::dataset::{Answers, Dataset, Inputs};
-use dubio_infer::fit::Options;
+use dubio_infer::fit::{self, Options};
 use dubio_infer::fitted::Fitted;
 use dubio_infer::methods::masksembles::masks;
 use dubio_infer::predict::TestTime;
+use dubio_infer::problem::{Problem, Start};
+use dubio_infer::target::Target as _;
 use dubio_infer::training::Training;
 use dubio_nn::Double;
 use dubio_nn::cpu::Flat;
@@ -71,7 +73,14 @@ fn without_factors_of_their_own_members_are_plain_descent() {
 #[test]
 fn a_step_of_batch_ensemble_descends_by_weights_and_both_factors() {
     let (start, lr) = ([1.0, -0.5], 0.1);
-    let settings = json!({"samples": 1, "epochs": 1, "lr": lr, "momentum": 0, "signs": 0,
+    // Of a member of two that are alike, the mean over members feels half of what its factors do.
+    for members in [1, 2] {
+        step_from_ones(start, lr, members);
+    }
+}
+
+fn step_from_ones(start: [f64; 2], lr: f64, members: usize) {
+    let settings = json!({"samples": members, "epochs": 1, "lr": lr, "momentum": 0, "signs": 0,
         "factor_lr": 0.5, "schedule": "constant"});
     let mut target = LinearRegression { start, ..LinearRegression::new(20, 0.0) };
     let found = places(&run(&method("batch-ensemble", settings), &mut target, 1))[0];
@@ -86,7 +95,7 @@ fn a_step_of_batch_ensemble_descends_by_weights_and_both_factors() {
             loss(moved)
         };
         let slope = (at(1e-5) - at(-1e-5)) / 2e-5;
-        there[i] -= if i < 2 { lr } else { 0.5 * lr } * slope;
+        there[i] -= if i < 2 { lr } else { 0.5 * lr / members as f64 } * slope;
     }
     let [w0, w1, r0, r1, s] = there;
     close(found[0], w0 * r0 * s, 1e-8, "first");
@@ -261,6 +270,41 @@ fn members_of_masksembles_are_one_network_with_hidden_units_left_out() {
         if matrix.reads == Reads::Hidden {
             assert!(left_out[0] != left_out[1] && left_out[1] != left_out[2], "masks of their own");
         }
+    }
+}
+
+/// One step of plain descent on the mean loss `J(W)` of the masked networks, with `J`'s slopes by differences.
+#[test]
+fn a_step_of_masksembles_descends_on_the_mean_loss_of_the_members() {
+    let (lr, stream) = (0.5, Stream::root(3));
+    let settings = json!({"samples": 3, "epochs": 1, "lr": lr, "momentum": 0, "batch": 60,
+        "schedule": "constant"});
+    let network = network("masksembles", settings.clone(), "mlp-7");
+    let training = Training::new(&Double::default(), &digits(60), &[]).expect("digits");
+    let (task, engine) = (task(&training, 0.0), Double::default());
+    let problem = Problem::new(&engine, &network, &task, 60, None, Start::Fresh, &stream);
+    let mut problem = problem.expect("a problem");
+    let start = problem.start(0).theta.0;
+    let rule = recipe("masksembles", settings).method.rule(&problem.start(0).theta);
+    let fit = fit::fit(rule, &mut problem, &stream, 0, &Options::default());
+    let members: Vec<Vec<f64>> = fit.expect("fits").points.into_iter().map(|p| p.theta.0).collect();
+    let mut mean = |weights: &[f64]| {
+        let masked = |member: &Vec<f64>| {
+            let pairs = weights.iter().zip(member);
+            Flat(pairs.map(|(w, kept)| if *kept == 0.0 { 0.0 } else { *w }).collect())
+        };
+        members.iter().map(|member| problem.whole_loss(&masked(member))).sum::<f64>() / 3.0
+    };
+    let last = network.matrices()[1].range.clone();
+    for index in last.clone().chain((0..last.start).step_by(37)) {
+        let after = members.iter().map(|member| member[index]).find(|w| *w != 0.0);
+        let mut at = |h: f64| {
+            let mut moved = start.clone();
+            moved[index] += h;
+            mean(&moved)
+        };
+        let slope = (at(1e-5) - at(-1e-5)) / 2e-5;
+        close(after.expect("in a mask"), start[index] - lr * slope, 1e-8, "weight");
     }
 }
 
