@@ -10,6 +10,7 @@ use dubio_random::stream::Stream;
 
 use crate::curvature::{Curvature, LayerGradients};
 use crate::hidden::HiddenLayer;
+use crate::likelihood::Likelihood;
 use crate::prior::Prior;
 use crate::target::{BatchName, Target};
 
@@ -86,6 +87,9 @@ impl<T: Target> Target for Subnetwork<'_, T> {
             ..slice
         });
         moved.collect()
+    }
+    fn likelihood(&self) -> Option<Arc<dyn Likelihood>> {
+        self.whole.likelihood()
     }
     fn hidden_layers(&self) -> Vec<HiddenLayer> {
         let all = self.whole.hidden_layers().into_iter();

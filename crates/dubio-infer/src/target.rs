@@ -8,6 +8,7 @@ use dubio_random::stream::Stream;
 
 use crate::curvature::{Curvature, LayerGradients};
 use crate::hidden::HiddenLayer;
+use crate::likelihood::Likelihood;
 use crate::prior::Prior;
 
 /// A mini-batch by name. The same name always gives the same examples, changes and noise.
@@ -38,6 +39,10 @@ pub trait Target {
     fn start(&self, index: usize) -> Point<Self::Vector>;
     /// The parameters' stretches of the vector, in their order.
     fn slices(&self) -> Vec<Slice>;
+    /// What its outputs stand for; `None` where there is no network.
+    fn likelihood(&self) -> Option<Arc<dyn Likelihood>> {
+        None
+    }
     /// The weights of its linear and convolutional layers but the last, as they lie in the vector; none where there is
     /// no network.
     fn hidden_layers(&self) -> Vec<HiddenLayer> {
