@@ -5,6 +5,7 @@ pub mod flow;
 mod gaussian;
 pub mod pinball;
 mod residual;
+mod taught;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use dubio_random::stream::Stream;
 
 pub use self::categorical::Categorical;
 pub use self::gaussian::{FixedNoise, Gaussian, SharedNoise};
+pub use self::taught::Taught;
 use crate::error::Error;
 use crate::noise::Noise;
 use crate::scaling::Scaling;
@@ -80,6 +82,10 @@ pub trait Likelihood: Loss {
     }
     /// Its curvature at the outputs; `None` for a likelihood that comes with a method which needs none.
     fn curved(&self) -> Option<&dyn Curved> {
+        None
+    }
+    /// What a network can learn from what another predicts; `None` where outputs do not say the whole of a prediction.
+    fn taught(&self) -> Option<&dyn Taught> {
         None
     }
     /// The arrays of a predictions file that hold such values.

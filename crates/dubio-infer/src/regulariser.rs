@@ -10,7 +10,7 @@ use dubio_nn::shape::Shape;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::likelihood::{Array, Curved, Likelihood};
+use crate::likelihood::{Array, Curved, Likelihood, Taught};
 use crate::scaling::Scaling;
 
 /// A term and its weight, written `uce:10`. Of an example, `p` is the softmax, `H(p)` its entropy, `c` the largest
@@ -267,6 +267,9 @@ impl Likelihood for Regularised {
     }
     fn curved(&self) -> Option<&dyn Curved> {
         self.likelihood.curved()
+    }
+    fn taught(&self) -> Option<&dyn Taught> {
+        self.likelihood.taught()
     }
     fn predictions(&self, outputs: Vec<f32>, scaling: &Scaling) -> Vec<f32> {
         self.likelihood.predictions(outputs, scaling)

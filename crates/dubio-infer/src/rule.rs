@@ -8,6 +8,7 @@ use dubio_random::stream::Stream;
 
 use crate::error::Error;
 use crate::hidden::HiddenLayer;
+use crate::likelihood::Likelihood;
 use crate::memory::Memory;
 use crate::prior::Prior;
 use crate::target::{BatchName, Target};
@@ -166,6 +167,11 @@ impl<'a, V: Vector> MiniBatch<'a, V> {
     /// The prior.
     pub fn prior(&self) -> &dyn Prior<V> {
         &*self.prior
+    }
+
+    /// What the outputs stand for; `None` where there is no network.
+    pub fn likelihood(&self) -> Option<Arc<dyn Likelihood>> {
+        self.target.likelihood()
     }
 
     /// The weights of the hidden layers that move, as they lie in the vector.

@@ -11,6 +11,7 @@ use dubio_random::stream::Stream;
 
 use crate::curvature::{Curvature, LayerGradients};
 use crate::hidden::HiddenLayer;
+use crate::likelihood::Likelihood;
 use crate::prior::Prior;
 use crate::target::{BatchName, Target};
 
@@ -93,6 +94,9 @@ impl<T: Target> Target for Subnetwork<'_, T> {
         let inside = |matrix: &Matrix| start <= matrix.range.start && matrix.range.end <= end;
         let whole = self.whole.matrices().into_iter().filter(inside);
         whole.map(|matrix| matrix.after(start)).collect()
+    }
+    fn likelihood(&self) -> Option<Arc<dyn Likelihood>> {
+        self.whole.likelihood()
     }
     fn hidden_layers(&self) -> Vec<HiddenLayer> {
         let all = self.whole.hidden_layers().into_iter();

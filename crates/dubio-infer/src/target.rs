@@ -9,6 +9,7 @@ use dubio_random::stream::Stream;
 
 use crate::curvature::{Curvature, LayerGradients};
 use crate::hidden::HiddenLayer;
+use crate::likelihood::Likelihood;
 use crate::prior::Prior;
 
 /// A mini-batch by name. The same name always gives the same examples, changes and noise.
@@ -42,6 +43,10 @@ pub trait Target {
     /// The weights of layers as matrices in the vector, in their order; none where there is no network.
     fn matrices(&self) -> Vec<Matrix> {
         Vec::new()
+    }
+    /// What its outputs stand for; `None` where there is no network.
+    fn likelihood(&self) -> Option<Arc<dyn Likelihood>> {
+        None
     }
     /// The weights of its linear and convolutional layers but the last, as they lie in the vector; none where there is
     /// no network.

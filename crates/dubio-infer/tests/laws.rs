@@ -334,6 +334,7 @@ const IMPOSSIBLE: &[(&str, &[&str])] = &[
     ("structure", &["\"kron\""]),
     ("prior_precision", &["0", "1e300", "\"best\""]),
     ("predict", &["\"glm\""]),
+    ("student_lr", &["0"]),
     ("features", &["0", "20000"]),
     ("length_scale", &["0"]),
     ("directions", &["\"random\""]),

@@ -7,7 +7,7 @@ use dubio_nn::loss::{Kernel, Loss, Truth, log_sum, mean_loss};
 use dubio_random::stream::Stream;
 use dubio_random::uniform::uniform;
 
-use super::{Array, Curved, Likelihood, Link};
+use super::{Array, Curved, Likelihood, Link, Taught};
 
 /// Classes with the probabilities `softmax(outputs)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,9 @@ impl Loss for Categorical {
 
 impl Likelihood for Categorical {
     fn curved(&self) -> Option<&dyn Curved> {
+        Some(self)
+    }
+    fn taught(&self) -> Option<&dyn Taught> {
         Some(self)
     }
     fn arrays<'a>(&self, values: &'a [f32], shape: [usize; 3]) -> Vec<Array<'a>> {
@@ -85,6 +88,29 @@ impl Curved for Categorical {
             return (0..self.classes).map(log_p).collect();
         }
         outputs.iter().enumerate().map(|(c, f)| k(at(c, c)) * f).collect()
+    }
+}
+
+impl Taught for Categorical {
+    fn cross_entropy(&self, teacher: &[f64], student: &[f64], gradient: &mut [f64]) -> f64 {
+        let n = (teacher.len() / self.classes) as f64;
+        let rows = teacher.chunks(self.classes).zip(student.chunks(self.classes));
+        let mut sum = 0.0;
+        for ((teacher, student), gradient) in rows.zip(gradient.chunks_mut(self.classes)) {
+            let (p, log_sum) = (softmax(teacher), log_sum(student));
+            for ((p, f), g) in p.iter().zip(student).zip(gradient) {
+                sum -= p * (f - log_sum);
+                *g = ((f - log_sum).exp() - p) / n;
+            }
+        }
+        sum / n
+    }
+    fn entropies(&self, outputs: &[f64]) -> Vec<f64> {
+        let of = |row: &[f64]| {
+            let log_sum = log_sum(row);
+            row.iter().map(|f| (log_sum - f) * (f - log_sum).exp()).sum()
+        };
+        outputs.chunks(self.classes).map(of).collect()
     }
 }
 

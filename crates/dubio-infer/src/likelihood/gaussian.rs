@@ -10,7 +10,7 @@ use dubio_nn::shape::Shape;
 use dubio_random::normal::normals;
 use dubio_random::stream::Stream;
 
-use super::{Array, Curved, Likelihood, Link, NOISE, shared_noise};
+use super::{Array, Curved, Likelihood, Link, NOISE, Taught, shared_noise};
 use crate::scaling::Scaling;
 
 /// Targets `Normal(m, s^2)`, with outputs `m` and `log s`.
@@ -31,6 +31,9 @@ impl Loss for Gaussian {
 
 impl Likelihood for Gaussian {
     fn curved(&self) -> Option<&dyn Curved> {
+        Some(self)
+    }
+    fn taught(&self) -> Option<&dyn Taught> {
         Some(self)
     }
     fn is_steep(&self) -> bool {
@@ -73,6 +76,30 @@ impl Curved for Gaussian {
     }
 }
 
+impl Taught for Gaussian {
+    /// `log s + log(2 pi) / 2 + (s_t^2 + (m_t - m)^2) / (2 s^2)` with the teacher's `m_t` and `s_t`.
+    fn cross_entropy(&self, teacher: &[f64], student: &[f64], gradient: &mut [f64]) -> f64 {
+        let n = (teacher.len() / 2) as f64;
+        let rows = teacher.chunks(2).zip(student.chunks(2)).zip(gradient.chunks_mut(2));
+        let mut sum = 0.0;
+        for ((teacher, student), gradient) in rows {
+            let log_s = log_std(student[1]);
+            let (miss, precision) = (student[0] - teacher[0], (-2.0 * log_s).exp());
+            let squares = (2.0 * log_std(teacher[1])).exp() + miss * miss;
+            sum += log_s + 0.5 * TAU.ln() + 0.5 * squares * precision;
+            gradient[0] = miss * precision / n;
+            // Beyond the bounds the output changes nothing.
+            let moves = log_s == student[1];
+            gradient[1] = if moves { (1.0 - squares * precision) / n } else { 0.0 };
+        }
+        sum / n
+    }
+    fn entropies(&self, outputs: &[f64]) -> Vec<f64> {
+        let constant = 0.5 * (TAU.ln() + 1.0);
+        outputs.chunks(2).map(|row| log_std(row[1]) + constant).collect()
+    }
+}
+
 /// [`Gaussian`] with one `log s` for all examples, a parameter behind the network's only output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharedNoise;
@@ -92,6 +119,9 @@ impl Loss for SharedNoise {
 impl Likelihood for SharedNoise {
     fn curved(&self) -> Option<&dyn Curved> {
         Some(self)
+    }
+    fn taught(&self) -> Option<&dyn Taught> {
+        Some(&Gaussian)
     }
     fn is_steep(&self) -> bool {
         true

@@ -7,6 +7,7 @@ pub mod conditional_gaussian;
 pub mod csghmc;
 pub mod csgld;
 pub mod deep_ensemble;
+pub mod distill;
 mod drawn;
 mod dual_averages;
 mod elliptical_slice;
@@ -113,6 +114,10 @@ pub trait Settings: Clone + Default + Serialize + DeserializeOwned {
     fn is_for_regression(&self) -> bool {
         false
     }
+    /// Whether its network learns what others predict.
+    fn is_taught(&self) -> bool {
+        false
+    }
     /// A likelihood of its own, in the place of the one that goes with the data.
     fn likelihood(&self) -> Option<Arc<dyn Likelihood>> {
         None
@@ -189,6 +194,11 @@ macro_rules! methods {
             /// Whether it is for regression alone.
             pub fn is_for_regression(&self) -> bool {
                 match self { $(Self::$variant(settings) => settings.is_for_regression()),+ }
+            }
+
+            /// Whether its network learns what others predict.
+            pub fn is_taught(&self) -> bool {
+                match self { $(Self::$variant(settings) => settings.is_taught()),+ }
             }
 
             /// A likelihood of its own, in the place of the one that goes with the data.
@@ -307,6 +317,7 @@ methods! {
     Ivon in ivon,
     Laplace in laplace,
     Sngp in sngp,
+    Distill in distill,
     BayesianRidge in bayesian_ridge,
     ConditionalGaussian in conditional_gaussian,
     ConditionalFlow in conditional_flow,

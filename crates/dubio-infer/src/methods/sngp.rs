@@ -87,9 +87,9 @@ impl Sngp {
 
 /// The stretch of the last layer among those that move.
 fn last(network: &Network, moving: &Range<usize>) -> Range<usize> {
-    let all = network.nodes().iter().filter_map(Weights::of).map(|weights| weights.parameters);
+    let mut all = network.nodes().iter().filter_map(Weights::of).map(|weights| weights.parameters);
     let inside = |own: &Range<usize>| moving.start <= own.start && own.end <= moving.end;
-    all.filter(inside).last().unwrap_or(moving.end..moving.end)
+    all.rfind(inside).unwrap_or(moving.end..moving.end)
 }
 
 impl Settings for Sngp {

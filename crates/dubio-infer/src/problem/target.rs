@@ -90,6 +90,10 @@ impl<E: Engine> Target for Problem<E> {
         self.model.network().matrices()
     }
 
+    fn likelihood(&self) -> Option<Arc<dyn Likelihood>> {
+        Some(Arc::clone(&self.likelihood))
+    }
+
     fn hidden_layers(&self) -> Vec<HiddenLayer> {
         HiddenLayer::all(self.model.network())
     }

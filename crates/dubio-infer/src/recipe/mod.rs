@@ -242,6 +242,13 @@ impl Recipe {
             return Err(Error::Unsuited(what));
         }
         self.has_one_likelihood()?;
+        if self.method.is_taught() && self.likelihood(&data.answers)?.taught().is_none() {
+            let name = self.method.card().name;
+            let what = format!(
+                "{name} predicts the spread of its teachers, for which a network with a known noise has no output; leave `noise` out"
+            );
+            return Err(Error::Unsuited(what));
+        }
         self.fits(data.len())?;
         warm_up.as_ref().map_or(Ok(()), |WarmUp(first)| first.learns(data))
     }
@@ -306,7 +313,8 @@ mod tests {
 
     #[test]
     fn samplers_have_a_standard_normal_prior_by_default_and_descent_has_weight_decay() {
-        let samplers = ["sgld", "sghmc", "csgld", "csghmc", "hmc", "nuts", "svgd", "vi", "ivon"];
+        let samplers =
+            ["sgld", "sghmc", "csgld", "csghmc", "hmc", "nuts", "svgd", "vi", "ivon", "distill"];
         for card in methods::CARDS {
             let recipe = Recipe::named(card.name).unwrap();
             let [few, many] = [100, 60_000].map(|n| recipe.prior_precision(n));

@@ -513,6 +513,7 @@ pub fn quick_methods() -> Vec<(Method, usize)> {
             json!({"epochs": 5, "lr": 0.05, "features": 8, "linear_bound": 0.4, "predict": "mc", "samples": 4}),
             4,
         ),
+        ("distill", json!({"burn_in": 2, "epochs": 3}), 1),
         ("bayesian-ridge", json!({}), 1),
         ("conditional-gaussian", json!({"epochs": 5}), 1),
         ("conditional-flow", json!({"epochs": 5, "hidden": 4, "draws": 3}), 1),
