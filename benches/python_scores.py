@@ -2,7 +2,8 @@
 
     python benches/python_scores.py [--reps 5] [--small]
 
-needs dubio, torch, torchmetrics, netcal, scikit-learn, uncertainty-toolbox and mapie. The input is an ensemble,
+compares with torchmetrics, netcal, scikit-learn, uncertainty-toolbox and mapie, where they are installed; those that are not
+are named. The input is an ensemble,
 [10, 50000, 100] float32 logits, and 50,000 Gaussians. Other packages do not average members, so each score of
 classification gets the averaged probabilities, [50000, 100] float64, on both sides. Every pair of values is compared
 before it is timed: a fast wrong number is no result. --small uses 2000 examples, to try the script.
@@ -20,8 +21,6 @@ from typing import Any, Callable, List, NamedTuple
 import numpy as np
 
 import dubio
-
-PACKAGES = ["dubio", "numpy", "torch", "torchmetrics", "netcal", "scikit-learn", "uncertainty-toolbox", "mapie"]
 
 
 class Row(NamedTuple):
@@ -59,55 +58,114 @@ class Input:
         return total / total.sum(axis=1, keepdims=True)
 
 
-def classification(given: Input) -> List[Row]:
-    """Rows of scikit-learn, torchmetrics and netcal."""
-    import netcal.metrics
+def of_scikit_learn(given: Input) -> List[Row]:
+    """Rows of scikit-learn."""
     import sklearn.metrics as sk
+
+    probs, labels = given.probs, given.labels
+    classes = np.arange(probs.shape[1])
+
+    def best() -> Any:
+        return probs.argmax(axis=1)
+
+    def detected() -> float:
+        return sk.roc_auc_score((best() != labels).astype(int), 1 - probs.max(axis=1))
+
+    who = "scikit-learn"
+    return [
+        Row("accuracy", who, lambda: dubio.accuracy(probs, labels), lambda: sk.accuracy_score(labels, best())),
+        Row("macro_f1", who, lambda: dubio.macro_f1(probs, labels), lambda: sk.f1_score(labels, best(), average="macro")),
+        Row("nll", who, lambda: dubio.nll(probs, labels), lambda: sk.log_loss(labels, probs, labels=classes)),
+        Row("brier", who, lambda: dubio.brier(probs, labels), lambda: sk.brier_score_loss(labels, probs, scale_by_half=False, labels=classes)),
+        Row("misclassification.auroc.confidence", who, lambda: dubio.misclassification_auroc_confidence(probs, labels), detected),
+    ]
+
+
+def of_torchmetrics(given: Input) -> List[Row]:
+    """Rows of torchmetrics, which computes in single precision."""
     import torch
     import torchmetrics.functional.classification as tm
 
     probs, labels = given.probs, given.labels
     tensor, truth = torch.from_numpy(probs), torch.from_numpy(labels)
     classes = probs.shape[1]
-    wrong = lambda: (probs.argmax(axis=1) != labels).astype(int)
 
-    def torch_ece(norm: str) -> float:
+    def accuracy() -> float:
+        return float(tm.multiclass_accuracy(tensor, truth, num_classes=classes, average="micro"))
+
+    def calibration(norm: str) -> float:
         return float(tm.multiclass_calibration_error(tensor, truth, num_classes=classes, n_bins=15, norm=norm))
 
-    edges = {"torchmetrics": "torchmetrics", "netcal": "left-closed"}
+    who = "torchmetrics"
     return [
-        Row("accuracy", "scikit-learn", lambda: dubio.accuracy(probs, labels), lambda: sk.accuracy_score(labels, probs.argmax(axis=1))),
-        Row("accuracy", "torchmetrics", lambda: dubio.accuracy(probs, labels), lambda: float(tm.multiclass_accuracy(tensor, truth, num_classes=classes, average="micro")), 1e-6),
-        Row("macro_f1", "scikit-learn", lambda: dubio.macro_f1(probs, labels), lambda: sk.f1_score(labels, probs.argmax(axis=1), average="macro")),
-        Row("nll", "scikit-learn", lambda: dubio.nll(probs, labels), lambda: sk.log_loss(labels, probs)),
-        Row("brier", "scikit-learn", lambda: dubio.brier(probs, labels), lambda: sk.brier_score_loss(labels, probs, scale_by_half=False, labels=np.arange(classes))),
-        Row("ece", "torchmetrics", lambda: dubio.ece(probs, labels, edges=edges["torchmetrics"]), lambda: torch_ece("l1"), 1e-5),
-        Row("ece", "netcal", lambda: dubio.ece(probs, labels, edges=edges["netcal"]), lambda: netcal.metrics.ECE(15).measure(probs, labels)),
-        Row("mce", "torchmetrics", lambda: dubio.mce(probs, labels, edges=edges["torchmetrics"]), lambda: torch_ece("max"), 1e-4),
-        Row("misclassification.auroc.confidence", "scikit-learn", lambda: dubio.misclassification_auroc_confidence(probs, labels), lambda: sk.roc_auc_score(wrong(), 1 - probs.max(axis=1))),
+        Row("accuracy", who, lambda: dubio.accuracy(probs, labels), accuracy, 1e-6),
+        Row("ece", who, lambda: dubio.ece(probs, labels, edges=who), lambda: calibration("l1"), 1e-5),
+        Row("mce", who, lambda: dubio.mce(probs, labels, edges=who), lambda: calibration("max"), 1e-4),
     ]
 
 
-def regression(given: Input) -> List[Row]:
-    """Rows of uncertainty-toolbox and MAPIE."""
-    import mapie.metrics.regression as mapie
+def of_netcal(given: Input) -> List[Row]:
+    """Rows of netcal."""
+    import netcal.metrics
+
+    probs, labels = given.probs, given.labels
+    theirs = lambda: netcal.metrics.ECE(15).measure(probs, labels)
+    return [Row("ece", "netcal", lambda: dubio.ece(probs, labels, edges="left-closed"), theirs)]
+
+
+def of_uncertainty_toolbox(given: Input) -> List[Row]:
+    """Rows of uncertainty-toolbox."""
     import uncertainty_toolbox.metrics_calibration as calibration
     import uncertainty_toolbox.metrics_scoring_rule as rules
 
     arrays = given.mean, given.std, given.targets
-    r = dubio.regression
+    r, who = dubio.regression, "uncertainty-toolbox"
+    return [
+        Row("nll", who, lambda: r.nll(*arrays), lambda: rules.nll_gaussian(*arrays)),
+        Row("crps", who, lambda: r.crps(*arrays), lambda: rules.crps_gaussian(*arrays)),
+        Row("qce", who, lambda: r.qce(*arrays), lambda: calibration.mean_absolute_calibration_error(*arrays, num_bins=10)),
+    ]
+
+
+def of_mapie(given: Input) -> List[Row]:
+    """Rows of MAPIE."""
+    import mapie.metrics.regression as mapie
 
     def covered() -> float:
         half = 1.959963984540054 * given.std
         intervals = np.stack([given.mean - half, given.mean + half], axis=1)[:, :, None]
         return float(np.ravel(mapie.regression_coverage_score(given.targets, intervals))[0])
 
-    return [
-        Row("nll", "uncertainty-toolbox", lambda: r.nll(*arrays), lambda: rules.nll_gaussian(*arrays)),
-        Row("crps", "uncertainty-toolbox", lambda: r.crps(*arrays), lambda: rules.crps_gaussian(*arrays)),
-        Row("qce", "uncertainty-toolbox", lambda: r.qce(*arrays), lambda: calibration.mean_absolute_calibration_error(*arrays, num_bins=10)),
-        Row("picp", "MAPIE", lambda: r.picp(*arrays), covered),
-    ]
+    return [Row("picp", "MAPIE", lambda: dubio.regression.picp(given.mean, given.std, given.targets), covered)]
+
+
+PACKAGES = {
+    "scikit-learn": of_scikit_learn,
+    "torchmetrics": of_torchmetrics,
+    "netcal": of_netcal,
+    "uncertainty-toolbox": of_uncertainty_toolbox,
+    "mapie": of_mapie,
+}
+
+
+def rows(given: Input) -> List[Row]:
+    """Rows of every package that is installed."""
+    found, missing = [], []
+    for package, of in PACKAGES.items():
+        try:
+            found += of(given)
+        except ImportError as error:
+            missing.append(f"{package} ({error})")
+    if missing:
+        print("Not installed: " + ", ".join(missing))
+    return found
+
+
+def versions() -> str:
+    """What is installed of the packages."""
+    names = ["dubio", "numpy", "torch", *PACKAGES]
+    found = {d.metadata["Name"].lower(): d.version for d in importlib.metadata.distributions()}
+    return ", ".join(f"{name} {found[name]}" for name in names if name in found)
 
 
 def timed(work: Callable[[], Any], reps: int) -> "tuple[float, float]":
@@ -129,10 +187,11 @@ def main() -> None:
     parser.add_argument("--small", action="store_true")
     args = parser.parse_args()
     given = Input(2000 if args.small else 50_000)
-    print(", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES))
+    print(versions())
+    compared = rows(given)
     print("\n| score | package | dubio, wall / processor s | package, wall / processor s | ratio, wall |")
     print("| --- | --- | ---: | ---: | ---: |")
-    for row in classification(given) + regression(given):
+    for row in compared:
         ours, theirs = row.ours(), float(row.theirs())
         assert abs(ours - theirs) <= row.tolerance * max(1, abs(theirs)), (row.score, row.other, ours, theirs)
         a, b = timed(row.ours, args.reps), timed(row.theirs, args.reps)

@@ -182,6 +182,12 @@ fn check_all(args: &CheckArgs, root: &Path) -> Result<Outcome> {
             continue;
         }
         let set = sets::find(name)?;
+        if !args.json && Path::new(name).is_dir() {
+            writeln!(
+                out,
+                "{name} is a known data set; write ./{name} for the folder that is here"
+            )?;
+        }
         let files = check(set, root);
         let good = files.iter().filter(|(_, status)| status.is_good()).count();
         whole &= good == files.len();

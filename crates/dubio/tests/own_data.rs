@@ -64,6 +64,14 @@ fn a_look_comes_as_text_and_as_json() {
 }
 
 #[test]
+fn a_folder_with_the_name_of_a_known_set_is_pointed_out() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("digits")).expect("a folder");
+    let text = done(folder.path(), &["data", "check", "digits"]);
+    assert!(text.contains("write ./digits for the folder that is here"), "{text}");
+}
+
+#[test]
 fn an_unlabelled_ood_set_is_predicted_detected_and_reported() {
     let folder = folder();
     let folder = folder.path();

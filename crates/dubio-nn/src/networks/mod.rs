@@ -96,8 +96,11 @@ fn at_least(input: Shape, side: usize, name: &str) -> Result<(), String> {
     if input.height >= side && input.width >= side {
         return Ok(());
     }
-    Err(format!(
-        "{name} needs images of {side}x{side} or more, got {}x{}",
-        input.height, input.width
-    ))
+    let what = format!("{name} needs images of {side}x{side} or more");
+    Err(match (input.height, input.width) {
+        (1, 1) => format!("{what}, and this is a table; take a network such as `mlp`"),
+        (height, width) => format!(
+            "{what}, got {height}x{width}; take a smaller network, or enlarge images of your own by size={side}x{side}"
+        ),
+    })
 }

@@ -47,7 +47,7 @@ fn places(train: &str, other: &str) -> Result<Option<Vec<Option<usize>>>, Error>
 
 /// Columns of a table, before categories are one-hot encoded, and whether each has categories.
 fn columns(card: &Card) -> Vec<(&str, bool)> {
-    let one_hot = |feature: &'_ str| {
+    let one_hot = |feature: &str| {
         let of = |column: &&String| {
             feature.strip_prefix(&column[..]).is_some_and(|rest| rest.starts_with('='))
         };
