@@ -188,7 +188,7 @@ fn a_noise_is_refused_where_there_are_classes() {
     }
 }
 
-/// Members, checkpoints and predictions know nothing of the noise; every method runs with each kind.
+/// Members, checkpoints and predictions know nothing of the noise; every method runs with each kind that it can predict.
 #[test]
 fn every_method_runs_with_every_noise() {
     for noise in [json!("shared"), json!(3.0)] {
@@ -201,6 +201,12 @@ fn every_method_runs_with_every_noise() {
                 &Stream::root(4),
                 &Options::default(),
             );
+            // One network that stands for many has to predict their spread, which is no known number.
+            if recipe.method.is_taught() && noise.is_number() {
+                let message = fit.err().expect("refused").error.to_string();
+                assert!(message.contains("leave `noise` out"), "{message}");
+                continue;
+            }
             let fitted = fit.unwrap_or_else(|e| panic!("{name}: {}", e.error));
             assert_eq!(predicted(&fitted).shape[2], 2, "{name}");
         }
