@@ -190,7 +190,7 @@ impl<E: Engine> Member<'_, E> {
         let progress = Part::new(options.progress, PIECES - pieces);
         let after = Options { progress: &progress, checkpoints: options.checkpoints.clone() };
         let mut outcome = self.chain(&after, |network| {
-            let before = first.network(self.network, self.training)?;
+            let before = first.network_sized_for(self.sized_for, self.network, self.training)?;
             Ok(Start::Warm(self.taken_over(last, &before, network)))
         });
         let all = match &mut outcome {

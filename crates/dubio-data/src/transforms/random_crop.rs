@@ -28,7 +28,7 @@ impl Transform for RandomCrop {
         let ImageShape { height, width, .. } = shape;
         // Row and column of the padded image at which the window begins.
         let (down, right) = self.draw(draws);
-        let [top, left] = [down, right].map(|far| self.padding.strict_add_signed(far));
+        let [top, left] = [down, right].map(|far| (self.padding as isize + far) as usize);
         let (from, skip) = (left.saturating_sub(self.padding), self.padding.saturating_sub(left));
         let seen = width.saturating_sub(from.max(skip));
         output.fill(0.0);
