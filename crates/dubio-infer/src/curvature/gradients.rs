@@ -42,6 +42,15 @@ enum Reads {
 impl LayerGradients {
     /// Of what an engine shows; `None` for layers other than linear and convolutional ones.
     pub fn of<V: Vector>(visited: &Visited<'_, V>) -> Option<Self> {
+        Some(Self::read_from(visited, Weights::of(visited.node)?))
+    }
+
+    /// The same as it lies in a stretch of the flat vector; `None` where it is outside it, which is then not read.
+    pub fn inside<V: Vector>(visited: &Visited<'_, V>, stretch: &Range<usize>) -> Option<Self> {
+        Some(Self::read_from(visited, Weights::of(visited.node)?.within(stretch)?))
+    }
+
+    fn read_from<V: Vector>(visited: &Visited<'_, V>, weights: Weights) -> Self {
         let node = visited.node;
         let reads = match node.layer {
             Layer::Conv2d { kernel, stride, padding, bias, .. } => {
@@ -51,12 +60,8 @@ impl LayerGradients {
             _ => Reads::All,
         };
         let read = |vector: &V| vector.read(0..vector.len());
-        Some(Self {
-            weights: Weights::of(node)?,
-            reads,
-            inputs: read(visited.inputs),
-            gradients: read(visited.output_gradients),
-        })
+        let (inputs, gradients) = (read(visited.inputs), read(visited.output_gradients));
+        Self { weights, reads, inputs, gradients }
     }
 
     /// As they lie in a stretch of the flat vector; `None` where they are outside it.

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use dubio_nn::engine::{Engine, Model, Point, Seed, Vector};
+use dubio_nn::network::{Network, Node};
 use dubio_nn::real::Real;
 use dubio_random::stream::Stream;
 
@@ -12,8 +13,8 @@ use crate::curvature::{Jacobian, LayerGradients, Spectrum, Structure, Weights};
 use crate::likelihood::{Curved, Likelihood, Link};
 use crate::posterior::{Posterior, Predictive, Sample};
 
-/// Examples whose Jacobians are kept at a time.
-const CHUNK: usize = 50;
+/// Numbers that the Jacobians of some examples may take at a time.
+const MOST: usize = 1 << 25;
 
 /// `f(x) + J(x) (theta - MAP)` with `theta ~ Normal(MAP, (H + d)^-1)`: each member predicts once.
 pub(crate) struct Linearised<'a, V> {
@@ -23,6 +24,8 @@ pub(crate) struct Linearised<'a, V> {
     likelihood: &'a dyn Likelihood,
     moving: Range<usize>,
     link: Link,
+    /// Examples whose Jacobians are kept at a time.
+    chunk: usize,
 }
 
 impl<'a, V: Vector> Linearised<'a, V> {
@@ -40,7 +43,9 @@ impl<'a, V: Vector> Linearised<'a, V> {
         };
         let spectra = posterior.factors.iter().map(spectrum).collect();
         let (points, moving) = (&posterior.points[..], scene.moving.clone());
-        Self { points, spectra, likelihood: scene.likelihood, moving, link }
+        let likelihood = scene.likelihood;
+        let chunk = MOST / (likelihood.outputs() * shown(&scene.network, &moving)).max(1);
+        Self { points, spectra, likelihood, moving, link, chunk: chunk.max(1) }
     }
 
     /// Gradients of every output for some inputs.
@@ -57,13 +62,19 @@ impl<'a, V: Vector> Linearised<'a, V> {
             factors.iter_mut().skip(output).step_by(outputs).for_each(|factor| *factor = 1.0);
             let mut layers = Vec::new();
             model.visit_inputs(point, inputs, Seed::Factors(&factors), &mut |visited| {
-                let all = LayerGradients::of(&visited);
-                layers.extend(all.and_then(|layer| layer.within(&self.moving)));
+                layers.extend(LayerGradients::inside(&visited, &self.moving));
             });
             layers
         };
         (0..outputs).map(of).collect()
     }
+}
+
+/// Numbers that an engine shows of an example for the layers that move.
+fn shown(network: &Network, moving: &Range<usize>) -> usize {
+    let moves = |node: &&Node| Weights::of(node).is_some_and(|own| own.within(moving).is_some());
+    let nodes = network.nodes().iter().filter(moves);
+    nodes.map(|node| node.inputs[0].size() + node.output.size()).sum()
 }
 
 impl<E: Engine> Predictive<E> for Linearised<'_, E::Vector> {
@@ -86,7 +97,7 @@ impl<E: Engine> Predictive<E> for Linearised<'_, E::Vector> {
             return model.predict(point, inputs, None, out);
         };
         let width = self.likelihood.outputs();
-        for inputs in inputs.chunks(CHUNK * model.network().input.size()) {
+        for inputs in inputs.chunks(self.chunk * model.network().input.size()) {
             let mut plain = Vec::new();
             model.predict(point, inputs, None, &mut plain);
             let plain: Vec<f64> = plain.into_iter().map(Real::wide).collect();

@@ -113,6 +113,7 @@ impl Gpu {
         // SAFETY: the context is bound by its creation; the text ends in a zero.
         let module = unsafe { driver::module::load_data(ptx.as_ptr().cast()) };
         let module = module.map_err(Error::driver)?;
+        keep_memory(&context);
         let (functions, programs) = (Mutex::default(), Mutex::default());
         Ok(Self { context, functions, module, programs, architecture, precision, name })
     }
@@ -329,5 +330,19 @@ fn loaded(program: &Program, text: &CString) -> Result<sys::CUfunction, driver::
         let function = driver::module::get_function(module, name)?;
         driver::function::set_function_attribute(function, most, program.shared_bytes() as i32)?;
         Ok(function)
+    }
+}
+
+/// Keeps memory that was given back, for what asks next. By default the driver hands it back to the system whenever a
+/// stream is waited for, and taking gigabytes anew costs more than what is done with them. Where this fails, all is slower.
+fn keep_memory(context: &CudaContext) {
+    let attribute = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+    let mut pool = std::ptr::null_mut();
+    let mut all = u64::MAX;
+    // SAFETY: the pool is the device's own, and the attribute is a number of 64 bits.
+    unsafe {
+        if sys::cuDeviceGetDefaultMemPool(&raw mut pool, context.cu_device()).result().is_ok() {
+            let _ = sys::cuMemPoolSetAttribute(pool, attribute, (&raw mut all).cast()).result();
+        }
     }
 }
