@@ -661,7 +661,7 @@ fn each_member_may_start_from_a_file_of_its_own() {
     assert!(message.contains("`start` names 2 files for 3 members"), "{message}");
 }
 
-/// Members that share weights start from the weights of a plain network; narrow ones say what does not fit.
+/// Members that share weights start from the weights of a plain network; those of other widths say what does not fit.
 #[test]
 fn every_method_starts_from_the_weights_of_a_plain_network_or_says_why_not() {
     let folder = scratch();
@@ -676,7 +676,7 @@ fn every_method_starts_from_the_weights_of_a_plain_network_or_says_why_not() {
             Err(unfinished) => {
                 let message = unfinished.error.to_string();
                 assert!(!keeps_widths(&recipe), "{name}: {message}");
-                assert!(message.contains("tensor `fc1.weight`"), "{name}: {message}");
+                assert!(message.contains("tensor `fc"), "{name}: {message}");
                 assert!(message.contains("name a .safetensors file of this network's weights"));
             }
         }

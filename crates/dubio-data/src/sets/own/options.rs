@@ -26,10 +26,7 @@ pub const OPTIONS: [(&str, &str); 18] = [
         "missing",
         "refuse (default), drop the row, or fill in the mean or median of the training set",
     ),
-    (
-        "unknown",
-        "categories of an OOD table that the training table lacks: refuse (default), or ignore: all zeros",
-    ),
+    ("unknown", "categories that only an OOD table has: refuse (default), or ignore: all zeros"),
     ("group", "column of groups, to score each on its own"),
     ("split", "column that says train or test for every row"),
     ("test", "fraction of the examples in the test set; default 0.2 where no split is given"),
