@@ -172,7 +172,10 @@ def test_ctrl_c_stops_a_long_computation():
         "print('begun', flush=True)\n"
         "dubio.evaluate(p, np.zeros(20000, int), resamples=100000)\n"
     )
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    # Whoever runs the tests in the background of a shell has a child that ignores Ctrl-C.
+    heed = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)
+    pipes = dict(stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen([sys.executable, "-c", code], preexec_fn=heed, **pipes)
     assert process.stdout.readline() == "begun\n"
     time.sleep(1)
     process.send_signal(signal.SIGINT)
