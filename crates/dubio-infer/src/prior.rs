@@ -12,6 +12,10 @@ pub trait Prior<V: Vector>: Send + Sync {
     fn value(&self, theta: &V) -> f64;
     /// `to += a grad(-log p)(theta) / examples`.
     fn add_gradient(&self, a: f64, examples: f64, theta: &V, to: &mut V);
+    /// `c`, where its gradient over so many examples is `c theta`.
+    fn decay(&self, _examples: f64) -> Option<f64> {
+        None
+    }
     /// Whether its gradient is 0 everywhere.
     fn is_flat(&self) -> bool {
         false
@@ -33,6 +37,9 @@ impl<V: Vector> Prior<V> for Gaussian {
     }
     fn add_gradient(&self, a: f64, examples: f64, theta: &V, to: &mut V) {
         to.axpy(a * (self.precision / examples), theta);
+    }
+    fn decay(&self, examples: f64) -> Option<f64> {
+        Some(self.precision / examples)
     }
     fn is_flat(&self) -> bool {
         self.precision == 0.0

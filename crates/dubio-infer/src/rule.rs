@@ -219,6 +219,11 @@ impl<'a, V: Vector> Gradient<'a, V> {
         self.prior.is_flat()
     }
 
+    /// The vector itself times `c`, where that is the prior's part: the vector of the mean loss, and `c`.
+    pub fn decay(&mut self) -> Option<(&mut V, f64)> {
+        self.prior.decay(self.examples).map(|decay| (&mut *self.likelihood, decay))
+    }
+
     /// `to += a` times the prior's part.
     pub fn add_prior(&self, a: f64, theta: &V, to: &mut V) {
         self.prior.add_gradient(a, self.examples, theta, to);

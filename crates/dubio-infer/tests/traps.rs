@@ -706,24 +706,25 @@ fn a_sample_predicts_with_its_own_parameters_and_statistics() {
 #[test]
 fn dropout_has_the_rate_that_was_set_in_training_and_in_prediction() {
     for rate in [0.0, 0.2, 0.6] {
-        let recipe = recipe("mc-dropout", json!({"rate": rate}));
+        let recipe = recipe("mc-dropout", json!({"rate": rate, "position": "linear-and-inputs"}));
         let data = digits(60);
         let training = Training::new(&Single::default(), &data, &[]).expect("digits");
         let inputs: Vec<f32> = training.scaling().inputs(&data).expect("digits");
         let network = recipe.network("mlp-300", &training).expect("a network");
-        let place = |name: &str| network.nodes().iter().position(|node| node.name == name);
-        let (before, after) =
-            (place("relu1").expect("relu"), place("fc2.dropout").expect("dropout"));
+        let nodes = network.nodes().iter();
+        let place = |name: &str| nodes.clone().position(|node| node.name == name).expect(name);
         let mut model = Single::default().model(&network, 60);
         let (mut point, noise) = (model.start(&Stream::root(1)), Stream::root(2));
         let labels = vec![0; 60];
         // In training every number has a chance of its own, in prediction every unit.
-        let check = |model: &cpu::Model<f32>, chances: usize, what: &str| {
-            let (inside, outside) = (model.activations(before), model.activations(after));
+        let check = |model: &cpu::Model<f32>, [before, after]: [&str; 2], chances: usize| {
+            let what = format!("{after}, {chances} chances");
+            let (inside, outside) =
+                (model.activations(place(before)), model.activations(place(after)));
             let active: Vec<(f32, f32)> = inside
                 .iter()
                 .zip(outside)
-                .filter(|(x, _)| **x > 0.0)
+                .filter(|(x, _)| **x != 0.0)
                 .map(|(x, y)| (*x, *y))
                 .collect();
             let left_out = active.iter().filter(|(_, y)| *y == 0.0).count() as f64;
@@ -737,9 +738,12 @@ fn dropout_has_the_rate_that_was_set_in_training_and_in_prediction() {
         let mut gradient = point.theta.clone();
         let batch = (&inputs[..], Truth::Labels(&labels));
         model.loss_and_gradient(&mut point, batch, Some(&noise), &mut gradient);
-        check(&model, usize::MAX, "training");
+        let [hidden, read] = [["relu1", "fc2.dropout"], ["flatten", "fc1.dropout"]];
+        check(&model, hidden, usize::MAX);
+        check(&model, read, usize::MAX);
         model.predict(&point, &inputs, Some(&noise), &mut Vec::new());
-        check(&model, 300, "prediction");
+        check(&model, hidden, 300);
+        check(&model, read, 64);
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Barrier};
 use std::time::Instant;
 
 use dubio_nn::cuda::{Cuda, CudaData, CudaModel, CudaVector};
-use dubio_nn::engine::{Batch, Engine, Model, Point, Rows, Vector};
+use dubio_nn::engine::{Batch, Descent, Engine, Model, Point, Rows, Vector};
 use dubio_nn::examples::{Answers, Examples, Inputs};
 use dubio_nn::loss::{Kernel, Loss, Truth, mean_loss};
 use dubio_nn::network::Network;
@@ -111,8 +111,8 @@ impl Member {
             let rows = Rows::Ordered(first..(*examples).min(first + BATCH));
             let batch = Batch { rows, augment: None, noise: None };
             model.gradient(point, &batch, gradient);
-            velocity.combine(0.9, 1.0, gradient);
-            point.theta.axpy(-0.01, velocity);
+            let by = Descent { decay: 0.0, momentum: 0.9, rate: 0.01 };
+            point.theta.descend(velocity, gradient, by);
         }
         let losses = model.losses(); // waits
         assert!(losses.iter().all(|loss| loss.is_finite()));

@@ -81,6 +81,15 @@ pub trait Vector: Clone + Debug + Send + Sync + 'static {
         matrix::add_side_gradients(&mut own, a, matrices, all.each_ref().map(|v| &v[..]));
         self.write(0, &own);
     }
+    /// A step of descent with momentum, in one pass where the engine can: `g = gradient + decay self`,
+    /// `velocity = momentum velocity + g`, `self = self - rate velocity`. What is left in `gradient` is undefined.
+    fn descend(&mut self, velocity: &mut Self, gradient: &mut Self, by: Descent) {
+        if by.decay != 0.0 {
+            gradient.axpy(by.decay, self);
+        }
+        velocity.combine(by.momentum, 1.0, gradient);
+        self.axpy(-by.rate, velocity);
+    }
     /// `self = self + sum_j weights_j vectors_j`, together where the engine can.
     fn add_weighted(&mut self, weights: &[f64], vectors: &[&Self]) {
         for (weight, vector) in weights.iter().zip(vectors) {
@@ -119,6 +128,17 @@ pub trait Vector: Clone + Debug + Send + Sync + 'static {
     fn read(&self, range: Range<usize>) -> Vec<f64>;
     /// Overwrites a stretch. Waits.
     fn write(&mut self, start: usize, values: &[f64]);
+}
+
+/// The factors of a step of [descent](Vector::descend).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Descent {
+    /// Of the vector itself in the gradient.
+    pub decay: f64,
+    /// Of the velocity before.
+    pub momentum: f64,
+    /// The learning rate.
+    pub rate: f64,
 }
 
 /// The numbers of a network: parameters and running statistics.

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use dubio_nn::cuda::{Cuda, compile_kernels};
-use dubio_nn::engine::{Batch, Engine, Model, Point, Rows, Seed, Vector};
+use dubio_nn::engine::{Batch, Descent, Engine, Model, Point, Rows, Seed, Vector};
 use dubio_nn::examples::{Answers, Examples, Inputs};
 use dubio_nn::layer::{Bias, Directions, Layer};
 use dubio_nn::loss::{Kernel, Loss, Truth, mean_loss};
@@ -133,10 +133,12 @@ fn all<E: Engine>(
         found.push(("gradient", read(&gradient)));
         found.push(("statistics", read(&point.statistics)));
     }
-    // Often enough to be recorded and replayed, on other examples every time.
-    for start in 0..6 {
-        let rows = Rows::Ordered(start * 3..start * 3 + BATCH.len());
-        let noise = noise.nth(start);
+    // Three epochs: often enough to be recorded and replayed, on other examples every time. Most batches follow the
+    // one before; the last of an epoch is smaller.
+    let starts = (0..EXAMPLES).step_by(BATCH.len());
+    for (step, start) in (0..3).flat_map(|_| starts.clone()).enumerate() {
+        let rows = Rows::Ordered(start..EXAMPLES.min(start + BATCH.len()));
+        let noise = noise.nth(step);
         let batch = Batch { rows, augment: None, noise: Some(&noise) };
         model.gradient(&mut point, &batch, &mut gradient);
         found.push(("gradient of steps", read(&gradient)));
@@ -417,6 +419,11 @@ fn vectors(gpu: &Cuda) {
         v.add_quotient(0.3, &x, &square);
         v.add_times_exp(0.1, &x, &x);
         v.put(10, &x.part(20..40));
+        for decay in [0.0, 0.3] {
+            let (mut velocity, mut gradient) = (x.clone(), square.clone());
+            v.descend(&mut velocity, &mut gradient, Descent { decay, momentum: 0.9, rate: 0.1 });
+            v.axpy(0.01, &velocity);
+        }
         // A convolution's kernels and a linear layer's weights, with factors on both sides.
         let matrix = |range: Range<usize>, rows, columns| {
             let (inputs, bias, reads) = (Side::Rows, 0..0, Reads::Hidden);

@@ -7,7 +7,7 @@ use dubio_nn::engine::{Batch, Model as _, Point, Rows, Vector};
 use dubio_nn::examples::{Answers, Examples, Inputs};
 use dubio_nn::layer::Layer;
 use dubio_nn::loss::{Loss, Truth};
-use dubio_nn::network::Network;
+use dubio_nn::network::{Network, Node, Source};
 use dubio_nn::shape::Shape;
 use dubio_nn::{initial, networks, weights};
 use dubio_random::stream::Stream;
@@ -109,12 +109,40 @@ fn weights_are_read_back_as_they_were_written() {
 fn layers_that_are_put_in_change_nothing_in_the_file_of_weights() {
     for name in ["mlp-7", "lenet5/4", "vgg16/16"] {
         let plain = networks::build(name, CIFAR, 10).expect(name);
-        let noisy = plain.in_front_of_linear("dropout", &Layer::Dropout { rate: 0.5 });
-        assert_eq!(plain.slices(), noisy.slices(), "{name}");
+        let dropout = Layer::Dropout { rate: 0.5 };
         let theta: Vec<f32> = initial::start(&plain, &Stream::root(4));
-        let written =
-            |network| weights::write(network, &theta, &initial::rest(&plain)).expect(name);
-        assert!(written(&plain) == written(&noisy), "{name}");
+        let written = |network: &Network| {
+            weights::write(network, &theta, &initial::rest(&plain)).expect(name)
+        };
+        for noisy in [
+            plain.in_front_of_linear("dropout", &dropout),
+            plain.in_front_of_first("dropout", &dropout),
+            plain.behind_weights("dropout", &dropout),
+        ] {
+            assert_ne!(plain, noisy, "{name}");
+            assert_eq!(plain.slices(), noisy.slices(), "{name}");
+            assert!(written(&plain) == written(&noisy), "{name}");
+        }
+    }
+}
+
+/// He et al. 2016: a residual network for CIFAR-10 of depth 20 has 19 convolutions and one linear layer. Each is read
+/// through the noise behind it, but the last.
+#[test]
+fn noise_behind_weights_is_what_the_next_layers_read() {
+    let plain = networks::build("resnet20-frn", CIFAR, 10).expect("a network");
+    let noisy = plain.behind_weights("dropout", &Layer::Dropout { rate: 0.5 });
+    let has_noise = |node: &Node| matches!(node.layer, Layer::Dropout { .. });
+    let noises = noisy.nodes().iter().filter(|node| has_noise(node)).count();
+    let convolutions = |node: &&Node| matches!(node.layer, Layer::Conv2d { .. });
+    assert_eq!(noises, plain.nodes().iter().filter(convolutions).count());
+    assert!(noises >= 19, "{noises}");
+    for node in noisy.nodes() {
+        let reads_weights = node.sources.iter().any(|source| match *source {
+            Source::Node(index) => convolutions(&&noisy.nodes()[index]),
+            Source::Input => false,
+        });
+        assert_eq!(has_noise(node), reads_weights, "{}", node.name);
     }
 }
 

@@ -32,7 +32,7 @@ impl Settings for GaussianDropout {
     }
 
     fn network(&self, network: Network) -> Network {
-        network.in_front_of_linear("dropout", &Layer::GaussianDropout { rate: self.0.rate })
+        self.0.with_noise(&network, &Layer::GaussianDropout { rate: self.0.rate })
     }
 
     fn passes(&self) -> f64 {

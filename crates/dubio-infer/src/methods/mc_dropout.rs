@@ -10,12 +10,27 @@ use super::{Card, Settings, at_least_one, fraction};
 use crate::rule::Rule;
 use crate::wrong::Wrong;
 
+/// Which numbers are left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Position {
+    /// The inputs of every linear layer but the first.
+    Linear,
+    /// Those, and the inputs of the network: the code of Gal and Ghahramani 2016.
+    LinearAndInputs,
+    /// The outputs of every linear and convolutional layer but the last: Seligmann et al. 2023.
+    Everywhere,
+}
+
 /// Settings of `mc-dropout`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct McDropout {
-    /// Fraction of the inputs of every linear layer but the first that are left out.
+    /// Fraction of the numbers that are left out.
     pub rate: f64,
+    /// Which numbers: the inputs of every `linear` layer but the first, those and the network's own
+    /// (`linear-and-inputs`), or the outputs of all linear and convolutional layers but the last (`everywhere`).
+    pub position: Position,
     /// Passes, each of which is a sample.
     pub samples: usize,
     /// Those of `sgd`.
@@ -25,7 +40,7 @@ pub struct McDropout {
 
 impl Default for McDropout {
     fn default() -> Self {
-        Self { rate: 0.1, samples: 50, sgd: Sgd::default() }
+        Self { rate: 0.1, position: Position::Linear, samples: 50, sgd: Sgd::default() }
     }
 }
 
@@ -48,7 +63,7 @@ impl Settings for McDropout {
     }
 
     fn network(&self, network: Network) -> Network {
-        network.in_front_of_linear("dropout", &Layer::Dropout { rate: self.rate })
+        self.with_noise(&network, &Layer::Dropout { rate: self.rate })
     }
 
     fn passes(&self) -> f64 {
@@ -61,5 +76,17 @@ impl Settings for McDropout {
 
     fn noisy_passes(&self) -> Option<usize> {
         Some(self.samples)
+    }
+}
+
+impl McDropout {
+    /// The network with a layer of noise wherever numbers are left out.
+    pub(super) fn with_noise(&self, network: &Network, noise: &Layer) -> Network {
+        let linear = || network.in_front_of_linear("dropout", noise);
+        match self.position {
+            Position::Linear => linear(),
+            Position::LinearAndInputs => linear().in_front_of_first("dropout", noise),
+            Position::Everywhere => network.behind_weights("dropout", noise),
+        }
     }
 }

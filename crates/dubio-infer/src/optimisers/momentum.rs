@@ -1,6 +1,6 @@
 //! Stochastic gradient descent with momentum.
 
-use dubio_nn::engine::Vector;
+use dubio_nn::engine::{Descent, Vector};
 
 use crate::memory::Memory;
 use crate::rule::Gradient;
@@ -27,7 +27,11 @@ impl<V: Vector> Momentum<V> {
         Self { momentum, look, velocity: like.zeros(like.len()) }
     }
 
-    pub(crate) fn step(&mut self, theta: &mut V, gradient: Gradient<'_, V>, rate: f64) {
+    pub(crate) fn step(&mut self, theta: &mut V, mut gradient: Gradient<'_, V>, rate: f64) {
+        if let (Look::Here, Some((gradient, decay))) = (self.look, gradient.decay()) {
+            let by = Descent { decay, momentum: self.momentum, rate };
+            return theta.descend(&mut self.velocity, gradient, by);
+        }
         let gradient = gradient.total(theta);
         self.velocity.combine(self.momentum, 1.0, gradient);
         match self.look {

@@ -48,6 +48,11 @@ impl CudaData {
         &self.0.examples
     }
 
+    /// Whether inputs are moved on the device.
+    pub(super) fn moves(&self, augment: Option<&Stream>) -> bool {
+        self.0.moved.is_some() && augment.is_some()
+    }
+
     pub(super) fn labels(&self) -> Option<Place> {
         self.0.labels.as_ref().map(Buffer::place)
     }
@@ -96,9 +101,26 @@ impl<'a> Chosen<'a> {
         }
     }
 
-    /// Brings the inputs of a batch together; `room` has space for them, and `step` says where it starts. `moves` has
-    /// space for how they are moved.
-    pub(super) fn inputs(
+    /// Hands over what the host knows of the inputs of a batch: how they are moved, or, where they are made anew
+    /// each time, the inputs themselves. `room` and `moves` have space for them.
+    pub(super) fn hand_over(
+        &self,
+        data: &CudaData,
+        augment: Option<&Stream>,
+        (room, moves): (&Buffer<f32>, &Buffer<Move>),
+    ) {
+        let device = room.device();
+        if data.0.inputs.is_none() {
+            let mut values = vec![0.0; self.rows.len() * data.examples().size()];
+            self.source(data).write(&self.on_host(), augment, &mut values);
+            device.upload(&values, room.place());
+        } else if data.moves(augment) {
+            device.upload(&self.source(data).moves(&self.on_host(), augment), moves.place());
+        }
+    }
+
+    /// Brings the inputs of a batch together after that; `step` says where it starts.
+    pub(super) fn gather(
         &self,
         data: &CudaData,
         augment: Option<&Stream>,
@@ -107,15 +129,10 @@ impl<'a> Chosen<'a> {
     ) {
         let (device, size) = (room.device(), data.examples().size());
         let count = self.rows.len() * size;
-        let Some(all) = &data.0.inputs else {
-            let mut values = vec![0.0; count];
-            self.source(data).write(&self.on_host(), augment, &mut values);
-            return device.upload(&values, room.place());
-        };
+        let Some(all) = &data.0.inputs else { return };
         let [all, order, step, to] = [all.place(), self.order(), step, room.place()].map(Arg::from);
         match &data.0.moved {
             Some((shape, edge)) if augment.is_some() => {
-                device.upload(&self.source(data).moves(&self.on_host(), augment), moves.place());
                 let [moves, edge] = [moves.place(), edge.place()].map(Arg::from);
                 let [height, width, channels] =
                     [shape.height, shape.width, shape.channels].map(|side| Arg::from(side as i32));

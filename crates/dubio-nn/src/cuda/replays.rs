@@ -11,6 +11,8 @@ pub(super) struct Key {
     pub batch: usize,
     /// Whether layers draw random numbers.
     pub noisy: bool,
+    /// Whether inputs are moved on the device.
+    pub moved: bool,
     /// The epoch's order, or nowhere.
     pub order: Place,
 }

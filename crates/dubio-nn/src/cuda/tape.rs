@@ -6,6 +6,7 @@ use dubio_random::numbered::Numbered;
 
 use super::device::{Buffer, Device, Place};
 use super::layers::{self, Pass};
+use crate::layer::Layer;
 use crate::mode::Mode;
 use crate::network::{Network, Node, Source};
 
@@ -24,6 +25,8 @@ pub(super) struct Tape {
     spare: Vec<Buffer<f32>>,
     /// Nodes whose parameters stay, and with them their running statistics.
     pub frozen: Vec<bool>,
+    /// Nodes that are activations of the linear layer before them, both of which one kernel does.
+    joined: Vec<bool>,
     /// Keys of the random numbers of the layers that draw any, in their order.
     keys: Buffer<u64>,
 }
@@ -55,6 +58,7 @@ impl Tape {
             scratch: zeros(scratch),
             spare: (0..most).map(|which| zeros(largest(which) * capacity)).collect(),
             frozen: vec![false; nodes.len()],
+            joined: (0..nodes.len()).map(|index| is_joined(nodes, index)).collect(),
             keys: Buffer::zeros(device, nodes.iter().filter(|node| node.layer.is_noisy()).count()),
             device: Arc::clone(device),
             network: network.clone(),
@@ -69,6 +73,11 @@ impl Tape {
     /// Gradient with respect to what a node put out for the last batch.
     pub(super) fn output_gradients(&self, node: usize) -> Place {
         self.gradients[node].place()
+    }
+
+    /// Where the gradient with respect to the network's outputs goes.
+    pub(super) fn seed(&self) -> Place {
+        self.output_gradients(self.gradients.len() - 1)
     }
 
     /// What comes from a source, in a batch whose inputs these are.
@@ -122,20 +131,26 @@ impl Tape {
         self.batch = batch;
         let frozen = mode.frozen();
         for (index, node) in self.network.nodes().iter().enumerate() {
+            if self.joined[index] {
+                continue; // done with the layer that it reads
+            }
             let mode = if self.frozen[index] { &frozen } else { mode };
             let pass = self.pass(index, theta, input, mode);
-            layers::forward(&pass, statistics.plus(node.statistics.start));
+            if self.joined.get(index + 1) == Some(&true) {
+                layers::forward_activated(&pass, &self.pass(index + 1, theta, input, mode));
+            } else {
+                layers::forward(&pass, statistics.plus(node.statistics.start));
+            }
         }
         self.activations(self.network.nodes().len() - 1)
     }
 
-    /// Runs gradients back through the last batch, from `seed`. That of the parameters replaces
+    /// Runs gradients back through the last batch, from its [seed](Self::seed). That of the parameters replaces
     /// `gradient`; that of the inputs is written to a place, if there is one.
     pub(super) fn backward(
         &mut self,
         theta: Place,
         input: Place,
-        seed: Place,
         mode: &Mode,
         gradient: Place,
         input_gradient: Option<Place>,
@@ -143,11 +158,6 @@ impl Tape {
         let nodes = self.network.nodes();
         let last = nodes.len() - 1;
         self.device.zero(gradient, self.network.parameters());
-        self.device.copy(
-            seed,
-            self.gradients[last].place(),
-            self.batch * nodes[last].output.size(),
-        );
         let mut reached = Reached { nodes: vec![false; nodes.len()], input: false };
         reached.nodes[last] = true;
         let frozen = mode.frozen();
@@ -193,6 +203,14 @@ impl Tape {
         };
         node.sources.iter().enumerate().map(target).collect()
     }
+}
+
+/// Whether a node is the activation of a linear layer, which comes right before it.
+fn is_joined(nodes: &[Node], index: usize) -> bool {
+    let activates = matches!(nodes[index].layer, Layer::Relu | Layer::Elu | Layer::Swish);
+    let before =
+        index.checked_sub(1).filter(|&before| nodes[index].sources == [Source::Node(before)]);
+    activates && before.is_some_and(|before| matches!(nodes[before].layer, Layer::Linear { .. }))
 }
 
 /// Which places a gradient has reached on the way back.

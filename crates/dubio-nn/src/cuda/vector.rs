@@ -9,7 +9,7 @@ use dubio_random::stream::Stream;
 use rayon::prelude::*;
 
 use super::device::{Buffer, Device, Place};
-use crate::engine::Vector;
+use crate::engine::{Descent, Vector};
 use crate::matrix::{Matrix, sides};
 
 /// A flat vector on a GPU, in single precision.
@@ -97,6 +97,11 @@ impl Vector for CudaVector {
         let arguments =
             [self.place().into(), (a as f32).into(), (b as f32).into(), x.place().into()];
         self.each("combine", &arguments);
+    }
+    fn descend(&mut self, velocity: &mut Self, gradient: &mut Self, by: Descent) {
+        let places = [self.place(), velocity.place(), gradient.place()].map(Into::into);
+        let factors = [by.decay, by.momentum, by.rate].map(|factor| (factor as f32).into());
+        self.each("descend", &[places, factors].concat());
     }
     fn add_product(&mut self, a: f64, x: &Self, y: &Self) {
         self.add_of_two("add_product", a, x, y);

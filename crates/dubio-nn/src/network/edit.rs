@@ -8,6 +8,10 @@ fn is_linear(node: &Node) -> bool {
     matches!(node.layer, Layer::Linear { .. })
 }
 
+fn has_weights(node: &Node) -> bool {
+    matches!(node.layer, Layer::Linear { .. } | Layer::Conv2d { .. })
+}
+
 impl Network {
     /// The network with one more layer in front of every linear one but those that read the input
     /// itself: behind each hidden activation of an `mlp`, before the last layer of a residual
@@ -17,10 +21,39 @@ impl Network {
         self.put_in(name, layer, |node, reads| is_linear(node) && reads == Reads::Hidden)
     }
 
+    /// The same in front of linear and convolutional layers that read the input itself.
+    pub fn in_front_of_first(&self, name: &str, layer: &Layer) -> Self {
+        self.put_in(name, layer, |node, reads| {
+            matches!(node.layer, Layer::Linear { .. } | Layer::Conv2d { .. })
+                && reads == Reads::Data
+        })
+    }
+
     /// The same in front of the last linear layer alone, whatever it reads.
     pub fn in_front_of_last_linear(&self, name: &str, layer: &Layer) -> Self {
         let last = self.nodes.iter().rev().find(|node| is_linear(node));
         self.put_in(name, layer, |node, _| last.is_some_and(|last| last.name == node.name))
+    }
+
+    /// The network with one more layer, which has no parameters and changes no shape, behind every linear and
+    /// convolutional one but the last. Parameters keep their names and their places in the flat vector.
+    pub fn behind_weights(&self, name: &str, layer: &Layer) -> Self {
+        let last = self.nodes.iter().rposition(has_weights);
+        let mut network = Self { nodes: Vec::new(), ..*self };
+        let mut moved: Vec<Source> = Vec::new();
+        for (index, node) in self.nodes.iter().enumerate() {
+            let now = |source: &Source| match *source {
+                Source::Input => Source::Input,
+                Source::Node(index) => moved[index],
+            };
+            let sources: Vec<Source> = node.sources.iter().map(now).collect();
+            let mut end = network.feed(&sources, &node.name, node.layer.clone());
+            if has_weights(node) && Some(index) != last {
+                end = network.feed(&[end], format!("{}.{name}", node.name), layer.clone());
+            }
+            moved.push(end);
+        }
+        network
     }
 
     /// The network with one more layer in front of those chosen, which have one input.
@@ -70,7 +103,7 @@ impl Network {
         let Source::Node(index) = source else { return };
         is_output[index] = true;
         let node = &self.nodes[index];
-        if !matches!(node.layer, Layer::Linear { .. } | Layer::Conv2d { .. }) {
+        if !has_weights(node) {
             node.sources.iter().for_each(|&source| self.mark_outputs(source, is_output));
         }
     }

@@ -7,7 +7,7 @@ use dubio_random::stream::Stream;
 use super::MIXED;
 use crate::cpu::Flat;
 use crate::cuda::CudaVector;
-use crate::engine::Vector;
+use crate::engine::{Descent, Vector};
 use crate::matrix::Matrix;
 
 /// A vector of either device.
@@ -68,6 +68,12 @@ impl Vector for SingleVector {
     }
     fn combine(&mut self, a: f64, b: f64, x: &Self) {
         either!(self, v, x => v.combine(a, b, x));
+    }
+    fn descend(&mut self, velocity: &mut Self, gradient: &mut Self, by: Descent) {
+        match self {
+            Self::Cpu(v) => v.descend(velocity.cpu_mut(), gradient.cpu_mut(), by),
+            Self::Cuda(v) => v.descend(velocity.cuda_mut(), gradient.cuda_mut(), by),
+        }
     }
     fn add_product(&mut self, a: f64, x: &Self, y: &Self) {
         either!(self, v, x, y => v.add_product(a, x, y));

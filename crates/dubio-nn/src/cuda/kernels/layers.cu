@@ -20,10 +20,17 @@ extern "C" __global__ void copy_columns(const float* x, int width, int from, flo
 }
 
 enum { RELU, ELU, SWISH };
+__device__ float activated(int kind, float v) {
+    return kind == RELU ? fmaxf(v, 0.f) : kind == ELU ? (v > 0 ? v : expm1f(v)) : v / (1.f + expf(-v));
+}
 extern "C" __global__ void activate(int kind, const float* x, float* y, long long n) {
+    EACH(i, n) y[i] = activated(kind, x[i]);
+}
+extern "C" __global__ void add_bias_activate(int kind, float* x, const float* bias, float* y, int channels, long long n) {
     EACH(i, n) {
-        float v = x[i];
-        y[i] = kind == RELU ? fmaxf(v, 0.f) : kind == ELU ? (v > 0 ? v : expm1f(v)) : v / (1.f + expf(-v));
+        float v = x[i] + bias[i % (u32)channels];
+        x[i] = v;
+        y[i] = activated(kind, v);
     }
 }
 extern "C" __global__ void activate_back(int kind, const float* x, const float* y, const float* g, float* dx, long long n) {

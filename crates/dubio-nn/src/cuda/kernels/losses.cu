@@ -1,7 +1,7 @@
 // Batches, losses and their gradients at the outputs.
 
 // What differs from step to step lies on the device, so that a step can be replayed: the place of its first example
-// in the order, and where its mean loss goes.
+// in the order, and where its mean loss goes. What works out the mean loss reads them last, and moves them on.
 struct Step { u64 start, slot; };
 
 // Rows of a matrix, those that `order` names or one after the other.
@@ -49,12 +49,15 @@ extern "C" __global__ void gaussian(const float* out, const double* targets, con
         losses[b] = 0.5 * z * z + log_std + 0.91893853320467274178;
     }
 }
-// The mean of a batch's losses, by one block.
-extern "C" __global__ void mean_loss(const double* losses, double* means, const Step* step, int batch) {
+// The mean of a batch's losses, by one block; then the next step follows this one.
+extern "C" __global__ void mean_loss(const double* losses, double* means, Step* step, int batch) {
     double sum = 0;
     for (int b = threadIdx.x; b < batch; b += blockDim.x) sum += losses[b];
     sum = block_sum(sum);
-    if (threadIdx.x == 0) means[step->slot] = sum / batch;
+    if (threadIdx.x == 0) {
+        means[step->slot++] = sum / batch;
+        step->start += batch;
+    }
 }
 // The gradient of -weight log softmax(outputs)[label], each example with its own.
 extern "C" __global__ void weighted_cross_entropy(const float* out, const u32* labels, const double* weights, float* seed, int classes, int batch) {

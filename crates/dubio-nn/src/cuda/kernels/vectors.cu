@@ -11,6 +11,13 @@ extern "C" __global__ void scale(float* v, float a, long long n) { EACH(i, n) v[
 extern "C" __global__ void combine(float* v, float a, float b, const float* x, long long n) {
     EACH(i, n) v[i] = a * v[i] + b * x[i];
 }
+extern "C" __global__ void descend(float* theta, float* velocity, const float* gradient, float decay, float momentum, float rate, long long n) {
+    EACH(i, n) {
+        float g = gradient[i] + decay * theta[i], v = momentum * velocity[i] + g;
+        velocity[i] = v;
+        theta[i] -= rate * v;
+    }
+}
 extern "C" __global__ void add_product(float* v, float a, const float* x, const float* y, long long n) {
     EACH(i, n) v[i] += a * x[i] * y[i];
 }

@@ -3,7 +3,7 @@
 use super::{Arg, Pass, Place};
 use crate::layer::Layer;
 
-fn kind(pass: &Pass<'_>) -> Arg {
+pub(super) fn kind(pass: &Pass<'_>) -> Arg {
     match pass.node.layer {
         Layer::Relu => 0_i32.into(),
         Layer::Elu => 1_i32.into(),

@@ -1,15 +1,29 @@
 //! `Layer::Linear`: products of matrices.
 
-use super::{Pass, Place, sums};
+use super::{Pass, Place, activation, sums};
 use crate::cuda::device::Factor::{Plain, Transposed};
 
-pub(super) fn forward(pass: &Pass<'_>, outputs: usize) {
+/// The product; where the biases are.
+fn product(pass: &Pass<'_>, outputs: usize) -> Place {
     let (batch, inputs) = (pass.batch, pass.shape().size());
     let (x, weights) = (Plain(pass.inputs[0]), Transposed(pass.theta));
     pass.device.product([batch, outputs, inputs], x, weights, 0.0, pass.output);
-    let bias = pass.theta.plus(outputs * inputs);
+    pass.theta.plus(outputs * inputs)
+}
+
+pub(super) fn forward(pass: &Pass<'_>, outputs: usize) {
+    let bias = product(pass, outputs);
     let arguments = [pass.output.into(), bias.into(), (outputs as i32).into()];
-    pass.device.each("add_bias", batch * outputs, &arguments);
+    pass.device.each("add_bias", pass.size_out(), &arguments);
+}
+
+/// The same, and the activation that reads it.
+pub(in crate::cuda) fn forward_activated(pass: &Pass<'_>, next: &Pass<'_>) {
+    let outputs = pass.node.output.size();
+    let bias = product(pass, outputs).into();
+    let [x, y, width] = [pass.output.into(), next.output.into(), (outputs as i32).into()];
+    let arguments = [activation::kind(next), x, bias, y, width];
+    pass.device.each("add_bias_activate", pass.size_out(), &arguments);
 }
 
 pub(super) fn backward(

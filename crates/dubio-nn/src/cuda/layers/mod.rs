@@ -14,6 +14,7 @@ mod random_features;
 use std::sync::Arc;
 
 pub(super) use conv2d::programs;
+pub(super) use linear::forward_activated;
 
 use super::device::{Arg, Device, Place, Program};
 use crate::layer::Layer;

@@ -17,7 +17,7 @@ impl CudaModel {
             outputs,
             chosen.order(),
             self.step.place(),
-            self.seed.place(),
+            self.tape.seed(),
             self.of_examples.place(),
         ]
         .map(Arg::from);
@@ -56,14 +56,14 @@ impl CudaModel {
             }
         };
         let gradient: Vec<f32> = gradient.into_iter().map(|g| g as f32).collect();
-        self.device().upload(&gradient, self.seed.place());
+        self.device().upload(&gradient, self.tape.seed());
         // Places count in f32, of which a loss takes two.
         self.device().upload(&[value], self.ring.place().plus(2 * slot));
     }
 
     /// The factors that a seed gives to the last batch's outputs.
     pub(super) fn factors(&self, seed: Seed<'_>, outputs: Place) {
-        let (device, room) = (self.device(), self.seed.place());
+        let (device, room) = (self.device(), self.tape.seed());
         match seed {
             Seed::Factors(given) => {
                 let given: Vec<f32> = given.iter().map(|factor| *factor as f32).collect();

@@ -26,8 +26,6 @@ pub struct CudaModel {
     inputs: Buffer<f32>,
     /// How they are moved.
     moves: Buffer<Move>,
-    /// Gradients of the outputs.
-    seed: Buffer<f32>,
     /// Losses of the examples of a batch.
     of_examples: Buffer<f64>,
     /// Mean losses of batches that nobody has asked for yet: those on the device come last.
@@ -36,6 +34,8 @@ pub struct CudaModel {
     in_ring: usize,
     /// Where the step begins in the order, and where its loss goes.
     step: Buffer<u64>,
+    /// What these two are on the device, where the host knows.
+    step_there: Option<[u64; 2]>,
     replays: Replays,
     /// Running statistics of a pass that may not move those of its point.
     statistics: Buffer<f32>,
@@ -57,12 +57,12 @@ impl CudaModel {
             order: Order { host: Vec::new(), device: Buffer::zeros(device, 0) },
             inputs: zeros(capacity * network.input.size()),
             moves: Buffer::zeros(device, capacity),
-            seed: zeros(capacity * network.output().size()),
             of_examples: Buffer::zeros(device, capacity),
             losses: Vec::new(),
             ring: Buffer::zeros(device, RING + 1),
             in_ring: 0,
             step: Buffer::zeros(device, 2),
+            step_there: None,
             replays: Replays::default(),
             statistics: zeros(network.statistics()),
             unused: zeros(network.parameters()),
@@ -79,20 +79,36 @@ impl CudaModel {
         self.tape.batch * self.tape.network.output().size()
     }
 
-    /// Brings a batch's inputs together, and hands over what differs from step to step.
+    /// Hands over what differs from step to step. Where a step begins, the device knows of one that follows another.
     fn prepare(&mut self, batch: &Batch<'_>, mode: &Mode, slot: usize) {
         let (data, _) = self.task.as_ref().expect(NOTHING);
         let chosen = Chosen::new(&batch.rows, &self.order);
         let step = [chosen.start() as u64, slot as u64];
-        self.device().upload(&step, self.step.place());
+        if self.step_there != Some(step) {
+            self.device().upload(&step, self.step.place());
+        }
         self.tape.draw(mode);
-        chosen.inputs(data, batch.augment, self.step.place(), (&self.inputs, &self.moves));
+        chosen.hand_over(data, batch.augment, (&self.inputs, &self.moves));
+        self.step_there = None;
+    }
+
+    /// A prepared batch forward: brings its inputs together; the place of the outputs.
+    fn forward(
+        &mut self,
+        [theta, statistics]: [Place; 2],
+        batch: &Batch<'_>,
+        mode: &Mode,
+    ) -> Place {
+        let (data, _) = self.task.as_ref().expect(NOTHING);
+        let chosen = Chosen::new(&batch.rows, &self.order);
+        chosen.gather(data, batch.augment, self.step.place(), (&self.inputs, &self.moves));
+        self.tape.forward(theta, statistics, self.inputs.place(), batch.rows.len(), mode)
     }
 
     /// Prepares a batch and runs it forward; the place of the outputs.
     fn run(&mut self, theta: Place, statistics: Place, batch: &Batch<'_>, mode: &Mode) -> Place {
         self.prepare(batch, mode, RING);
-        self.tape.forward(theta, statistics, self.inputs.place(), batch.rows.len(), mode)
+        self.forward([theta, statistics], batch, mode)
     }
 
     /// As [`Self::run`], with running statistics that do not move.
@@ -115,8 +131,7 @@ impl CudaModel {
         mode: &Mode,
         slot: usize,
     ) {
-        let (inputs, count) = (self.inputs.place(), batch.rows.len());
-        let outputs = self.tape.forward(theta, statistics, inputs, count, mode);
+        let outputs = self.forward([theta, statistics], batch, mode);
         self.mean_loss(outputs, batch, slot);
         self.back(theta, mode, gradient, None);
     }
@@ -127,8 +142,7 @@ impl CudaModel {
     }
 
     fn back(&mut self, theta: Place, mode: &Mode, gradient: Place, inputs: Option<Place>) {
-        let seed = self.seed.place();
-        self.tape.backward(theta, self.inputs.place(), seed, mode, gradient, inputs);
+        self.tape.backward(theta, self.inputs.place(), mode, gradient, inputs);
     }
 }
 
@@ -151,6 +165,7 @@ impl CudaModel {
             places,
             batch: batch.rows.len(),
             noisy: batch.noise.is_some(),
+            moved: self.task.as_ref().is_some_and(|(data, _)| data.moves(batch.augment)),
             order: Chosen::new(&batch.rows, &self.order).order(),
         };
         let alone = self.on_device_alone();
@@ -163,6 +178,10 @@ impl CudaModel {
                 self.replays.keep(key, graph);
             }
             _ => self.step(places, batch, &mode, slot),
+        }
+        if alone {
+            let start = Chosen::new(&batch.rows, &self.order).start() + batch.rows.len();
+            self.step_there = Some([start as u64, slot as u64 + 1]);
         }
     }
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Runs suites/ensembles-mnist.toml and prints its tables: scores by the number of samples, deep ensemble equivalents,
+"""Runs a suite of ensembles and prints its tables: scores by the number of samples, deep ensemble equivalents,
 test-time augmentation.
 
-    docs/results/ensembles-mnist.py RUNS
+    docs/results/ensembles.py suites/ensembles-mnist.toml RUNS
+    docs/results/ensembles.py suites/ensembles-cifar.toml RUNS
 
-Needs `dubio` on the path and Fashion-MNIST below $DUBIO_DATA. Runs go to the folder that is named; what is there
-already is not done again. About an hour on two cores.
+Needs `dubio` on the path and Fashion-MNIST or CIFAR-10 below $DUBIO_DATA. Finished runs are not run again. The first takes
+about an hour on two cores, the second some minutes on a GPU.
 """
 import csv
 import json
@@ -13,33 +14,32 @@ import pathlib
 import subprocess
 import sys
 
-SAMPLES = [1, 2, 4, 8, 20, 50]
+SAMPLES = {"ensembles-mnist": [1, 2, 4, 8, 20, 50], "ensembles-cifar": [1, 2, 5, 10, 20]}
 SCORES = [("accuracy", "accuracy, %", 100, 2), ("nll", "NLL", 1, 4), ("calibrated.nll", "calibrated NLL", 1, 4), ("ece", "ECE", 1, 4)]
 
 
-def main(runs):
-    suite = pathlib.Path(__file__).resolve().parents[2] / "suites" / "ensembles-mnist.toml"
+def main(suite, runs):
     subprocess.run(["dubio", "run", suite, "--runs", runs], check=True, stdout=sys.stderr)
     planned = subprocess.run(["dubio", "plan", suite, "--runs", runs, "--json"], check=True, capture_output=True)
     files = {run["label"]: pathlib.Path(runs) / run["id"] / "test.npz" for run in json.loads(planned.stdout)}
     baseline = files.pop("deep-ensemble")
-    curves(baseline, files)
+    curves(baseline, files, SAMPLES[pathlib.Path(suite).stem])
     augmented(runs, ["deep-ensemble", *files])
 
 
-def curves(baseline, files):
+def curves(baseline, files, samples):
     command = ["dubio", "dee", "--baseline", baseline, *files.values(), "--names", ",".join(files), "--json",
-               "--samples", ",".join(map(str, SAMPLES)), "--score", "calibrated.nll,nll"]
+               "--samples", ",".join(map(str, samples)), "--score", "calibrated.nll,nll"]
     rows = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     for metric, title in [("calibrated.nll", "Calibrated NLL"), ("nll", "NLL")]:
         print(f"\n### {title} and, in brackets, the deep ensemble equivalent\n")
-        print("| method |" + "".join(f" {k} sample{'s' * (k > 1)} |" for k in SAMPLES))
-        print("| --- |" + " ---: |" * len(SAMPLES))
+        print("| method |" + "".join(f" {k} sample{'s' * (k > 1)} |" for k in samples))
+        print("| --- |" + " ---: |" * len(samples))
         own = [row for row in rows if row["metric"] == metric]
         for method in dict.fromkeys(row["method"] for row in own):
             at = {row["n_samples"]: row for row in own if row["method"] == method}
             name = "deep-ensemble" if method == baseline.stem else method
-            print(f"| {name} | " + " | ".join(cell(at.get(k), name) for k in SAMPLES) + " |")
+            print(f"| {name} | " + " | ".join(cell(at.get(k), name) for k in samples) + " |")
 
 
 def cell(row, method):
@@ -72,6 +72,6 @@ def augmented(runs, methods):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) != 3:
         sys.exit(__doc__)
-    main(sys.argv[1])
+    main(*sys.argv[1:])

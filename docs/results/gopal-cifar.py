@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""Posterior predictive checks of an ensemble and of dropout on corrupted CIFAR-10, beside Table 4 of Gopal 2021.
+
+    docs/results/gopal-cifar.py RUNS
+
+RUNS are those of docs/results/beyond-cifar.py. Needs `dubio` on the path, and numpy. As in the paper's appendix G.1,
+each member gets a temperature, fitted on the leading fifth of the clean test set; the checks are of the other four
+fifths, clean or corrupted. Results go to RUNS/checks.csv; if that is there, only the tables are printed.
+"""
+import concurrent.futures
+import csv
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+MODELS = [("deep-ensemble", "independent"), ("deep-ensemble", "bayesian"), ("mc-dropout", "bayesian")]
+# Checks that pass at severities 1 to 5, of 19 corruptions: ECE, accuracy.
+PUBLISHED = {
+    ("deep-ensemble", "independent"): ([16, 13, 9, 4, 2], [15, 10, 8, 4, 2]),
+    ("deep-ensemble", "bayesian"): ([18, 15, 15, 14, 7], [18, 15, 15, 14, 7]),
+    ("mc-dropout", "bayesian"): ([19, 18, 17, 16, 14], [18, 16, 15, 13, 12]),
+}
+
+
+def main(runs):
+    checks = pathlib.Path(runs) / "checks.csv"
+    if not checks.exists():
+        rows = []
+        for record in pathlib.Path(runs).glob("*/record.json"):
+            label = json.loads(record.read_text())["label"]
+            if any(label == method for method, _ in MODELS):
+                rows += checked(record.parent, label)
+        with checks.open("w", newline="") as file:
+            writer = csv.DictWriter(file, rows[0])
+            writer.writeheader()
+            writer.writerows(rows)
+    with checks.open() as file:
+        tables(list(csv.DictReader(file)))
+
+
+def checked(folder, label):
+    """Every check of every file of a run."""
+    modes = [mode for method, mode in MODELS if method == label]
+    with tempfile.TemporaryDirectory() as scratch:
+        scratch = pathlib.Path(scratch)
+        cut(folder / "test.npz", scratch / "leading.npz", slice(None, 2000))
+        files = [folder / "test.npz", *folder.glob("shift.*.npz")]
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            found = pool.map(lambda file: one(file, scratch, label, modes), files)
+            return [row for rows in found for row in rows]
+
+
+def one(file, scratch, label, modes):
+    rest, calibrated = scratch / f"rest-{file.name}", scratch / f"calibrated-{file.name}"
+    cut(file, rest, slice(2000, None))
+    apply = ["dubio", "calibrate", scratch / "leading.npz", "--per-member", "--apply", rest, "-o", calibrated, "-q"]
+    subprocess.run(apply, check=True, stdout=subprocess.DEVNULL)
+    rows = []
+    for mode in modes:
+        command = ["dubio", "check", calibrated, "--mode", mode, "--rule", "range", "--statistic", "ece", "--statistic", "accuracy", "--json"]
+        text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        for statistic, result in json.loads(text)["statistics"].items():
+            inside = result["lo"] <= result["observed"] <= result["hi"]
+            rows.append({"method": label, "mode": mode, "split": file.stem, "statistic": statistic, "observed": result["observed"],
+                         "p_value": result["p_value"], "sharpness": result["sharpness"], "range": int(result["passes"]), "interval": int(inside)})
+    return rows
+
+
+def cut(source, target, rows):
+    """Some examples of a file."""
+    import numpy as np
+    with np.load(source) as arrays:
+        np.savez(target, **{name: array[rows] if name == "labels" else array[:, rows] for name, array in arrays.items()})
+
+
+def tables(rows):
+    severities = sorted({split[-1] for split in (row["split"] for row in rows) if re.fullmatch(r"shift\.\w+\.\d", split)})
+    for statistic, which in [("ece", 0), ("accuracy", 1)]:
+        print(f"\n### Checks of {statistic} that pass\n")
+        print("| model | test set |" + "".join(f" severity {s} |" for s in severities) + "".join(f" published: {s} |" for s in severities))
+        print("| --- |" + " ---: |" * (1 + 2 * len(severities)))
+        for model in MODELS:
+            own = [row for row in rows if (row["method"], row["mode"]) == model and row["statistic"] == statistic]
+            clean = [row for row in own if row["split"] == "test"]
+            cells = [passed(clean)] + [passed([row for row in own if row["split"].endswith(f".{s}")]) for s in severities]
+            theirs = [f"{PUBLISHED[model][which][int(s) - 1]} of 19" for s in severities]
+            print(f"| {model[0]}, {model[1]} | " + " | ".join(cells + theirs) + " |")
+
+
+def passed(rows):
+    """By the rule of the paper, and by the central interval of 95 % in brackets."""
+    by = lambda rule: sum(int(row[rule]) for row in rows)
+    return f"{by('range')} of {len(rows)} ({by('interval')})"
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    main(sys.argv[1])
