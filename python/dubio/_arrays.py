@@ -1,4 +1,4 @@
-"""Arrays of any framework as the extension reads them: without a copy where they are contiguous."""
+"""Arrays of any framework as the extension reads them: where they lie, contiguous or not."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def as_numpy(name: str, values: Any) -> npt.NDArray[Any]:
 
 
 def interface(name: str, values: Any) -> "ArrayIn":
-    """What the extension needs to read an array where it lies; a view with other strides is copied."""
+    """What the extension needs to read an array where it lies. Only a field of a structured array may be copied."""
     array = as_numpy(name, values)
-    if not (array.flags.c_contiguous or array.flags.f_contiguous):
+    if any(stride % array.itemsize for stride in array.strides):
         array = np.ascontiguousarray(array)
     return ArrayIn(name, array)
 
@@ -44,6 +44,13 @@ class ArrayIn:
         self.name = name
         self.address: int = array.__array_interface__["data"][0]
         self.length = array.nbytes
+        self.strides: Optional[List[int]] = None
+        if not (array.flags.c_contiguous or array.flags.f_contiguous):
+            reach = [(size - 1) * stride for size, stride in zip(array.shape, array.strides)]
+            before, behind = sum(min(r, 0) for r in reach), sum(max(r, 0) for r in reach)
+            self.address += before
+            self.length = behind - before + array.itemsize
+            self.strides = [stride // array.itemsize for stride in array.strides]
         self.dtype: str = array.dtype.str
         self.shape: List[int] = list(array.shape)
         self.fortran = bool(array.flags.f_contiguous and not array.flags.c_contiguous)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use dubio_predictions::{Array, Error, Layout};
 use pyo3::prelude::*;
 
-/// An array by NumPy's array interface: contiguous in C or Fortran order, whoever's memory it is.
+/// An array by NumPy's array interface, whoever's memory it is: contiguous in C or Fortran order, or a view with strides.
 #[derive(FromPyObject)]
 pub(crate) struct ArrayIn {
     name: String,
@@ -16,6 +16,7 @@ pub(crate) struct ArrayIn {
     dtype: String,
     shape: Vec<usize>,
     fortran: bool,
+    strides: Option<Vec<isize>>,
     owner: Py<PyAny>,
 }
 
@@ -46,10 +47,14 @@ impl AsRef<[u8]> for Borrowed {
 /// Arrays by name, without a copy.
 pub(crate) fn arrays(all: Vec<ArrayIn>) -> Result<BTreeMap<String, Array>, Error> {
     let one = |array: ArrayIn| {
-        let ArrayIn { name, address, length, dtype, shape, fortran, owner } = array;
+        let ArrayIn { name, address, length, dtype, shape, fortran, strides, owner } = array;
         let bytes = Borrowed { address: address as *const u8, length, _owner: owner };
         let layout = if fortran { Layout::Fortran } else { Layout::C };
-        let made = Array::borrowed(&name, Arc::new(bytes), &dtype, &shape, layout)?;
+        let bytes = Arc::new(bytes);
+        let made = match strides {
+            Some(strides) => Array::view(&name, bytes, &dtype, &shape, &strides)?,
+            None => Array::borrowed(&name, bytes, &dtype, &shape, layout)?,
+        };
         Ok((name, made))
     };
     all.into_iter().map(one).collect()

@@ -28,20 +28,25 @@ def test_layouts_and_read_only_memory_make_no_difference(example):
     expected = dubio.evaluate(probs, labels, **FEW)
     fortran = np.asfortranarray(probs)
     strided = np.repeat(probs, 2, axis=1)[:, ::2]
+    backwards = np.ascontiguousarray(probs[:, ::-1, ::-1])[:, ::-1, ::-1]
+    other_order = np.ascontiguousarray(probs.transpose(1, 2, 0)).transpose(2, 0, 1)
     frozen = probs.copy()
     frozen.flags.writeable = False
     big = probs.astype(">f8")
-    for other in (fortran, strided, frozen, big, probs.tolist()):
+    field = np.zeros(probs.shape, dtype=[("tag", np.int8), ("probs", np.float64)])
+    field["probs"] = probs
+    for other in (fortran, strided, backwards, other_order, field["probs"], frozen, big, probs.tolist()):
         assert same(dubio.evaluate(other, labels, **FEW), expected)
+    assert same(dubio.evaluate(probs, np.repeat(labels, 3)[::3], **FEW), expected)
     for dtype in (np.int8, np.uint16, np.int32):
         assert same(dubio.evaluate(probs, labels.astype(dtype), **FEW), expected)
 
 
-def test_nothing_is_copied_where_memory_is_contiguous(example):
+def test_nothing_is_copied(example):
     from dubio._arrays import interface
 
     probs, _ = example
-    for array in (probs, np.asfortranarray(probs), probs.astype(np.float16)):
+    for array in (probs, np.asfortranarray(probs), probs.astype(np.float16), probs[:, ::2], probs[..., 1:3]):
         assert interface("probs", array).address == array.__array_interface__["data"][0]
 
 

@@ -6,6 +6,7 @@ use std::ops::Range;
 use crate::bytes::{BLOCK, Bytes};
 use crate::dtype::{Dtype, Integer, decode, whole};
 use crate::error::Fault;
+use crate::view::View;
 
 /// An array of a predictions file.
 #[derive(Clone, Debug)]
@@ -13,8 +14,10 @@ pub struct Array {
     bytes: Bytes,
     dtype: Dtype,
     shape: Vec<usize>,
-    /// Elements from one index to the next, per axis.
+    /// Elements from one index to the next, per axis; of a view, the view says.
     strides: Vec<usize>,
+    /// Where elements lie that fill no memory of their own in either order.
+    view: Option<View>,
 }
 
 /// Order of the elements.
@@ -59,7 +62,26 @@ impl Array {
         for pair in axes.windows(2) {
             strides[pair[1]] = strides[pair[0]] * shape[pair[0]];
         }
-        Ok(Self { bytes, dtype, shape, strides })
+        Ok(Self { bytes, dtype, shape, strides, view: None })
+    }
+
+    /// A view: `bytes` must reach from its lowest element to its highest.
+    pub(crate) fn viewed(
+        bytes: Bytes,
+        dtype: Dtype,
+        shape: &[usize],
+        strides: &[isize],
+    ) -> Result<Self, Fault> {
+        match View::new(shape, strides) {
+            Some((view, span)) if span.checked_mul(dtype.size()) == Some(bytes.len()) => {
+                let (shape, view) = (shape.to_vec(), Some(view));
+                Ok(Self { bytes, dtype, strides: vec![0; shape.len()], shape, view })
+            }
+            _ => Err(Fault::new(
+                format!("shape {shape:?} and strides {strides:?} do not fit {} bytes", bytes.len()),
+                "copy the array first",
+            )),
+        }
     }
 
     /// An array in memory, in C order.
@@ -82,6 +104,7 @@ impl Array {
     pub(crate) fn with_leading_axis(mut self) -> Self {
         self.shape.insert(0, 1);
         self.strides.insert(0, 0);
+        self.view = self.view.map(View::with_leading_axis);
         self
     }
 
@@ -89,6 +112,7 @@ impl Array {
     pub(crate) fn with_trailing_axis(mut self) -> Self {
         self.shape.push(1);
         self.strides.push(1);
+        self.view = self.view.map(View::with_trailing_axis);
         self
     }
 
@@ -99,6 +123,7 @@ impl Array {
         }
         self.shape = shape.to_vec();
         self.strides = vec![0; shape.len()];
+        self.view = None; // its one element fills its memory
         Some(self)
     }
 
@@ -109,6 +134,9 @@ impl Array {
         rows: Range<usize>,
         out: &mut [f64],
     ) -> io::Result<()> {
+        if let Some(view) = &self.view {
+            return self.read_view(view, &[member..member + 1, rows, 0..self.shape[2]], out);
+        }
         let (width, size) = (self.shape[2], self.dtype.size());
         if self.strides.iter().all(|&stride| stride == 0) {
             let mut one = [0.0];
@@ -134,6 +162,22 @@ impl Array {
                 .try_for_each(|column| self.read_column(member, rows.clone(), column, out))?;
         }
         Ok(())
+    }
+
+    /// Reads a block of a view, the last axis fastest.
+    fn read_view(&self, view: &View, block: &[Range<usize>], out: &mut [f64]) -> io::Result<()> {
+        let (size, mut done) = (self.dtype.size(), 0);
+        self.bytes.with(0..self.bytes.len(), |bytes| {
+            let mut take = |places: Range<usize>| {
+                let element = &bytes[places.start * size..places.end * size];
+                decode(self.dtype, element, &mut out[done..done + places.len()]);
+                done += places.len();
+            };
+            view.each_run(block, |run| match run.adjoining() {
+                Some(places) => take(places),
+                None => run.places().for_each(|at| take(at..at + 1)),
+            });
+        })
     }
 
     /// Reads one column of some rows of an array in Fortran order: all members of a row lie side by
@@ -195,7 +239,7 @@ impl Array {
 
     /// All elements as f64, the last axis fastest; whole numbers beyond 2^53 are rounded.
     pub fn to_f64(&self) -> io::Result<Vec<f64>> {
-        let mut all = Vec::with_capacity(self.bytes.len() / self.dtype.size());
+        let mut all = Vec::with_capacity(self.shape.iter().product());
         self.each_element(|bytes| {
             let mut one = [0.0];
             decode(self.dtype, bytes, &mut one);
@@ -217,6 +261,14 @@ impl Array {
     /// Calls `f` with the bytes of each element, the last axis fastest.
     fn each_element(&self, mut f: impl FnMut(&[u8])) -> io::Result<()> {
         let size = self.dtype.size();
+        if let Some(view) = &self.view {
+            let all: Vec<_> = self.shape.iter().map(|&axis| 0..axis).collect();
+            return self.bytes.with(0..self.bytes.len(), |bytes| {
+                view.each_run(&all, |run| {
+                    run.places().for_each(|at| f(&bytes[at * size..(at + 1) * size]));
+                });
+            });
+        }
         if self.strides.is_sorted_by(|a, b| a >= b) {
             return self.bytes.each_block(0..self.bytes.len(), |block| {
                 block.chunks_exact(size).for_each(&mut f)

@@ -48,6 +48,7 @@ mod stdin;
 mod table;
 mod taker;
 mod text_table;
+mod view;
 mod write;
 
 pub use array::{Array, Order as Layout};
