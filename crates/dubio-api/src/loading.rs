@@ -60,7 +60,7 @@ pub(crate) fn labels(file: &Classification) -> Result<Vec<u32>, Error> {
 }
 
 /// A regression with its targets and central intervals of this mass.
-pub(crate) fn outcomes(file: &Regression, level: f64) -> Result<Outcomes, Error> {
+pub(crate) fn outcomes(file: &Regression, level: f64) -> Result<Outcomes, FileError> {
     let targets = file.targets.clone();
     let outcomes = match &file.kind {
         RegressionKind::Gaussians(mean, std) => Outcomes::gaussians(mean, std, targets, level),
@@ -79,7 +79,7 @@ pub(crate) fn outcomes(file: &Regression, level: f64) -> Result<Outcomes, Error>
         };
         FileError::array(&file.path, array, &bad, advice)
     };
-    Ok(outcomes.map_err(at_fault)?)
+    outcomes.map_err(at_fault)
 }
 
 /// Says how many examples have quantiles that no distribution has.

@@ -10,14 +10,15 @@ use dubio_metrics::detection::ood::Uncertainties;
 use dubio_metrics::examples::Examples;
 use dubio_metrics::members::Members;
 use dubio_metrics::pool::{Pooled, pool};
-use dubio_metrics::regression::{self, Outcomes};
+use dubio_metrics::regression;
 use dubio_metrics::score::Options;
 use dubio_metrics::scorecard::{self, Entry};
-use dubio_predictions::{Classification, Error, Predictions, Regression, RegressionKind, open};
+use dubio_predictions::{Classification, Error, Predictions, open};
 use dubio_progress::Silent;
 use dubio_random::stream::Stream;
 
 use super::{Asked, Extent, Row};
+use crate::loading::outcomes;
 use crate::names::Selection;
 use crate::scorecard::Scorecard;
 
@@ -86,7 +87,7 @@ impl Scored<'_> {
     ) -> Result<(), Error> {
         let file = match open(path)? {
             Predictions::Regression(file) => {
-                let outcomes = outcomes(&file)?;
+                let outcomes = outcomes(&file, Options::default().level)?;
                 // Every score has a row in a study, and says why it has no value.
                 let names = regression::scores().iter().map(|score| score.name()).collect();
                 let all = Selection::of(names);
@@ -189,16 +190,6 @@ fn mixed(
         (format!("mixing.{name}.{:.0}", 100.0 * point.fraction), entry)
     };
     curve.into_iter().flatten().map(entry).collect()
-}
-
-fn outcomes(file: &Regression) -> Result<Outcomes, Error> {
-    let again = "delete the run and run it again";
-    let RegressionKind::Gaussians(mean, std) = &file.kind else {
-        return Err(Error::file(&file.path, "holds no Gaussians", again));
-    };
-    let level = Options::default().level;
-    Outcomes::gaussians(mean, std, file.targets.clone(), level)
-        .map_err(|bad| Error::array(&file.path, bad.array, &bad, again))
 }
 
 fn classes(path: &Path) -> Result<Classification, Error> {
