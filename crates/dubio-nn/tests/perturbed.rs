@@ -266,3 +266,46 @@ fn perturbed_networks_have_the_gradient_of_their_function() {
         }
     }
 }
+
+/// Inputs that are 0 add no noise to a layer, and no gradient that is not a number.
+#[test]
+fn dead_inputs_give_no_noise() {
+    for (input, layer) in layers() {
+        let mut network = Network::new(input);
+        network.then("layer", layer);
+        let means = numbers(network.parameters(), 1.0, &Stream::root(1));
+        let bias = network.slices()[1].range.clone();
+        let mut spreads = vec![0.5; network.parameters()];
+        spreads[bias.clone()].fill(0.0);
+        for by in BOTH {
+            let perturbed = network.perturbed(&whole(&network), by);
+            let at = point(&network, &spreads, &means);
+            let outputs =
+                trained_on(&perturbed, &at, &vec![0.0; 3 * input.size()], &Stream::root(2));
+            for place in outputs.chunks(bias.len()) {
+                assert_eq!(place, &means.0[bias.clone()], "{by:?}: biases alone");
+            }
+        }
+    }
+}
+
+/// Large enough that a batch is shared out, and an example's noise comes from several generators.
+#[test]
+fn one_thread_and_several_draw_the_same() {
+    let mut network = Network::new(Shape::image(3, 40, 40));
+    network.then("conv", Layer::conv2d(5, 3, 1));
+    network.then("flatten", Layer::Flatten);
+    network.then("after", Layer::Linear { outputs: 4 });
+    let means = numbers(network.parameters(), 0.1, &Stream::root(1));
+    let inputs = numbers(20 * network.input.size(), 1.0, &Stream::root(2)).0;
+    for by in BOTH {
+        let perturbed = network.perturbed(&whole(&network), by);
+        let at = point(&network, &vec![0.1; network.parameters()], &means);
+        let run = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            let pool = pool.expect("threads");
+            pool.install(|| trained_on(&perturbed, &at, &inputs, &Stream::root(3)))
+        };
+        assert_eq!(run(1), run(3), "{by:?}");
+    }
+}
