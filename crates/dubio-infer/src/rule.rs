@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use dubio_nn::engine::{Point, Seed, Vector, Visited};
-use dubio_nn::matrix::Matrix;
 use dubio_random::stream::Stream;
 
 use crate::error::Error;
@@ -11,7 +10,7 @@ use crate::hidden::HiddenLayer;
 use crate::likelihood::Likelihood;
 use crate::memory::Memory;
 use crate::prior::Prior;
-use crate::target::{BatchName, Target};
+use crate::target::{BatchName, Perturbed, Target};
 
 /// A mini-batch step's place in training.
 #[derive(Clone, Copy, Debug)]
@@ -60,9 +59,15 @@ impl Keep {
 
 /// A method at work: epochs of mini-batch steps, then draws; either may be missing.
 pub trait Rule<V: Vector>: Send {
-    /// Makes ready, before the first step and before its memory is read back after a kill: from where the chain starts,
-    /// the weights of layers in it, and the chain's stream.
-    fn begin(&mut self, _start: &V, _matrices: Vec<Matrix>, _stream: &Stream) {}
+    /// Makes ready, before the first step and before its memory is read back after a kill: from what it samples from, and
+    /// the chain's stream.
+    fn begin(
+        &mut self,
+        _target: &mut dyn Target<Vector = V>,
+        _stream: &Stream,
+    ) -> Result<(), Error> {
+        Ok(())
+    }
     /// Its mini-batch steps.
     fn steps(&mut self) -> Option<&mut dyn Steps<V>> {
         None
@@ -161,6 +166,20 @@ impl<'a, V: Vector> MiniBatch<'a, V> {
         self.evaluations += points.len();
         if let Some(longest) = self.longest {
             gradients.iter_mut().for_each(|gradient| gradient.clip(longest));
+        }
+    }
+
+    /// Gradients of the mean loss where layers are perturbed, with respect to spreads and to means; without the prior, and
+    /// of any length.
+    pub fn perturbed(&mut self, at: Perturbed<'_, V>, gradients: [&mut V; 2]) {
+        self.target.perturbed_gradient(at, self.name, gradients);
+        self.evaluations += 1;
+    }
+
+    /// Shortens a gradient of the mean loss, where those may be of any length.
+    pub fn clip(&self, gradient: &mut V) {
+        if let Some(longest) = self.longest {
+            gradient.clip(longest);
         }
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use dubio_nn::engine::{Point, Seed, Vector, Visited};
 use dubio_nn::matrix::Matrix;
+use dubio_nn::network::Perturbation;
 use dubio_nn::parameter::Slice;
 use dubio_random::stream::Stream;
 
@@ -13,7 +14,7 @@ use crate::curvature::{Curvature, LayerGradients};
 use crate::hidden::HiddenLayer;
 use crate::likelihood::Likelihood;
 use crate::prior::Prior;
-use crate::target::{BatchName, Target};
+use crate::target::{BatchName, Perturbed, Target};
 
 /// A target as a function of some layers' parameters, the others at their start.
 pub struct Subnetwork<'a, T: Target> {
@@ -23,6 +24,8 @@ pub struct Subnetwork<'a, T: Target> {
     /// All parameters; the stretch that moves is overwritten.
     point: Point<T::Vector>,
     gradient: T::Vector,
+    /// Spreads of all weights, and their gradient, where layers are perturbed; those of layers that stay are 0.
+    spreads: Option<[T::Vector; 2]>,
 }
 
 impl<'a, T: Target> Subnetwork<'a, T> {
@@ -31,7 +34,7 @@ impl<'a, T: Target> Subnetwork<'a, T> {
         let point = whole.start(0);
         let gradient = point.theta.clone();
         let prior = whole.prior().part(range.clone()).into();
-        Self { whole, range, prior, point, gradient }
+        Self { whole, range, prior, point, gradient, spreads: None }
     }
 
     /// A point of the whole network.
@@ -110,6 +113,28 @@ impl<T: Target> Target for Subnetwork<'_, T> {
     ) {
         self.at(point, |whole, point, gradient| whole.gradient(point, batch, gradient));
         self.own(gradient);
+    }
+    fn perturb(&mut self, by: Perturbation) -> Option<Vec<Range<usize>>> {
+        let theta = &self.point.theta;
+        self.spreads = Some([(); 2].map(|()| theta.zeros(theta.len())));
+        let Range { start, end } = self.range;
+        let inside = |all: Range<usize>| all.start.max(start) - start..all.end.min(end) - start;
+        Some(self.whole.perturb(by)?.into_iter().map(inside).collect())
+    }
+    fn perturbed_gradient(
+        &mut self,
+        at: Perturbed<'_, T::Vector>,
+        batch: BatchName,
+        [of_spreads, of_means]: [&mut T::Vector; 2],
+    ) {
+        let Self { whole, range, point, gradient, spreads, .. } = self;
+        let [spreads, gradient_of_spreads] = spreads.as_mut().expect("made ready before");
+        spreads.put(range.start, at.spreads);
+        point.theta.put(range.start, at.means);
+        let inside = Perturbed { spreads, means: &point.theta, ..at };
+        whole.perturbed_gradient(inside, batch, [gradient_of_spreads, gradient]);
+        of_spreads.copy_from(&gradient_of_spreads.part(range.clone()));
+        of_means.copy_from(&gradient.part(range.clone()));
     }
     fn losses(&mut self) -> Vec<f64> {
         self.whole.losses()

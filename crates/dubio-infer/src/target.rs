@@ -1,9 +1,11 @@
 //! What inference samples from, as it sees it: a function of one flat vector.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use dubio_nn::engine::{Point, Seed, Vector, Visited};
 use dubio_nn::matrix::Matrix;
+use dubio_nn::network::Perturbation;
 use dubio_nn::parameter::Slice;
 use dubio_random::stream::Stream;
 
@@ -19,6 +21,18 @@ pub struct BatchName {
     pub epoch: usize,
     /// Mini-batches before this one in its epoch.
     pub batch: usize,
+}
+
+/// Where a network with [perturbed](dubio_nn::network::Network::perturbed) layers is evaluated.
+pub struct Perturbed<'a, V> {
+    /// What the noise of weights is made of: their variances, or their shifts.
+    pub spreads: &'a V,
+    /// Means; of parameters that layers do not perturb, what counts.
+    pub means: &'a V,
+    /// Running statistics, which move.
+    pub statistics: &'a mut V,
+    /// Where layers take their noise from.
+    pub noise: &'a Stream,
 }
 
 /// The posterior `exp(-U)`, with `U(theta) = N loss(theta) - log prior(theta)`: the mean loss over `N`
@@ -71,6 +85,21 @@ pub trait Target {
         for (point, gradient) in points.iter_mut().zip(gradients) {
             self.gradient(point, batch, gradient);
         }
+    }
+    /// Makes ready for [`Self::perturbed_gradient`]: the stretches of the vector that layers perturb. `None` where there is
+    /// no network.
+    fn perturb(&mut self, _by: Perturbation) -> Option<Vec<Range<usize>>> {
+        None
+    }
+    /// Gradients of the mean loss of a mini-batch with respect to spreads and to means, where layers are perturbed as it
+    /// was made ready for. The loss is kept until it is asked for.
+    fn perturbed_gradient(
+        &mut self,
+        _at: Perturbed<'_, Self::Vector>,
+        _batch: BatchName,
+        _gradients: [&mut Self::Vector; 2],
+    ) {
+        unreachable!("nothing here was made ready for perturbed layers");
     }
     /// The losses of the gradients since this was last asked, in their order. Waits.
     fn losses(&mut self) -> Vec<f64>;

@@ -328,6 +328,7 @@ const IMPOSSIBLE: &[(&str, &[&str])] = &[
     ("log_std_lr", &["0"]),
     ("kl_weight", &["-1"]),
     ("kl_warm_up", &[]),
+    ("estimator", &["\"weight\""]),
     ("draws", &["0"]),
     ("curvature", &["0"]),
     ("curvature_momentum", &["1", "-0.1"]),

@@ -72,6 +72,15 @@ pub enum Layer {
         /// Fraction of numbers that dropout of the same strength leaves out.
         rate: f64,
     },
+    /// `x^2`.
+    Square,
+    /// A draw from `Normal(mean, variance)` for every number, of two inputs: `y = mean + sqrt(variance) z`. Where the
+    /// variance is 0 there is no noise and no gradient of it. Without noise it gives the mean. The pre-activations of
+    /// a layer with random weights are drawn so: Kingma et al. 2015.
+    DrawNormal,
+    /// Multiplies by random signs, one for each channel, the same at all places. Without noise it does nothing. In
+    /// front of a layer and behind it they give every example a weight perturbation of its own: Wen et al. 2018.
+    RandomSigns,
     /// An image as a vector: height, width, channels, the last running fastest. (PyTorch's runs
     /// channels, height, width: [`Layout::Inputs`].)
     Flatten,
@@ -112,6 +121,9 @@ pub enum Layer {
     },
 }
 
+/// Numbers of an example that [`Layer::DrawNormal`] draws from one generator, on every engine.
+pub const NORMAL_CHUNK: usize = 4096;
+
 /// Whether a layer adds a constant to each channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bias {
@@ -142,7 +154,7 @@ impl Layer {
     pub fn takes(&self, inputs: &[Shape]) -> bool {
         let places = |shape: &Shape| (shape.height, shape.width);
         match self {
-            Self::Add => inputs.len() == 2 && inputs[0] == inputs[1],
+            Self::Add | Self::DrawNormal => inputs.len() == 2 && inputs[0] == inputs[1],
             Self::Concat => {
                 inputs.len() >= 2 && inputs.iter().all(|i| places(i) == places(&inputs[0]))
             }
@@ -174,6 +186,9 @@ impl Layer {
             | Self::Swish
             | Self::Dropout { .. }
             | Self::GaussianDropout { .. }
+            | Self::Square
+            | Self::DrawNormal
+            | Self::RandomSigns
             | Self::Add => input,
         }
     }
@@ -238,7 +253,13 @@ impl Layer {
 
     /// Whether it takes random numbers when there are any.
     pub fn is_noisy(&self) -> bool {
-        matches!(self, Self::Dropout { .. } | Self::GaussianDropout { .. })
+        matches!(
+            self,
+            Self::Dropout { .. }
+                | Self::GaussianDropout { .. }
+                | Self::DrawNormal
+                | Self::RandomSigns
+        )
     }
 
     /// Whether a number that goes out stands where it came in: what was a flattened image still is one.
@@ -251,6 +272,9 @@ impl Layer {
             | Self::Swish
             | Self::Dropout { .. }
             | Self::GaussianDropout { .. }
+            | Self::Square
+            | Self::DrawNormal
+            | Self::RandomSigns
             | Self::Flatten
             | Self::Add => true,
             Self::Linear { .. }

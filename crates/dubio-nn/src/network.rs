@@ -4,8 +4,11 @@
 //! flat vector.
 
 mod edit;
+mod perturbed;
 
 use std::ops::Range;
+
+pub use perturbed::Perturbation;
 
 use crate::layer::Layer;
 use crate::matrix::{Matrix, Reads, Side};
@@ -121,10 +124,21 @@ impl Network {
 
     /// Adds a layer fed from anywhere, by as many as it takes.
     pub fn feed(&mut self, sources: &[Source], name: impl Into<String>, layer: Layer) -> Source {
+        self.feed_at(self.parameters(), sources, name, layer)
+    }
+
+    /// The same with parameters that lie from `start` on in the flat vector.
+    fn feed_at(
+        &mut self,
+        start: usize,
+        sources: &[Source],
+        name: impl Into<String>,
+        layer: Layer,
+    ) -> Source {
         let inputs: Vec<Shape> = sources.iter().map(|&source| self.shape(source)).collect();
         assert!(layer.takes(&inputs), "{layer:?} does not take inputs of shapes {inputs:?}");
         let count = |all: Vec<Parameter>| all.iter().map(Parameter::size).sum::<usize>();
-        let (start, first) = (self.parameters(), self.statistics());
+        let first = self.statistics();
         self.nodes.push(Node {
             name: name.into(),
             sources: sources.to_vec(),
@@ -178,7 +192,7 @@ impl Network {
 
     /// Length of the flat vector.
     pub fn parameters(&self) -> usize {
-        self.nodes.last().map_or(0, |node| node.parameters.end)
+        self.nodes.iter().map(|node| node.parameters.end).max().unwrap_or(0)
     }
 
     /// Number of running statistics.

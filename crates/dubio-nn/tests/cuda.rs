@@ -13,7 +13,7 @@ use dubio_nn::examples::{Answers, Examples, Inputs};
 use dubio_nn::layer::{Bias, Directions, Layer};
 use dubio_nn::loss::{Kernel, Loss, Truth, mean_loss};
 use dubio_nn::matrix::{Matrix, Reads, Side};
-use dubio_nn::network::{Network, Source};
+use dubio_nn::network::{Network, Perturbation, Source};
 use dubio_nn::parameter::Initial;
 use dubio_nn::real::Real;
 use dubio_nn::shape::Shape;
@@ -49,6 +49,7 @@ fn main() -> ExitCode {
         on_gpu("vectors_move_as_on_a_cpu", vectors),
         on_gpu("noise_is_that_of_a_cpu_bit_by_bit", noise),
         on_gpu("every_layer_has_the_gradients_of_a_cpu", every_layer),
+        on_gpu("perturbed_layers_have_the_gradients_of_a_cpu", perturbed),
         on_gpu("convolutions_of_every_tile_have_the_gradients_of_a_cpu", convolutions),
         on_gpu("lower_precisions_err_by_as_much_as_they_round", precisions),
         on_gpu("every_network_has_the_gradients_of_a_cpu", every_network),
@@ -239,6 +240,24 @@ fn apart(
     most
 }
 
+/// Layers whose noise comes from several generators for an example, and signs from several words.
+fn perturbed(gpu: &Cuda) {
+    let mut network = Network::new(Shape::image(3, 20, 20));
+    let means = network.then("means", Layer::conv2d(40, 3, 1));
+    network.feed(&[Source::Input], "roots", Layer::conv2d(40, 1, 1));
+    let variances = network.then("variances", Layer::Square);
+    network.feed(&[means, variances], "draw", Layer::DrawNormal);
+    network.then("flatten", Layer::Flatten);
+    network.then("after", Layer::Linear { outputs: 4 });
+    agree(gpu, &network, Kernel::CrossEntropy, "draws");
+    for name in ["mlp-100-7", "lenet5/4", "preresnet20/8"] {
+        let plain = networks::build(name, Shape::image(3, 32, 32), 4).expect(name);
+        let network = plain.perturbed(&(0..plain.parameters()), Perturbation::Flipout);
+        let task = (Some(Kernel::CrossEntropy), 0..network.parameters());
+        agree_on(gpu, &network, task, name, by_length, 2e-2);
+    }
+}
+
 /// A convolution after another layer with parameters, so that the gradient of its inputs is seen too.
 fn convolution(side: usize, channels: [usize; 2], window: [usize; 3]) -> Network {
     let [kernel, stride, padding] = window;
@@ -299,6 +318,8 @@ fn every_layer(gpu: &Cuda) {
         Layer::FilterResponseNorm,
         Layer::Dropout { rate: 0.3 },
         Layer::GaussianDropout { rate: 0.3 },
+        Layer::Square,
+        Layer::RandomSigns,
         Layer::PaddedShortcut { channels: 8 },
         Layer::MaxPool { size: 2, stride: 2, padding: 0 },
         Layer::MaxPool { size: 3, stride: 2, padding: 1 },

@@ -3,9 +3,9 @@
 use dubio_nn::cpu::{self, Flat};
 use dubio_nn::engine::{Model as _, Seed, Vector};
 use dubio_nn::layer::Layer::{
-    Append, AveragePool, BatchNorm, Concat, Conv2d, Dropout, Elu, FilterResponseNorm, Flatten,
-    GaussianDropout, GlobalAveragePool, Linear, MaxPool, PaddedShortcut, RandomFeatures, Relu,
-    Swish, Take,
+    Append, AveragePool, BatchNorm, Concat, Conv2d, DrawNormal, Dropout, Elu, FilterResponseNorm,
+    Flatten, GaussianDropout, GlobalAveragePool, Linear, MaxPool, PaddedShortcut, RandomFeatures,
+    RandomSigns, Relu, Square, Swish, Take,
 };
 use dubio_nn::layer::{Bias, Directions, Layer};
 use dubio_nn::loss::Truth;
@@ -86,6 +86,8 @@ fn every_layer_has_the_gradient_of_its_function() {
     check_layer(image, FilterResponseNorm);
     check_layer(image, Dropout { rate: 0.3 });
     check_layer(image, GaussianDropout { rate: 0.3 });
+    check_layer(image, Square);
+    check_layer(image, RandomSigns);
     check_layer(image, PaddedShortcut { channels: 8 });
     check_layer(image, MaxPool { size: 2, stride: 2, padding: 0 });
     check_layer(image, MaxPool { size: 3, stride: 2, padding: 1 });
@@ -122,6 +124,20 @@ fn branches_that_meet_have_the_gradient_of_their_function() {
     assert_eq!(network.output(), Shape::vector(4));
     check(&network, 5, Truth::Labels(&[0, 3, 2, 1, 3]));
     check_inputs(&network, 5);
+}
+
+/// Means from one layer, variances from the squares of another.
+#[test]
+fn draws_have_the_gradient_of_their_function() {
+    let mut network = Network::new(Shape::image(3, 4, 5));
+    let means = network.then("means", Layer::conv2d(4, 3, 1));
+    network.feed(&[Source::Input], "roots", Layer::conv2d(4, 1, 1));
+    let variances = network.then("variances", Square);
+    network.feed(&[means, variances], "draw", DrawNormal);
+    network.then("flatten", Flatten);
+    network.then("after", Linear { outputs: 4 });
+    check(&network, 11, Truth::Labels(&[0, 1, 2, 3, 0, 1, 2, 3, 3, 2, 1]));
+    check_inputs(&network, 11);
 }
 
 #[test]

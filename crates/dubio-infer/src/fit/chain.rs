@@ -45,7 +45,6 @@ impl<'a, T: Target> Chain<'a, T> {
     ) -> Self {
         let count = rule.steps().map_or(1, |steps| steps.points());
         let points: Vec<_> = (0..count).map(|index| target.start(index)).collect();
-        rule.begin(&points[0].theta, target.matrices(), stream);
         Self {
             gradient: points[0].theta.clone(),
             rule,
@@ -72,6 +71,7 @@ impl<'a, T: Target> Chain<'a, T> {
     }
 
     pub(super) fn run(&mut self) -> Result<(), Error> {
+        self.rule.begin(self.target, &self.stream)?;
         self.resume()?;
         self.options.progress.start("training", self.epochs() + self.draws());
         self.options.progress.advance(self.position.epoch + self.position.draw);

@@ -141,10 +141,12 @@ impl<V: Vector> Sharing<V> {
 }
 
 impl<V: Vector> Rule<V> for Sharing<V> {
-    fn begin(&mut self, start: &V, matrices: Vec<Matrix>, stream: &Stream) {
+    fn begin(&mut self, target: &mut dyn Target<Vector = V>, stream: &Stream) -> Result<(), Error> {
+        let (start, matrices) = (&target.start(0).theta, target.matrices());
         let streams = (0..self.settings.samples).map(|k| stream.child("factors").nth(k));
         self.members = streams.map(|stream| self.member(start, &matrices, &stream)).collect();
         self.matrices = matrices;
+        Ok(())
     }
     fn steps(&mut self) -> Option<&mut dyn Steps<V>> {
         Some(self)

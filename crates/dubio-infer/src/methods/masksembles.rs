@@ -145,7 +145,8 @@ struct Masked<V> {
 }
 
 impl<V: Vector> Rule<V> for Masked<V> {
-    fn begin(&mut self, start: &V, matrices: Vec<Matrix>, stream: &Stream) {
+    fn begin(&mut self, target: &mut dyn Target<Vector = V>, stream: &Stream) -> Result<(), Error> {
+        let (start, matrices) = (target.start(0).theta, target.matrices());
         let on_device = |factors: Vec<f64>| {
             let mut mask = start.zeros(factors.len());
             mask.write(0, &factors);
@@ -154,6 +155,7 @@ impl<V: Vector> Rule<V> for Masked<V> {
         let factors = factors_of(&self.settings, &matrices, &stream.child("masks"));
         self.masks = factors.into_iter().map(on_device).collect();
         self.matrices = matrices;
+        Ok(())
     }
     fn steps(&mut self) -> Option<&mut dyn Steps<V>> {
         Some(self)

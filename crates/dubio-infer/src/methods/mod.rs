@@ -24,6 +24,7 @@ pub mod mc_dropout;
 mod no_u_turn;
 pub mod nuts;
 pub mod packed_ensemble;
+mod perturbed;
 mod prior_precision;
 pub mod rank1_vi;
 mod settings;
@@ -39,6 +40,7 @@ pub mod svgd;
 pub mod swa;
 pub mod swag;
 pub mod trajectory;
+mod variational;
 pub mod vi;
 
 use std::ops::Range;

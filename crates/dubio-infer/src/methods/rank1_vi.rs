@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::factors::{self, FactorSettings};
 use super::sgd::{Descent, Sgd};
-use super::vi::kl_weight;
+use super::variational::kl_weight;
 use super::{Card, Settings, at_least_one, positive};
 use crate::error::Error;
 use crate::memory::Memory;
@@ -218,10 +218,12 @@ impl<V: Vector> Mixture<V> {
 }
 
 impl<V: Vector> Rule<V> for Mixture<V> {
-    fn begin(&mut self, start: &V, matrices: Vec<Matrix>, stream: &Stream) {
+    fn begin(&mut self, target: &mut dyn Target<Vector = V>, stream: &Stream) -> Result<(), Error> {
+        let (start, matrices) = (&target.start(0).theta, target.matrices());
         let streams = (0..self.settings.components).map(|k| stream.child("factors").nth(k));
         self.components = streams.map(|stream| self.component(start, &matrices, &stream)).collect();
         self.matrices = matrices;
+        Ok(())
     }
     fn steps(&mut self) -> Option<&mut dyn Steps<V>> {
         Some(self)

@@ -1,16 +1,14 @@
 //! `vi`: a factorised Gaussian by stochastic variational inference (Bayes by Backprop).
 
-use dubio_nn::engine::{Point, Vector};
-use dubio_random::stream::Stream;
+use dubio_nn::engine::Vector;
+use dubio_nn::network::Perturbation;
 use serde::{Deserialize, Serialize};
 
-use super::drawn::{self, Drawn};
 use super::sgd::{Descent, Sgd};
+use super::variational::Variational;
 use super::{Card, Settings, at_least_one, fraction, positive};
-use crate::memory::Memory;
-use crate::optimisers::{Kind, Optimiser};
-use crate::prior::{Gaussian, Prior, ScaleMixture};
-use crate::rule::{Draws, Gradient, Keep, MiniBatch, Rule, Step, Steps};
+use crate::optimisers::Kind;
+use crate::rule::Rule;
 use crate::schedule::Schedule;
 use crate::wrong::Wrong;
 
@@ -22,6 +20,31 @@ pub enum Shape {
     Gaussian,
     /// A wide and a narrow Gaussian: [`ScaleMixture`].
     ScaleMixture,
+}
+
+/// What is drawn for the gradient of a step. All have the same mean for networks of linear layers; they differ in its
+/// variance and its cost. Samples are weights that are drawn, whichever it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Estimator {
+    /// The weights, once for the whole mini-batch, whose examples then err together: Blundell et al. 2015.
+    Weights,
+    /// The outputs of linear and convolutional layers, for every example: the local reparameterisation, Kingma et al.
+    /// 2015. In a convolution the noise of places is independent, though they share weights: an approximation.
+    Local,
+    /// The weights once, with random signs for every example: flipout, Wen et al. 2018. Exact in convolutions too.
+    Flipout,
+}
+
+impl Estimator {
+    /// How layers are perturbed; `None` where the weights of the whole network are drawn.
+    pub(super) fn perturbation(self) -> Option<Perturbation> {
+        match self {
+            Self::Weights => None,
+            Self::Local => Some(Perturbation::Local),
+            Self::Flipout => Some(Perturbation::Flipout),
+        }
+    }
 }
 
 /// Settings of `vi`.
@@ -45,7 +68,9 @@ pub struct Vi {
     pub narrow_std: f64,
     /// Fraction of the wide part of a scale-mixture prior.
     pub wide_fraction: f64,
-    /// Networks drawn for the gradient of a step.
+    /// `weights`, `local` or `flipout`: what is drawn for the gradient of a step.
+    pub estimator: Estimator,
+    /// Draws for the gradient of a step.
     pub draws: usize,
     /// Samples drawn from the Gaussian after training.
     pub samples: usize,
@@ -64,6 +89,7 @@ impl Default for Vi {
             prior: Shape::Gaussian,
             narrow_std: 0.0025,
             wide_fraction: 0.5,
+            estimator: Estimator::Weights,
             draws: 1,
             samples: 30,
         }
@@ -75,7 +101,7 @@ impl Settings for Vi {
         name: "vi",
         summary: "A Gaussian with a mean and a variance for each parameter that is closest to the posterior, by descent.",
         rule: "theta = m + exp(r) z; descent on E loss + w KL(q, prior) / N by m and, with an optimiser of its own, by r; prior Normal(0, s^2), or the scale mixture f Normal(0, s^2) + (1 - f) Normal(0, narrow_std^2)",
-        citation: "Graves 2011; Blundell et al. 2015",
+        citation: "Graves 2011; Blundell et al. 2015; Kingma et al. 2015; Wen et al. 2018",
     };
     const PRIOR_STD: Option<f64> = Some(1.0);
 
@@ -93,19 +119,13 @@ impl Settings for Vi {
     }
 
     fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>> {
-        let mut log_std = like.zeros(like.len());
-        log_std.fill(self.initial_std.ln());
-        let Sgd { descent, optimiser } = &self.sgd;
-        Box::new(Variational {
-            settings: self.clone(),
-            log_std,
-            of_means: Optimiser::new(*optimiser, descent.momentum, like),
-            of_log_stds: Optimiser::new(Kind::Adam, 0.9, like),
-        })
+        Box::new(Variational::new(self, like))
     }
 
     fn passes(&self) -> f64 {
-        (self.sgd.descent.epochs * self.draws) as f64
+        // Perturbed layers are run twice: by their means, and by variances or shifts.
+        let runs = if self.estimator == Estimator::Weights { 1 } else { 2 };
+        (self.sgd.descent.epochs * self.draws * runs) as f64
     }
 
     fn samples(&self) -> usize {
@@ -113,118 +133,7 @@ impl Settings for Vi {
     }
 
     fn vectors(&self) -> usize {
-        11
-    }
-}
-
-struct Variational<V> {
-    settings: Vi,
-    log_std: V,
-    of_means: Optimiser<V>,
-    of_log_stds: Optimiser<V>,
-}
-
-impl<V: Vector> Drawn for Variational<V> {
-    type Vector = V;
-    fn samples(&self) -> usize {
-        self.settings.samples
-    }
-    /// `m + exp(r) z`, and `exp(r) z`.
-    fn drawn(&self, mean: &V, stream: &Stream) -> (V, V) {
-        let (mut z, mut away) = (mean.zeros(mean.len()), mean.zeros(mean.len()));
-        z.add_noise(1.0, stream);
-        away.add_times_exp(1.0, &z, &self.log_std);
-        let mut theta = mean.clone();
-        theta.axpy(1.0, &away);
-        (theta, away)
-    }
-}
-
-impl<V: Vector> Variational<V> {
-    /// The prior's mixture, where it is one, whose wide part is the Gaussian prior.
-    fn mixture(&self, prior: &dyn Prior<V>, ones: &V) -> Option<ScaleMixture> {
-        let Vi { prior: shape, narrow_std, wide_fraction, .. } = self.settings;
-        if shape == Shape::Gaussian {
-            return None;
-        }
-        let mut precision = ones.zeros(ones.len());
-        prior.add_gradient(1.0, 1.0, ones, &mut precision);
-        let wide_std = precision.read(0..1)[0].powf(-0.5);
-        Some(ScaleMixture { wide_std, narrow_std, wide_fraction })
-    }
-}
-
-/// Weight of the divergence at a step, after a rise over so many epochs.
-pub(super) fn kl_weight(weight: f64, warm_up: usize, at: &Step<'_>) -> f64 {
-    let rise = warm_up * at.batches;
-    let risen = if rise == 0 { 1.0 } else { ((at.number() + 1) as f64 / rise as f64).min(1.0) };
-    weight * risen
-}
-
-impl<V: Vector> Rule<V> for Variational<V> {
-    fn steps(&mut self) -> Option<&mut dyn Steps<V>> {
-        Some(self)
-    }
-    fn draws(&mut self) -> Option<&mut dyn Draws<V>> {
-        Some(self)
-    }
-    fn memory(&mut self) -> Memory<'_, V> {
-        Memory::none()
-            .vector("log_std", &mut self.log_std)
-            .and(self.of_means.memory().of(0))
-            .and(self.of_log_stds.memory().of(1))
-    }
-    /// The log standard deviation of each parameter.
-    fn factors(&mut self) -> Vec<V> {
-        vec![self.log_std.clone()]
-    }
-}
-
-impl<V: Vector> Steps<V> for Variational<V> {
-    fn epochs(&self) -> usize {
-        self.settings.sgd.descent.epochs
-    }
-    fn rate(&self, at: &Step<'_>) -> f64 {
-        let Descent { lr, schedule, epochs, .. } = self.settings.sgd.descent;
-        lr * schedule.fraction(at, epochs)
-    }
-    fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>) {
-        let Vi { draws, kl_weight: weight, kl_warm_up, .. } = self.settings;
-        let (n, weight) = (at.examples as f64, kl_weight(weight, kl_warm_up, at));
-        let rate = self.rate(at);
-        let mean = &mut points[0];
-        let zeros = || mean.theta.zeros(mean.theta.len());
-        let [mut slope, mut of_log_std, mut ones, mut precision] = [(); 4].map(|()| zeros());
-        ones.fill(1.0);
-        // The gradient of a Gaussian prior where every parameter is 1 is its precision 1 / s^2.
-        batch.prior().add_gradient(weight, n, &ones, &mut precision);
-        let mixture = self.mixture(batch.prior(), &ones);
-        // d theta / d r = exp(r) z.
-        let draw = |mean: &V, stream: &Stream| self.drawn(mean, stream);
-        let more = |theta: &V, gradient: &mut V| {
-            if let Some(mixture) = mixture {
-                mixture.add_gradient(weight, n, theta, gradient);
-            }
-        };
-        let sums = [&mut slope, &mut of_log_std];
-        drawn::gradients(mean, batch, (draws, at), draw, more, sums);
-        let (slope, of_log_std) = (&mut slope, &mut of_log_std);
-        // KL = E -log p(theta) - sum r, up to a constant; for a Gaussian prior sum (exp(2 r) + m^2) / (2 s^2) - r.
-        of_log_std.axpy(-weight / n, &ones);
-        if mixture.is_none() {
-            batch.prior().add_gradient(weight, n, &mean.theta, slope);
-            let mut variance = self.log_std.clone();
-            variance.scale(2.0);
-            of_log_std.add_times_exp(1.0, &precision, &variance);
-        }
-        // The prior is in both gradients already.
-        let flat = Gaussian { precision: 0.0 };
-        self.of_means.step(&mut mean.theta, Gradient::new(slope, &flat, at.examples), rate);
-        let rate = self.settings.log_std_lr * rate / self.settings.sgd.descent.lr;
-        let gradient = Gradient::new(of_log_std, &flat, at.examples);
-        self.of_log_stds.step(&mut self.log_std, gradient, rate);
-    }
-    fn after_epoch(&mut self, _: usize, _: &[Point<V>]) -> Keep {
-        Keep::Nothing
+        // The vector of a network with perturbed layers and its gradient are twice as long, and their halves are kept.
+        if self.estimator == Estimator::Weights { 11 } else { 20 }
     }
 }

@@ -1,5 +1,6 @@
 //! A network and its training data as a target of inference.
 
+mod perturbed;
 mod target;
 
 use std::ops::Range;
@@ -12,6 +13,7 @@ use dubio_nn::network::Network;
 use dubio_random::stream::Stream;
 use dubio_random::uniform::{below_32, shuffle};
 
+use self::perturbed::PerturbedModel;
 use crate::error::Error;
 use crate::likelihood::Likelihood;
 use crate::prior::Prior;
@@ -40,7 +42,13 @@ pub struct Task<E: Engine> {
 /// A network on an engine, with data to learn from. Batches are the pieces of a new random order in
 /// every epoch; the last one may be smaller.
 pub struct Problem<E: Engine> {
+    engine: E,
     model: E::Model,
+    /// The same network with perturbed layers, for a method that asked for it.
+    perturbed: Option<PerturbedModel<E>>,
+    data: E::Data,
+    /// Parameters that do not stay.
+    moving: Range<usize>,
     examples: usize,
     answers: Answers,
     likelihood: Arc<dyn Likelihood>,
@@ -83,8 +91,12 @@ impl<E: Engine> Problem<E> {
         let loss: Arc<dyn Loss> = Arc::clone(&task.likelihood) as Arc<dyn Loss>;
         let moving = moving.unwrap_or(0..network.parameters());
         let moves_statistics = network.moves_statistics(&moving);
-        model.learn(&task.data, &loss, moving);
+        model.learn(&task.data, &loss, moving.clone());
         let mut problem = Self {
+            engine: engine.clone(),
+            perturbed: None,
+            data: task.data.clone(),
+            moving,
             examples,
             answers: task.answers.clone(),
             likelihood: Arc::clone(&task.likelihood),
@@ -118,6 +130,9 @@ impl<E: Engine> Problem<E> {
             let mut order: Vec<u32> = (0..self.examples as u32).collect();
             shuffle(&mut order, |n| below_32(&mut generator, n));
             self.model.order(&order);
+            if let Some(perturbed) = &mut self.perturbed {
+                perturbed.model.order(&order);
+            }
             self.epoch = Some(name.epoch);
         }
         let first = name.batch * self.batch;

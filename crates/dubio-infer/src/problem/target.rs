@@ -7,6 +7,7 @@ use dubio_nn::engine::{Batch, Engine, Model, Point, Rows, Seed, Vector, Visited}
 use dubio_nn::examples::Answers;
 use dubio_nn::loss::Truth;
 use dubio_nn::matrix::Matrix;
+use dubio_nn::network::Perturbation;
 use dubio_nn::parameter::Slice;
 use dubio_nn::real::Real;
 use dubio_random::stream::Stream;
@@ -16,7 +17,7 @@ use crate::curvature::{Curvature, LayerGradients};
 use crate::hidden::HiddenLayer;
 use crate::likelihood::Likelihood;
 use crate::prior::Prior;
-use crate::target::{BatchName, Target};
+use crate::target::{BatchName, Perturbed, Target};
 
 /// Examples at a time for curvature, which needs the input of every layer and its gradients.
 const CURVATURE_CHUNK: usize = 100;
@@ -122,9 +123,26 @@ impl<E: Engine> Target for Problem<E> {
         self.model.gradients(points, &batch, gradients);
     }
 
+    fn perturb(&mut self, by: Perturbation) -> Option<Vec<Range<usize>>> {
+        Some(self.put_perturbed_to_work(by))
+    }
+
+    fn perturbed_gradient(
+        &mut self,
+        at: Perturbed<'_, E::Vector>,
+        batch: BatchName,
+        gradients: [&mut E::Vector; 2],
+    ) {
+        self.gradient_of_perturbed(at, batch, gradients);
+    }
+
+    /// No method takes gradients of both networks, whose losses would not come in their order.
     fn losses(&mut self) -> Vec<f64> {
         let mut losses = std::mem::take(&mut self.losses);
         losses.extend(self.model.losses());
+        if let Some(perturbed) = &mut self.perturbed {
+            losses.extend(perturbed.model.losses());
+        }
         losses
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use dubio_nn::engine::{Batch, Engine, Model, Point, Rows, Seed, Vector, Visited};
 use dubio_nn::examples::{Answers, Examples, Inputs};
 use dubio_nn::initial;
-use dubio_nn::layer::Layer;
+use dubio_nn::layer::{Layer, NORMAL_CHUNK};
 use dubio_nn::loss::{Loss, Truth};
 use dubio_nn::network::{Network, Node, Source};
 use dubio_nn::random_features;
@@ -128,15 +128,15 @@ enum For {
     Prediction,
 }
 
-/// What each node gave for one example, and the factors of its noise.
+/// What each node gave for one example, and its noise: factors, or normal numbers.
 struct Pass {
     outputs: Vec<Vec<f64>>,
     factors: Vec<Vec<f64>>,
 }
 
-/// The factors by which a layer with noise multiplies.
+/// The factors by which a layer with noise multiplies, or the normal numbers that it draws by.
 fn factors(layer: &Layer, size: usize, stream: Option<Stream>, mask: usize) -> Vec<f64> {
-    let mut factors = vec![1.0; size];
+    let mut factors = vec![f64::from(u8::from(*layer != Layer::DrawNormal)); size];
     let Some(stream) = stream else { return factors };
     let mut generator = Numbered::new(&stream).nth(mask);
     match *layer {
@@ -152,9 +152,25 @@ fn factors(layer: &Layer, size: usize, stream: Option<Stream>, mask: usize) -> V
         Layer::GaussianDropout { rate } => {
             f64::add_normals(&mut factors, (rate / (1.0 - rate)).sqrt(), &mut generator);
         }
+        Layer::DrawNormal => {
+            assert!(size <= NORMAL_CHUNK, "one generator for all numbers of an example");
+            f64::add_normals(&mut factors, 1.0, &mut generator);
+        }
+        Layer::RandomSigns => {
+            for word in factors.chunks_mut(64) {
+                let bits = generator.bits();
+                for (bit, factor) in word.iter_mut().enumerate() {
+                    *factor = 1.0 - 2.0 * (bits >> bit & 1) as f64;
+                }
+            }
+        }
         _ => {}
     }
     factors
+}
+
+fn sum(x: &[f64], y: &[f64]) -> Vec<f64> {
+    x.iter().zip(y).map(|(x, y)| x + y).collect()
 }
 
 /// What a layer of random features makes of an input, and the slopes of that, `[features, inputs]`.
@@ -177,10 +193,11 @@ impl Network64 {
     fn forward(&self, theta: &Hidden, x: &[f64], noise: Option<&Stream>, mask: usize) -> Pass {
         let mut pass = Pass { outputs: Vec::new(), factors: Vec::new() };
         for node in self.network.nodes() {
-            let input = match node.sources[0] {
+            let read = |source: Source| match source {
                 Source::Input => x,
                 Source::Node(index) => &pass.outputs[index],
             };
+            let (input, other) = (read(node.sources[0]), node.sources.get(1).map(|&s| read(s)));
             let stream = noise.map(|stream| stream.child(&node.name));
             let factors = factors(&node.layer, input.len(), stream, mask);
             let own = &theta.0[node.parameters.clone()];
@@ -189,8 +206,15 @@ impl Network64 {
                 Layer::Append { .. } => [input, own].concat(),
                 Layer::RandomFeatures { .. } => waves(node, input).0,
                 Layer::Relu => input.iter().map(|v| v.max(0.0)).collect(),
-                Layer::Dropout { .. } | Layer::GaussianDropout { .. } => {
+                Layer::Dropout { .. } | Layer::GaussianDropout { .. } | Layer::RandomSigns => {
                     input.iter().zip(&factors).map(|(x, f)| x * f).collect()
+                }
+                Layer::Square => input.iter().map(|x| x * x).collect(),
+                Layer::Add => sum(input, other.expect("two inputs")),
+                Layer::DrawNormal => {
+                    let noise = other.expect("two inputs").iter().zip(&factors);
+                    let noise: Vec<f64> = noise.map(|(v, z)| v.sqrt() * z).collect();
+                    sum(input, &noise)
                 }
                 Layer::Linear { outputs } => (0..outputs)
                     .map(|k| {
@@ -230,7 +254,8 @@ impl Network64 {
             let own = node.parameters.clone();
             for (i, to) in to.iter_mut().enumerate() {
                 *to += match node.layer {
-                    Layer::Flatten | Layer::Append { .. } => g[i],
+                    Layer::Flatten | Layer::Append { .. } | Layer::Add | Layer::DrawNormal => g[i],
+                    Layer::Square => 2.0 * input[i] * g[i],
                     Layer::RandomFeatures { .. } => {
                         let slopes = waves(node, input).1;
                         (0..g.len()).map(|k| g[k] * slopes[k * input.len() + i]).sum()
@@ -242,6 +267,15 @@ impl Network64 {
                     }
                     _ => g[i] * pass.factors[index][i],
                 };
+            }
+            if let Some(Source::Node(second)) = node.sources.get(1) {
+                let slope = |i: usize| match node.layer {
+                    Layer::Add => 1.0,
+                    _ if pass.outputs[*second][i] == 0.0 => 0.0,
+                    _ => pass.factors[index][i] / (2.0 * pass.outputs[*second][i].sqrt()),
+                };
+                let to = of_outputs[*second].iter_mut().enumerate();
+                to.for_each(|(i, to)| *to += slope(i) * g[i]);
             }
             if let Layer::Append { numbers, .. } = node.layer {
                 (0..numbers).for_each(|k| gradient[own.start + k] += g[input.len() + k]);

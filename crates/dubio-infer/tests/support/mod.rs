@@ -525,10 +525,18 @@ pub fn quick_methods() -> Vec<(Method, usize)> {
     each.into_iter().map(|(name, settings, samples)| (method(name, settings), samples)).collect()
 }
 
-/// Every method for classification with settings that are quick on a few digits.
+/// Every method for classification with settings that are quick on a few digits, and those whose
+/// settings need a network.
 pub fn quick_recipes(common: &Value) -> Vec<Recipe> {
-    let all = quick_methods().into_iter().filter(|(method, _)| !method.is_for_regression());
-    let each = all.map(|(method, _)| {
+    let all = quick_methods().into_iter().map(|(method, _)| method);
+    let all = all.filter(|method| !method.is_for_regression());
+    let perturbed = ["local", "flipout"].map(|estimator| {
+        method(
+            "vi",
+            json!({"epochs": 5, "samples": 4, "lr": 0.05, "draws": 2, "estimator": estimator}),
+        )
+    });
+    let each = all.chain(perturbed).map(|method| {
         let name = method.card().name;
         let mut settings = match name {
             "hmc" => json!({"burn_in": 2, "samples": 2, "leapfrog": 3, "step": 0.01}),

@@ -15,6 +15,7 @@ mod average_pool;
 mod batch_norm;
 mod concat;
 mod conv2d;
+mod draw_normal;
 mod dropout;
 mod elu;
 mod filter_response_norm;
@@ -24,7 +25,9 @@ mod linear;
 mod max_pool;
 mod padded_shortcut;
 mod random_features;
+mod random_signs;
 mod relu;
+mod square;
 mod swish;
 mod take;
 
@@ -34,6 +37,7 @@ use average_pool::AveragePool;
 use batch_norm::BatchNorm;
 use concat::Concat;
 use conv2d::Conv2d;
+use draw_normal::DrawNormal;
 use dropout::Dropout;
 use dubio_random::stream::Stream;
 use elu::Elu;
@@ -44,7 +48,9 @@ use linear::Linear;
 use max_pool::MaxPool;
 use padded_shortcut::PaddedShortcut;
 use random_features::RandomFeatures;
+use random_signs::RandomSigns;
 use relu::Relu;
+use square::Square;
 use swish::Swish;
 use take::Take;
 
@@ -159,6 +165,9 @@ pub(super) fn kernel<T: Real>(layer: &Layer, inputs: &[Shape]) -> Box<dyn Kernel
         Layer::Swish => Box::new(Swish),
         Layer::Dropout { rate } => Box::new(Dropout { rate }),
         Layer::GaussianDropout { rate } => Box::new(GaussianDropout { rate }),
+        Layer::Square => Box::new(Square),
+        Layer::DrawNormal => Box::new(DrawNormal),
+        Layer::RandomSigns => Box::new(RandomSigns),
         Layer::Flatten => Box::new(Flatten),
         Layer::Add => Box::new(Add),
         Layer::Concat => Box::new(Concat { channels: inputs.iter().map(|i| i.channels).collect() }),

@@ -19,9 +19,9 @@ extern "C" __global__ void copy_columns(const float* x, int width, int from, flo
     EACH(i, n) { u32 row = i / (u32)columns, c = i % (u32)columns; y[(long long)row * width_out + to + c] = x[(long long)row * width + from + c]; }
 }
 
-enum { RELU, ELU, SWISH };
+enum { RELU, ELU, SWISH, SQUARE };
 __device__ float activated(int kind, float v) {
-    return kind == RELU ? fmaxf(v, 0.f) : kind == ELU ? (v > 0 ? v : expm1f(v)) : v / (1.f + expf(-v));
+    return kind == RELU ? fmaxf(v, 0.f) : kind == ELU ? (v > 0 ? v : expm1f(v)) : kind == SQUARE ? v * v : v / (1.f + expf(-v));
 }
 extern "C" __global__ void activate(int kind, const float* x, float* y, long long n) {
     EACH(i, n) y[i] = activated(kind, x[i]);
@@ -36,7 +36,7 @@ extern "C" __global__ void add_bias_activate(int kind, float* x, const float* bi
 extern "C" __global__ void activate_back(int kind, const float* x, const float* y, const float* g, float* dx, long long n) {
     EACH(i, n) {
         float v = x[i], s = 1.f / (1.f + expf(-v));
-        float slope = kind == RELU ? (v > 0 ? 1.f : 0.f) : kind == ELU ? (v > 0 ? 1.f : y[i] + 1.f) : s + y[i] * (1.f - s);
+        float slope = kind == RELU ? (v > 0 ? 1.f : 0.f) : kind == ELU ? (v > 0 ? 1.f : y[i] + 1.f) : kind == SQUARE ? 2.f * v : s + y[i] * (1.f - s);
         dx[i] = g[i] * slope;
     }
 }
@@ -290,14 +290,43 @@ extern "C" __global__ void dropout(const float* x, float* y, float* mask, const 
         mask[i] = m; y[i] = x[i] * m;
     }
 }
+// One of the sixteen generators of normal numbers that begin at a state.
+__device__ Lane lane_of(u64 start, int lane) {
+    Lane g;
+    g.a = splitmix(start + (lane + 1) * GAMMA) >> 32; g.b = splitmix(start + (16 + lane + 1) * GAMMA) >> 32;
+    g.c = splitmix(start + (32 + lane + 1) * GAMMA) >> 32; g.d = splitmix(start + (48 + lane + 1) * GAMMA) >> 32;
+    return g;
+}
 // Sixteen threads for each example; the mask is 1 before.
 extern "C" __global__ void normal_mask(float* mask, const u64* key, int of_examples, float std, int size, int examples) {
     int example = (blockIdx.x * blockDim.x + threadIdx.x) / 16, lane = threadIdx.x % 16;
     if (example >= examples) return;
     u64 start = start_of(*key, of_examples ? example : 0);
-    Lane g;
-    g.a = splitmix(start + (lane + 1) * GAMMA) >> 32; g.b = splitmix(start + (16 + lane + 1) * GAMMA) >> 32;
-    g.c = splitmix(start + (32 + lane + 1) * GAMMA) >> 32; g.d = splitmix(start + (48 + lane + 1) * GAMMA) >> 32;
-    add_lane(mask + (long long)example * size, std, g, lane, size);
+    add_lane(mask + (long long)example * size, std, lane_of(start, lane), lane, size);
+}
+// Normal numbers added to `z`: sixteen threads for each chunk of an example's, of which each has so many.
+extern "C" __global__ void normal_chunks(float* z, const u64* key, int of_examples, int size, int chunk, int chunks, int count) {
+    int index = (blockIdx.x * blockDim.x + threadIdx.x) / 16, lane = threadIdx.x % 16;
+    if (index >= count) return;
+    u64 number = of_examples ? index : index % chunks;
+    int first = index % chunks * chunk;
+    add_lane(z + (long long)(index / chunks) * size + first, 1.f, lane_of(start_of(*key, number), lane), lane, min(chunk, size - first));
+}
+// y = mean + sqrt(variance) z; z becomes the slope z / (2 sqrt(variance)), 0 where there is no variance.
+extern "C" __global__ void draw_normal(const float* mean, const float* variance, float* z, float* y, long long n) {
+    EACH(i, n) {
+        float v = variance[i], std = v > 0 ? sqrtf(v) : 0.f, draw = z[i];
+        y[i] = mean[i] + std * draw;
+        z[i] = v > 0 ? draw / (2.f * std) : 0.f;
+    }
+}
+// A sign for each channel of an example, or of all, 64 from a word of bits: the host's.
+extern "C" __global__ void random_signs(const float* x, float* y, float* signs, const u64* key, int of_examples, int channels, int size, long long n) {
+    EACH(i, n) {
+        u64 example = i / (u32)size, c = i % (u32)channels;
+        u64 bits = splitmix(start_of(*key, of_examples ? example : 0) + (c / 64 + 1) * GAMMA);
+        float sign = bits >> (c % 64) & 1 ? -1.f : 1.f;
+        signs[i] = sign; y[i] = x[i] * sign;
+    }
 }
 extern "C" __global__ void multiply(const float* x, const float* m, float* y, long long n) { EACH(i, n) y[i] = x[i] * m[i]; }

@@ -1,4 +1,4 @@
-//! `Layer::Relu`, `Layer::Elu` and `Layer::Swish`, number by number.
+//! `Layer::Relu`, `Layer::Elu`, `Layer::Swish` and `Layer::Square`, number by number.
 
 use super::{Arg, Pass, Place};
 use crate::layer::Layer;
@@ -7,7 +7,8 @@ pub(super) fn kind(pass: &Pass<'_>) -> Arg {
     match pass.node.layer {
         Layer::Relu => 0_i32.into(),
         Layer::Elu => 1_i32.into(),
-        _ => 2_i32.into(),
+        Layer::Swish => 2_i32.into(),
+        _ => 3_i32.into(),
     }
 }
 

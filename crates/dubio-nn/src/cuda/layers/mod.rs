@@ -4,12 +4,14 @@ mod activation;
 mod append;
 mod batch_norm;
 mod conv2d;
+mod draw_normal;
 mod dropout;
 mod filter_response_norm;
 mod joints;
 mod linear;
 mod pool;
 mod random_features;
+mod random_signs;
 
 use std::sync::Arc;
 
@@ -73,7 +75,10 @@ pub(super) fn saved(node: &Node, capacity: usize) -> usize {
         Layer::MaxPool { .. } => node.output.size() * capacity,
         Layer::BatchNorm => 2 * node.inputs[0].channels,
         Layer::FilterResponseNorm => node.inputs[0].channels * capacity,
-        Layer::Dropout { .. } | Layer::GaussianDropout { .. } => node.inputs[0].size() * capacity,
+        Layer::Dropout { .. }
+        | Layer::GaussianDropout { .. }
+        | Layer::DrawNormal
+        | Layer::RandomSigns => node.inputs[0].size() * capacity,
         Layer::RandomFeatures { features, .. } => {
             random_features::saved(node.inputs[0].size(), features, capacity)
         }
@@ -128,8 +133,10 @@ pub(super) fn forward(pass: &Pass<'_>, statistics: Place) {
         }
         Layer::BatchNorm => batch_norm::forward(pass, statistics),
         Layer::FilterResponseNorm => filter_response_norm::forward(pass),
-        Layer::Relu | Layer::Elu | Layer::Swish => activation::forward(pass),
+        Layer::Relu | Layer::Elu | Layer::Swish | Layer::Square => activation::forward(pass),
         Layer::Dropout { .. } | Layer::GaussianDropout { .. } => dropout::forward(pass),
+        Layer::DrawNormal => draw_normal::forward(pass),
+        Layer::RandomSigns => random_signs::forward(pass),
         Layer::Flatten
         | Layer::Add
         | Layer::Concat
@@ -164,12 +171,14 @@ pub(super) fn backward(
         Layer::FilterResponseNorm => {
             filter_response_norm::backward(pass, output_gradient, first, gradient);
         }
-        Layer::Relu | Layer::Elu | Layer::Swish => {
+        Layer::Relu | Layer::Elu | Layer::Swish | Layer::Square => {
             activation::backward(pass, output_gradient, first);
         }
         Layer::Dropout { .. } | Layer::GaussianDropout { .. } => {
             dropout::backward(pass, output_gradient, first);
         }
+        Layer::DrawNormal => draw_normal::backward(pass, output_gradient, inputs),
+        Layer::RandomSigns => random_signs::backward(pass, output_gradient, first),
         Layer::Flatten
         | Layer::Add
         | Layer::Concat
