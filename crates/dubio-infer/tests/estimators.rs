@@ -13,10 +13,11 @@ use dubio_infer::posterior::Posterior;
 use dubio_infer::predict::TestTime;
 use dubio_infer::prior::Gaussian;
 use dubio_infer::problem::{Problem, Start, Task};
+use dubio_infer::subnetwork::Subnetwork;
 use dubio_infer::target::Target as _;
 use dubio_nn::Double;
 use dubio_nn::cpu::Flat;
-use dubio_nn::engine::Engine;
+use dubio_nn::engine::{Engine, Point};
 use dubio_nn::examples::{Answers, Examples, Inputs};
 use dubio_nn::layer::Layer;
 use dubio_nn::network::Network;
@@ -28,27 +29,42 @@ use support::*;
 
 const ESTIMATORS: [&str; 3] = ["weights", "local", "flipout"];
 
-/// A linear unit with a known noise on some inputs, under a Gaussian prior on its weights and its bias.
+/// Where a linear unit stands.
+#[derive(Clone, Copy, Debug)]
+enum Unit {
+    Alone,
+    /// Behind a layer that stays and changes nothing, as the only one that moves.
+    Last,
+}
+
+/// A linear unit with a known noise on pairs of inputs, under a Gaussian prior on its weights and its bias.
 fn of_unit(
-    rows: &[Vec<f64>],
-    y: &[f64],
-    std: f64,
-    precision: f64,
+    unit: Unit,
+    (rows, y): (&[[f64; 2]], &[f64]),
+    (std, precision): (f64, f64),
     settings: Value,
 ) -> Posterior<Flat<f64>> {
-    let mut network = Network::new(Shape::vector(rows[0].len()));
+    let mut network = Network::new(Shape::vector(2));
+    let mut theta = vec![0.0; 3];
+    if matches!(unit, Unit::Last) {
+        network.then("before", Layer::Linear { outputs: 2 });
+        theta.splice(0..0, [1.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
+    }
     network.then("unit", Layer::Linear { outputs: 1 });
+    let moving = theta.len() - 3..theta.len();
     let answers = Answers::Targets(Arc::new(y.to_vec()));
     let inputs = Inputs::Ready(Arc::new(rows.concat()));
     let engine = Double::default();
     let data = engine.data(&Examples { inputs, answers: answers.clone() });
     let prior = Arc::new(Gaussian { precision });
     let task = Task { data, answers, likelihood: Arc::new(FixedNoise { std }), prior };
-    let stream = Stream::root(1);
-    let problem = Problem::new(&engine, &network, &task, y.len(), None, Start::Fresh, &stream);
+    let (stream, held) = (Stream::root(1), Some(moving.clone()));
+    let start = Start::Warm(Point { theta: Flat(theta), statistics: Flat(Vec::new()) });
+    let problem = Problem::new(&engine, &network, &task, y.len(), held, start, &stream);
     let mut problem = problem.unwrap_or_else(|e| panic!("{e}"));
-    let rule = method("vi", settings).rule(&problem.start(0).theta);
-    let fit = fit::fit(rule, &mut problem, &stream, 0, &Options::default());
+    let mut target = Subnetwork::new(&mut problem, moving);
+    let rule = method("vi", settings).rule(&target.start(0).theta);
+    let fit = fit::fit(rule, &mut target, &stream, 0, &Options::default());
     fit.unwrap_or_else(|e| panic!("{}", e.error))
 }
 
@@ -58,8 +74,7 @@ fn of_unit(
 fn every_estimator_finds_the_closest_factorised_gaussian() {
     let (s, p) = (2.0, 1.0); // so wide that no gradient is clipped
     let data = LinearRegression::new(20, p);
-    let rows: Vec<Vec<f64>> = data.x.iter().map(|x| x.to_vec()).collect();
-    let all: Vec<Vec<f64>> = rows.iter().map(|row| [&row[..], &[1.0]].concat()).collect();
+    let all: Vec<[f64; 3]> = data.x.iter().map(|x| [x[0], x[1], 1.0]).collect();
     let entry = |i: usize, j: usize| {
         let product = all.iter().map(|row| row[i] * row[j]).sum::<f64>() / (s * s);
         if i == j { product + p } else { product }
@@ -68,10 +83,12 @@ fn every_estimator_finds_the_closest_factorised_gaussian() {
     let right =
         |i: usize| all.iter().zip(&data.y).map(|(row, y)| row[i] * y).sum::<f64>() / (s * s);
     let mean = solved(matrix.clone(), (0..3).map(right).collect());
-    for estimator in ESTIMATORS {
+    let units = [Unit::Alone, Unit::Last];
+    for (estimator, unit) in ESTIMATORS.iter().flat_map(|e| units.map(|unit| (e, unit))) {
         let settings = json!({"epochs": 20_000, "lr": 0.02, "log_std_lr": 0.02, "draws": 2,
             "samples": 20_000, "estimator": estimator});
-        let posterior = of_unit(&rows, &data.y, s, p, settings);
+        let posterior = of_unit(unit, (&data.x, &data.y), (s, p), settings);
+        let estimator = format!("{estimator}, {unit:?}");
         for i in 0..3 {
             let variance = (2.0 * posterior.factors[0][0].0[i]).exp();
             let ratio = variance * matrix[i][i];
@@ -91,13 +108,14 @@ fn every_estimator_finds_the_closest_factorised_gaussian() {
 /// the weights that read them. Here nothing does: such weights keep the prior, and the others their closed form.
 #[test]
 fn weights_of_inputs_that_are_always_0_keep_the_prior() {
-    let (s, p) = (2.0, 4.0);
+    // So wide a prior that 1e-4 in the place of 0 would show.
+    let (s, p) = (2.0, 0.01);
     let data = LinearRegression::new(20, p);
-    let rows: Vec<Vec<f64>> = data.x.iter().map(|x| vec![x[0], 0.0]).collect();
+    let rows: Vec<[f64; 2]> = data.x.iter().map(|x| [x[0], 0.0]).collect();
     for estimator in ESTIMATORS {
         let settings = json!({"epochs": 4000, "lr": 0.02, "log_std_lr": 0.02, "samples": 1,
             "estimator": estimator});
-        let posterior = of_unit(&rows, &data.y, s, p, settings);
+        let posterior = of_unit(Unit::Alone, (&rows, &data.y), (s, p), settings);
         let stds: Vec<f64> = posterior.factors[0][0].0.iter().map(|r| r.exp()).collect();
         assert!((stds[1] * p.sqrt() - 1.0).abs() < 1e-3, "{estimator}: {}", stds[1]);
         let precision = data.x.iter().map(|x| x[0] * x[0]).sum::<f64>() / (s * s) + p;
@@ -131,11 +149,10 @@ fn samples_are_weights_of_the_plain_network() {
 /// a weight, its posterior is as close to the mixture as with drawn weights.
 #[test]
 fn every_estimator_bears_a_mixture_prior() {
-    let rows = vec![vec![0.0, 0.0]; 10];
     let stds = ESTIMATORS.map(|estimator| {
         let settings = json!({"epochs": 6000, "lr": 0.02, "log_std_lr": 0.02, "draws": 4, "samples": 1,
             "prior": "scale-mixture", "narrow_std": 0.3, "estimator": estimator});
-        let posterior = of_unit(&rows, &[0.0; 10], 1.0, 1.0, settings);
+        let posterior = of_unit(Unit::Alone, (&[[0.0; 2]; 10], &[0.0; 10]), (1.0, 1.0), settings);
         posterior.factors[0][0].0[0].exp()
     });
     for std in stds {

@@ -201,7 +201,7 @@ fn only_layers_that_move_are_perturbed() {
     let network = networks::build("mlp-9-8", Shape::vector(5), 4).expect("a network");
     let middle = network.nodes().iter().find(|node| node.name == "fc2").expect("a layer");
     let (moving, by) = (middle.parameters.clone(), Perturbation::Local);
-    assert_eq!(network.perturbable(&moving), [moving.clone()]);
+    assert_eq!(network.perturbable(&moving), std::slice::from_ref(&moving));
     let perturbed = network.perturbed(&moving, by);
     let noisy: Vec<&str> = perturbed
         .nodes()

@@ -134,6 +134,6 @@ impl Settings for Vi {
 
     fn vectors(&self) -> usize {
         // The vector of a network with perturbed layers and its gradient are twice as long, and their halves are kept.
-        if self.estimator == Estimator::Weights { 11 } else { 20 }
+        if self.estimator == Estimator::Weights { 11 } else { 21 }
     }
 }
