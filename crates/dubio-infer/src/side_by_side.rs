@@ -3,10 +3,11 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Runs pieces of work side by side, each on one thread of its own from beginning to end: what a
-/// member does inside never waits for another's.
+/// Runs pieces of work side by side, each on threads of its own from beginning to end, one where there are as many pieces
+/// as threads: what a member does inside never waits for another's.
 pub(crate) fn side_by_side<R: Send>(count: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
-    let threads = rayon::current_num_threads().min(count);
+    let all = rayon::current_num_threads();
+    let threads = all.min(count);
     let next = AtomicUsize::new(0);
     let results: Vec<Mutex<Option<R>>> = (0..count).map(|_| Mutex::new(None)).collect();
     let take = || {
@@ -16,7 +17,8 @@ pub(crate) fn side_by_side<R: Send>(count: usize, work: impl Fn(usize) -> R + Sy
             *place.lock().expect("written once") = Some(work(index));
         }
     };
-    let worker = || match rayon::ThreadPoolBuilder::new().num_threads(1).build() {
+    let own = all / threads.max(1);
+    let worker = || match rayon::ThreadPoolBuilder::new().num_threads(own).build() {
         Ok(pool) => pool.install(take),
         // Where the system gives no more threads, this one does what the others leave.
         Err(_) => take(),

@@ -183,16 +183,18 @@ impl<T: Target> Target for Subnetwork<'_, T> {
     fn curvature(
         &mut self,
         point: &Point<T::Vector>,
+        stretch: Range<usize>,
         curvature: Curvature,
         stream: &Stream,
         each: &mut dyn FnMut(usize, Vec<LayerGradients>),
     ) {
-        let stretch = self.range.clone();
+        let range = self.range.clone();
+        let there = range.start + stretch.start..range.start + stretch.end;
         let mut own = |root: usize, layers: Vec<LayerGradients>| {
-            each(root, layers.into_iter().filter_map(|layer| layer.within(&stretch)).collect());
+            each(root, layers.into_iter().filter_map(|layer| layer.within(&range)).collect());
         };
         self.at(&mut point.clone(), |whole, point, _| {
-            whole.curvature(point, curvature, stream, &mut own);
+            whole.curvature(point, there, curvature, stream, &mut own);
         });
     }
 }

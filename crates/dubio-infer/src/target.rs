@@ -140,11 +140,13 @@ pub trait Target {
     ) {
     }
     /// What the curvature of the loss of all examples as they are is made of: chunk by chunk of the examples, and for
-    /// each the roots `f_r` of the Fisher information at the outputs, `sum_r f_r f_r'`, one by one, the gradients of
-    /// each layer from that root. Nothing where there is no network, or its likelihood has no curvature.
+    /// each the roots `f_r` of the Fisher information at the outputs, `sum_r f_r f_r'`, one by one, the gradients from
+    /// that root of each layer whose weights lie in a stretch of the vector. Nothing where there is no network, or its
+    /// likelihood has no curvature.
     fn curvature(
         &mut self,
         _point: &Point<Self::Vector>,
+        _stretch: Range<usize>,
         _curvature: Curvature,
         _stream: &Stream,
         _each: &mut dyn FnMut(usize, Vec<LayerGradients>),

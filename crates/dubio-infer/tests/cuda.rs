@@ -35,8 +35,10 @@ fn main() -> ExitCode {
         for recipe in quick_recipes(&settings) {
             let name = format!("{} with {settings}", recipe.method.card().name);
             let gpu = gpu.clone();
-            let run =
-                move || agree(&gpu.map_err(|error| Failed::from(error.to_string()))?, &recipe);
+            // Tests run side by side: each has a stream of its own.
+            let run = move || {
+                agree(&gpu.map_err(|error| Failed::from(error.to_string()))?.beside(), &recipe)
+            };
             trials.push(Trial::test(name, run).with_ignored_flag(ignored));
         }
     }

@@ -3,6 +3,7 @@
 mod support;
 
 use std::f64::consts::PI;
+use std::ops::Range;
 use std::sync::Arc;
 
 use dubio_infer::curvature::{Curvature, LayerGradients};
@@ -15,7 +16,7 @@ use dubio_infer::problem::{Problem, Start, Task};
 use dubio_infer::target::Target;
 use dubio_nn::Double;
 use dubio_nn::cpu::Flat;
-use dubio_nn::engine::{Engine, Model, Point};
+use dubio_nn::engine::{Engine, Model, Point, Vector};
 use dubio_nn::examples::{Answers, Examples, Inputs};
 use dubio_nn::layer::Layer::{GlobalAveragePool, Linear, Relu};
 use dubio_nn::layer::{Bias, Layer};
@@ -244,7 +245,8 @@ fn sampled_labels_have_the_gauss_newton_matrix_as_their_mean_and_true_labels_hav
     // The diagonal of the last bias's curvature: the sum of its squared gradients.
     let mut of_bias = |curvature: Curvature, stream: &Stream| {
         let mut sum = 0.0;
-        problem.curvature(&point, curvature, stream, &mut |_, layers: Vec<LayerGradients>| {
+        let all = 0..point.theta.len();
+        problem.curvature(&point, all, curvature, stream, &mut |_, layers: Vec<LayerGradients>| {
             let last = layers.last().expect("layers");
             sum += last.squares().last().expect("a bias");
         });
@@ -269,6 +271,30 @@ fn sampled_labels_have_the_gauss_newton_matrix_as_their_mean_and_true_labels_hav
         .sum();
     assert!((empirical - by_hand).abs() < 1e-9, "{empirical} {by_hand}");
     assert!((empirical - exact).abs() > 0.1 * exact, "another matrix");
+}
+
+/// Nothing is run back for the last layer by itself, and nothing is read of the others: the gradients are the same.
+#[test]
+fn the_last_layer_alone_has_the_gradients_that_it_has_beside_others() {
+    let case = case("mlp");
+    let mut problem = case.problem();
+    let point = problem.start(0);
+    let last = problem.matrices().last().expect("layers").stretch();
+    for curvature in [Curvature::Ggn, Curvature::SampledFisher, Curvature::EmpiricalFisher] {
+        let mut squares = |stretch: Range<usize>, layers_there: usize| {
+            let mut found = Vec::new();
+            let mut take = |root: usize, layers: Vec<LayerGradients>| {
+                assert_eq!(layers.len(), layers_there);
+                let last = layers.last().expect("layers");
+                found.push((root, last.weights.clone(), last.squares()));
+            };
+            problem.curvature(&point, stretch, curvature, &Stream::root(3), &mut take);
+            found
+        };
+        let beside = squares(0..point.theta.len(), 2);
+        assert_eq!(squares(last.clone(), 1), beside, "{curvature:?}");
+        assert!(beside.iter().all(|(.., squares)| squares.iter().any(|square| *square > 0.0)));
+    }
 }
 
 /// T49. For two classes the probit of the difference of both logits; for each class by itself in the extended form.

@@ -43,6 +43,11 @@ pub struct Matrix {
 }
 
 impl Matrix {
+    /// Where the layer's weights and biases lie, which adjoin.
+    pub fn stretch(&self) -> Range<usize> {
+        self.range.start..self.range.end.max(self.bias.end)
+    }
+
     /// Factors on both sides.
     pub fn factors(&self) -> usize {
         self.rows + self.columns

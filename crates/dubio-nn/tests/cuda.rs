@@ -89,6 +89,8 @@ fn numbers<T: Real>(count: usize, name: &str) -> Vec<T> {
 
 const EXAMPLES: usize = 40;
 const BATCH: Range<usize> = 3..14;
+/// Inputs of the host's whose gradients are asked for.
+const GIVEN: usize = 5;
 
 /// Everything that a model can be asked for, named, in f64.
 fn all<E: Engine>(
@@ -154,9 +156,9 @@ fn all<E: Engine>(
     model.outputs(&point, &plain, &mut out);
     model.predict(&point, &inputs[..30 * size], Some(&noise), &mut out);
     found.push(("outputs", out.iter().map(wide).collect()));
-    let some: Vec<E::Number> = inputs[..5 * size].to_vec();
+    let some: Vec<E::Number> = inputs[..GIVEN * size].to_vec();
     let mut of_inputs = vec![E::Number::of(0.0); some.len()];
-    let factors: Vec<f64> = numbers(5 * outputs, "factors");
+    let factors: Vec<f64> = numbers(GIVEN * outputs, "factors");
     let seed = Seed::Factors(&factors);
     model.input_gradient(&point, &some, Some(&noise), seed, &mut of_inputs);
     found.push(("gradient of inputs", of_inputs.iter().map(wide).collect()));
@@ -173,7 +175,7 @@ fn all<E: Engine>(
         found.push(("visited inputs", read(visited.inputs)));
         found.push(("visited gradients", read(visited.output_gradients)));
     });
-    let factors: Vec<f64> = numbers(5 * outputs, "factors");
+    let factors: Vec<f64> = numbers(GIVEN * outputs, "factors");
     model.visit_inputs(&point, &some, Seed::Factors(&factors), &mut |visited| {
         found.push(("gradients visited for given inputs", read(visited.output_gradients)));
     });
@@ -196,6 +198,16 @@ fn by_length(a: &[f64], b: &[f64]) -> f64 {
         |numbers: &mut dyn Iterator<Item = f64>| numbers.map(|v| v * v).sum::<f64>().sqrt();
     let apart = length(&mut a.iter().zip(b).map(|(a, b)| a - b));
     apart / length(&mut a.iter().copied()).max(1e-3)
+}
+
+/// The same for each of the examples that numbers belong to, and of these the median: an input at which a number crosses a
+/// corner is off by far more than rounding in a narrow network, and is one of several.
+fn by_median_example(a: &[f64], b: &[f64]) -> f64 {
+    let size = a.len() / GIVEN;
+    let mut each: Vec<f64> =
+        a.chunks(size).zip(b.chunks(size)).map(|(a, b)| by_length(a, b)).collect();
+    each.sort_by(f64::total_cmp);
+    each[each.len() / 2]
 }
 
 fn agree(gpu: &Cuda, network: &Network, kernel: Kernel, name: &str) {
@@ -375,8 +387,18 @@ fn every_network(gpu: &Cuda) {
         let network = networks::build(name, input, 5).expect(name);
         // Deep networks with batch normalisation carry rounding from layer to layer: of a ResNet-20, PyTorch's
         // gradients in single precision are 1.4e-3 from those in double precision, in length.
-        let task = (Some(Kernel::CrossEntropy), 0..network.parameters());
-        agree_on(gpu, &network, task, name, by_length, 2e-2);
+        let loss = || Likelihood { outputs: 5, kernel: Some(Kernel::CrossEntropy) };
+        let whole = 0..network.parameters();
+        let expected = all(&Cpu::<f32>::default(), &network, loss(), whole.clone());
+        for ((what, a), (_, b)) in expected.iter().zip(&all(gpu, &network, loss(), whole)) {
+            let (apart, most) = match *what {
+                "gradient of inputs" | "attacked" => (by_median_example(a, b), 1e-3),
+                // Batches of seven examples, which the deepest layers normalise over.
+                "gradient of steps" => (by_length(a, b), 4e-2),
+                _ => (by_length(a, b), 2e-2),
+            };
+            assert!(apart <= most, "{name}: {what} differ by {apart:e}");
+        }
     }
 }
 

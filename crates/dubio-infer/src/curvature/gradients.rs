@@ -1,9 +1,11 @@
 //! Gradients of a layer's weights, example by example, as what they are products of.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use dubio_nn::engine::{Vector, Visited};
 use dubio_nn::layer::{Bias, Layer};
+use dubio_nn::network::{Network, Node};
 use dubio_nn::shape::Shape;
 use faer::{Mat, MatRef};
 
@@ -18,7 +20,7 @@ pub struct LayerGradients {
     /// What it reads.
     reads: Reads,
     /// `[examples, inputs]`.
-    inputs: Vec<f64>,
+    inputs: Arc<Vec<f64>>,
     /// `[examples, places, outputs]`.
     gradients: Vec<f64>,
 }
@@ -50,6 +52,30 @@ impl LayerGradients {
         Some(Self::read_from(visited, Weights::of(visited.node)?.within(stretch)?))
     }
 
+    /// Of a layer inside a stretch of the flat vector, as it lies in the whole; `None` where it is outside, which is then
+    /// not read.
+    pub(crate) fn in_place<V: Vector>(
+        visited: &Visited<'_, V>,
+        stretch: &Range<usize>,
+    ) -> Option<Self> {
+        let weights = Weights::of(visited.node)?;
+        weights.clone().within(stretch)?;
+        Some(Self::read_from(visited, weights))
+    }
+
+    /// Whether the last layer of a network is the only one with weights inside a stretch of the flat vector: then the
+    /// gradients at its outputs are those at the outputs of the network, which nothing has to be run back for.
+    pub(crate) fn are_of_the_end(network: &Network, stretch: &Range<usize>) -> bool {
+        let inside = |node: &Node| Weights::of(node).and_then(|own| own.within(stretch)).is_some();
+        let count = network.nodes().iter().filter(|node| inside(node)).count();
+        count == 1 && network.nodes().last().is_some_and(inside)
+    }
+
+    /// The same layer and examples with other gradients at the outputs, `[examples, places, outputs]`.
+    pub(crate) fn with_gradients(&self, gradients: Vec<f64>) -> Self {
+        Self { inputs: Arc::clone(&self.inputs), weights: self.weights.clone(), gradients, ..*self }
+    }
+
     fn read_from<V: Vector>(visited: &Visited<'_, V>, weights: Weights) -> Self {
         let node = visited.node;
         let reads = match node.layer {
@@ -60,7 +86,7 @@ impl LayerGradients {
             _ => Reads::All,
         };
         let read = |vector: &V| vector.read(0..vector.len());
-        let (inputs, gradients) = (read(visited.inputs), read(visited.output_gradients));
+        let (inputs, gradients) = (Arc::new(read(visited.inputs)), read(visited.output_gradients));
         Self { weights, reads, inputs, gradients }
     }
 

@@ -114,26 +114,30 @@ impl Moments {
     fn of<V: Vector>(target: &mut dyn Target<Vector = V>, zero: &Point<V>) -> Result<Self, Error> {
         let unused = Stream::root(0);
         let mut noise = 1.0;
+        target.curvature(zero, 0..zero.theta.len(), Curvature::Ggn, &unused, &mut |root,
+                                                                                   layers: Vec<
+            LayerGradients,
+        >| {
+            if let (0, Some(layer)) = (root, layers.first()) {
+                noise = 1.0 / layer.at_outputs(0)[(0, 0)];
+            }
+        });
+        let (mut rows, mut y, mut has_bias) = (Vec::new(), Vec::new(), false);
         target.curvature(
             zero,
-            Curvature::Ggn,
+            0..zero.theta.len(),
+            Curvature::EmpiricalFisher,
             &unused,
-            &mut |root, layers: Vec<LayerGradients>| {
-                if let (0, Some(layer)) = (root, layers.first()) {
-                    noise = 1.0 / layer.at_outputs(0)[(0, 0)];
+            &mut |_, layers| {
+                let Some(layer) = layers.first() else { return };
+                has_bias = layer.has_bias();
+                for example in 0..layer.examples() {
+                    let read: Vec<f64> = layer.read(example).row(0).iter().copied().collect();
+                    rows.push(read[..read.len() - usize::from(has_bias)].to_vec());
+                    y.push(-noise * noise * layer.at_outputs(example)[(0, 0)]);
                 }
             },
         );
-        let (mut rows, mut y, mut has_bias) = (Vec::new(), Vec::new(), false);
-        target.curvature(zero, Curvature::EmpiricalFisher, &unused, &mut |_, layers| {
-            let Some(layer) = layers.first() else { return };
-            has_bias = layer.has_bias();
-            for example in 0..layer.examples() {
-                let read: Vec<f64> = layer.read(example).row(0).iter().copied().collect();
-                rows.push(read[..read.len() - usize::from(has_bias)].to_vec());
-                y.push(-noise * noise * layer.at_outputs(example)[(0, 0)]);
-            }
-        });
         let (n, width) = (rows.len(), rows.first().map_or(0, Vec::len));
         let mean = |of: &dyn Fn(usize) -> f64| (0..n).map(of).sum::<f64>() / n as f64;
         // Without an intercept nothing may be moved.

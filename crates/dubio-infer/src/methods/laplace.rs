@@ -12,7 +12,7 @@ use super::linearised::Linearised;
 use super::prior_precision::{Evidence, PriorPrecision, SharedNoise};
 use super::sgd::{Descending, Sgd};
 use super::{Card, Scene, Settings, at_least_one};
-use crate::curvature::{Curvature, LayerGradients, Spectrum, Structure, Weights};
+use crate::curvature::{Curvature, Spectrum, Structure, Weights};
 use crate::error::Error;
 use crate::likelihood::{Link, NOISE};
 use crate::memory::Memory;
@@ -177,11 +177,12 @@ impl<V: Vector> Around<V> {
     ) -> Result<(), Error> {
         let Laplace { structure, curvature, prior_precision, .. } = self.settings;
         let mut sums = structure.sums();
-        let (random, mut weights) = (self.random, Vec::new());
-        target.curvature(point, curvature, stream, &mut |root, mut layers: Vec<LayerGradients>| {
-            if random == Random::Last {
-                layers.drain(..layers.len().saturating_sub(1));
-            }
+        let mut weights = Vec::new();
+        let stretch = match (self.random, target.matrices().last()) {
+            (Random::Last, Some(last)) => last.stretch(),
+            _ => 0..point.theta.len(),
+        };
+        target.curvature(point, stretch, curvature, stream, &mut |root, layers| {
             if weights.is_empty() {
                 weights = layers.iter().flat_map(|layer| layer.weights.numbers()).collect();
             }

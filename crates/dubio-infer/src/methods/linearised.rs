@@ -57,16 +57,29 @@ impl<'a, V: Vector> Linearised<'a, V> {
         outputs: usize,
     ) -> Jacobian {
         let examples = inputs.len() / model.network().input.size();
-        let of = |output: usize| {
+        let network = model.network().clone();
+        let one_of = |output: usize| {
             let mut factors = vec![0.0; examples * outputs];
             factors.iter_mut().skip(output).step_by(outputs).for_each(|factor| *factor = 1.0);
+            factors
+        };
+        let mut of = |output: usize| {
+            let factors = one_of(output);
             let mut layers = Vec::new();
             model.visit_inputs(point, inputs, Seed::Factors(&factors), &mut |visited| {
                 layers.extend(LayerGradients::inside(&visited, &self.moving));
             });
             layers
         };
-        (0..outputs).map(of).collect()
+        if !LayerGradients::are_of_the_end(&network, &self.moving) {
+            return (0..outputs).map(of).collect();
+        }
+        let end = of(0);
+        let at = |output: usize| {
+            let factors = one_of(output);
+            end.iter().map(|layer| layer.with_gradients(factors.clone())).collect()
+        };
+        (0..outputs).map(at).collect()
     }
 }
 

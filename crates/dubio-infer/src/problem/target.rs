@@ -234,10 +234,12 @@ impl<E: Engine> Target for Problem<E> {
     fn curvature(
         &mut self,
         point: &Point<E::Vector>,
+        stretch: Range<usize>,
         curvature: Curvature,
         stream: &Stream,
         each: &mut dyn FnMut(usize, Vec<LayerGradients>),
     ) {
+        let ends = LayerGradients::are_of_the_end(self.model.network(), &stretch);
         for first in (0..self.examples).step_by(CURVATURE_CHUNK) {
             let rows = first..self.examples.min(first + CURVATURE_CHUNK);
             let batch = plain(Rows::Stored(rows.clone()));
@@ -246,12 +248,17 @@ impl<E: Engine> Target for Problem<E> {
             let outputs: Vec<f64> = outputs.into_iter().map(Real::wide).collect();
             let (answers, stream) = ((&self.answers, rows), stream.nth(first));
             let roots = roots(&*self.likelihood, &outputs, answers, curvature, &stream);
-            for (index, root) in roots.iter().enumerate() {
-                let mut layers = Vec::new();
-                self.model.visit(point, &batch, Seed::Factors(root), &mut |visited| {
-                    layers.extend(LayerGradients::of(&visited));
-                });
-                each(index, layers);
+            let mut layers: Vec<LayerGradients> = Vec::new();
+            for (index, root) in roots.into_iter().enumerate() {
+                if ends && index > 0 {
+                    layers = layers.iter().map(|end| end.with_gradients(root.clone())).collect();
+                } else {
+                    layers.clear();
+                    self.model.visit(point, &batch, Seed::Factors(&root), &mut |visited| {
+                        layers.extend(LayerGradients::in_place(&visited, &stretch));
+                    });
+                }
+                each(index, layers.clone());
             }
         }
     }

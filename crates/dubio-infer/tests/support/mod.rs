@@ -210,6 +210,7 @@ impl<T: Analytic> Target for Seen<'_, T> {
     fn curvature(
         &mut self,
         point: &Point<Flat<f64>>,
+        _: std::ops::Range<usize>,
         curvature: Curvature,
         _: &Stream,
         each: &mut dyn FnMut(usize, Vec<LayerGradients>),
