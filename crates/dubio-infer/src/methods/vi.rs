@@ -18,7 +18,7 @@ use crate::wrong::Wrong;
 pub enum Shape {
     /// `Normal(0, prior_std^2)` on every parameter.
     Gaussian,
-    /// A wide and a narrow Gaussian: [`ScaleMixture`].
+    /// A wide and a narrow Gaussian: [`ScaleMixture`](crate::prior::ScaleMixture).
     ScaleMixture,
 }
 
