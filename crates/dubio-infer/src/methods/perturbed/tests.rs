@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use dubio_nn::Double;
-use dubio_nn::cpu::Flat;
 use dubio_nn::engine::{Engine, Point};
 use dubio_nn::examples::{Answers, Examples, Inputs};
 use dubio_nn::layer::Layer;
@@ -71,33 +70,39 @@ fn known() -> Vec<f64> {
     [of_means, of_log_stds].concat()
 }
 
+type V = <Double as Engine>::Vector;
+
+fn vector(numbers: &[f64]) -> V {
+    Double::default().vector(numbers)
+}
+
 /// An estimate of both gradients by one draw.
 fn estimate(
     problem: &mut Problem<Double>,
-    perturbed: Option<&Perturbed<Flat<f64>>>,
+    perturbed: Option<&Perturbed<V>>,
     stream: &Stream,
 ) -> Vec<f64> {
-    let mut mean = Point { theta: Flat(MEANS.to_vec()), statistics: Flat(Vec::new()) };
-    let log_std = Flat(STDS.map(f64::ln).to_vec());
+    let mut mean = Point { theta: vector(&MEANS), statistics: vector(&[]) };
+    let log_std = vector(&STDS.map(f64::ln));
     let at = Step { epoch: 0, batch: 0, batches: 1, examples: INPUTS.len(), stream };
-    let (mut room, mut slope, mut of_log_std) =
-        (Flat(vec![0.0; 4]), Flat(vec![0.0; 4]), Flat(vec![0.0; 4]));
+    let [mut room, mut slope, mut of_log_std] = [(); 3].map(|()| vector(&[0.0; 4]));
     let mut batch = MiniBatch::new(problem, BatchName { epoch: 0, batch: 0 }, None, &mut room);
     let sums = [&mut slope, &mut of_log_std];
     match perturbed {
         Some(perturbed) => perturbed.gradients(&mut mean, &log_std, &mut batch, (1, &at), sums),
         None => {
-            let draw = |mean: &Flat<f64>, stream: &Stream| {
-                let mut away = Flat(vec![0.0; 4]);
-                away.add_noise(1.0, stream);
-                away.0.iter_mut().zip(STDS).for_each(|(z, std)| *z *= std);
-                let theta = mean.0.iter().zip(&away.0).map(|(m, d)| m + d).collect();
-                (Flat(theta), away)
+            let draw = |mean: &V, stream: &Stream| {
+                let (mut z, mut away) = (vector(&[0.0; 4]), vector(&[0.0; 4]));
+                z.add_noise(1.0, stream);
+                away.add_product(1.0, &z, &vector(&STDS));
+                let mut theta = mean.clone();
+                theta.axpy(1.0, &away);
+                (theta, away)
             };
             drawn::gradients(&mut mean, &mut batch, (1, &at), draw, |_, _| {}, sums);
         }
     }
-    [slope.0, of_log_std.0].concat()
+    [slope.read(0..4), of_log_std.read(0..4)].concat()
 }
 
 /// Mean and variance of each number of an estimator over many draws.
