@@ -329,6 +329,7 @@ const IMPOSSIBLE: &[(&str, &[&str])] = &[
     ("kl_weight", &["-1"]),
     ("kl_warm_up", &[]),
     ("estimator", &["\"weight\""]),
+    ("position", &["\"inputs\""]),
     ("draws", &["0"]),
     ("curvature", &["0"]),
     ("curvature_momentum", &["1", "-0.1"]),

@@ -53,6 +53,27 @@ fn a_study_is_planned_run_scored_and_reported() {
     assert!(text(&study.dubio(&["plan", "small.toml"]).stdout).contains("6 runs, 1 to do"));
 }
 
+/// `sqr` and `conditional-flow` predict draws, which have no density.
+#[test]
+fn methods_that_predict_draws_are_scored_and_reported_beside_gaussians() {
+    let method = |name: &str| format!("[[methods]]\nmethod = \"{name}\"\nepochs = 2\n");
+    let methods = ["sgd", "sqr", "conditional-flow"].map(method).join("\n");
+    let head = "title = \"Draws\"\ndata = [\"yacht:standard/0\"]\nnetworks = [\"mlp-5\"]\n";
+    let study = Study::new(&format!("{head}\n{methods}"));
+    let output = text(&study.run(&[]).stdout);
+    assert!(output.trim_end().ends_with("small.html"), "{output}");
+    let scores = study.dubio(&["score", "runs", "--scores", "crps,nll", "--resamples", "20"]);
+    let scores = text(&scores.stdout);
+    let mut reader = csv::Reader::from_reader(scores.as_bytes());
+    let rows: Vec<csv::StringRecord> = reader.records().map(|r| r.expect("a row")).collect();
+    assert_eq!(rows.len(), 3 * 2, "{scores}");
+    for row in &rows {
+        let undefined = &row[7] == "nll" && &row[3] != "sgd";
+        assert_eq!(row[8].is_empty(), undefined, "{row:?}");
+        assert_eq!(row[12].contains("density"), undefined, "{row:?}");
+    }
+}
+
 /// A plan for a GPU is made on any machine; without one nothing is begun.
 #[test]
 fn a_study_for_a_gpu_is_planned_anywhere_and_says_what_is_missing() {

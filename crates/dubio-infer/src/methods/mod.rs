@@ -40,7 +40,6 @@ pub mod svgd;
 pub mod swa;
 pub mod swag;
 pub mod trajectory;
-mod variational;
 pub mod vi;
 
 use std::ops::Range;

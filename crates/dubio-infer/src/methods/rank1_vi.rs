@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::factors::{self, FactorSettings};
 use super::sgd::{Descent, Sgd};
-use super::variational::kl_weight;
+use super::vi::kl_weight;
 use super::{Card, Settings, at_least_one, positive};
 use crate::error::Error;
 use crate::memory::Memory;

@@ -1,16 +1,20 @@
 //! `vi`: a factorised Gaussian by stochastic variational inference (Bayes by Backprop).
 
+mod variational;
+
 use dubio_nn::engine::Vector;
 use dubio_nn::network::Perturbation;
 use serde::{Deserialize, Serialize};
 
 use super::sgd::{Descent, Sgd};
-use super::variational::Variational;
 use super::{Card, Settings, at_least_one, fraction, positive};
 use crate::optimisers::Kind;
 use crate::rule::Rule;
 use crate::schedule::Schedule;
 use crate::wrong::Wrong;
+
+use variational::Variational;
+pub(super) use variational::kl_weight;
 
 /// Which prior.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,12 +3,12 @@
 use dubio_nn::engine::{Point, Vector};
 use dubio_random::stream::Stream;
 
-use super::drawn::{self, Drawn};
-use super::perturbed::{Perturbed, no_network};
-use super::sgd::{Descent, Sgd};
-use super::vi::{Shape, Vi};
+use super::{Shape, Vi};
 use crate::error::Error;
 use crate::memory::Memory;
+use crate::methods::drawn::{self, Drawn};
+use crate::methods::perturbed::{Perturbed, no_network};
+use crate::methods::sgd::{Descent, Sgd};
 use crate::optimisers::{Kind, Optimiser};
 use crate::prior::{Gaussian, Prior, ScaleMixture};
 use crate::rule::{Draws, Gradient, Keep, MiniBatch, Rule, Step, Steps};
@@ -105,7 +105,7 @@ impl<V: Vector> Variational<V> {
 }
 
 /// Weight of the divergence at a step, after a rise over so many epochs.
-pub(super) fn kl_weight(weight: f64, warm_up: usize, at: &Step<'_>) -> f64 {
+pub(in crate::methods) fn kl_weight(weight: f64, warm_up: usize, at: &Step<'_>) -> f64 {
     let rise = warm_up * at.batches;
     let risen = if rise == 0 { 1.0 } else { ((at.number() + 1) as f64 / rise as f64).min(1.0) };
     weight * risen
