@@ -7,7 +7,7 @@ use dubio_nn::engine::{Vector, Visited};
 use dubio_nn::layer::{Bias, Layer};
 use dubio_nn::network::{Network, Node};
 use dubio_nn::shape::Shape;
-use faer::{Mat, MatRef};
+use faer::{Mat, MatMut, MatRef};
 
 use super::Weights;
 
@@ -113,50 +113,55 @@ impl LayerGradients {
         self.gradients.len() / (self.places() * self.weights.outputs)
     }
 
-    /// Gradients at the outputs of an example, `[places, outputs]`.
-    pub(crate) fn at_outputs(&self, example: usize) -> MatRef<'_, f64> {
+    /// Gradients at the outputs of some examples, `[examples * places, outputs]`.
+    pub(crate) fn at_outputs(&self, examples: Range<usize>) -> MatRef<'_, f64> {
         let (places, outputs) = (self.places(), self.weights.outputs);
-        let own = &self.gradients[example * places * outputs..][..places * outputs];
-        MatRef::from_row_major_slice(own, places, outputs)
+        let rows = examples.len() * places;
+        let own = &self.gradients[examples.start * places * outputs..][..rows * outputs];
+        MatRef::from_row_major_slice(own, rows, outputs)
     }
 
-    /// What the units read of an example, `[places, columns]`.
-    pub(crate) fn read(&self, example: usize) -> Mat<f64> {
+    /// What the units read of some examples, `[columns, examples * places]`: a column of the layer's matrix is a row here,
+    /// so that what is read at one place lies together.
+    pub(crate) fn read(&self, examples: Range<usize>) -> Mat<f64> {
         let size = self.inputs.len() / self.examples();
-        let own = &self.inputs[example * size..][..size];
-        let columns = self.weights.columns;
-        match self.reads {
-            // Behind the inputs there is the 1 of the bias.
-            Reads::All => Mat::from_fn(1, columns, |_, j| own.get(j).copied().unwrap_or(1.0)),
-            Reads::Windows { input, output, kernel, stride, padding, bias } => {
-                let mut windows = Mat::zeros(output.places(), columns);
-                if bias == Bias::Yes {
-                    windows.col_mut(columns - 1).fill(1.0);
+        let inputs = self.inputs.chunks_exact(size.max(1)).skip(examples.start);
+        let mut read = Mat::zeros(self.weights.columns, examples.len() * self.places());
+        if self.has_bias() {
+            read.row_mut(self.weights.columns - 1).fill(1.0);
+        }
+        for (index, own) in inputs.take(examples.len()).enumerate() {
+            self.read_one(own, read.as_mut().subcols_mut(index * self.places(), self.places()));
+        }
+        read
+    }
+
+    /// One example, `[columns, places]`; the bias and what lies outside of an image stay as they are.
+    fn read_one(&self, own: &[f64], mut read: MatMut<'_, f64>) {
+        let mut put = |place: usize, first: usize, numbers: &[f64]| {
+            let column = read.as_mut().col_mut(place).try_as_col_major_mut().expect("a column");
+            column.as_slice_mut()[first..][..numbers.len()].copy_from_slice(numbers);
+        };
+        let Reads::Windows { input, output, kernel, stride, padding, .. } = self.reads else {
+            return put(0, 0, own);
+        };
+        for place in 0..output.places() {
+            for tap in 0..kernel * kernel {
+                let y = place / output.width * stride + tap / kernel;
+                let x = place % output.width * stride + tap % kernel;
+                let inside = |at: usize, side: usize| (padding..padding + side).contains(&at);
+                if inside(y, input.height) && inside(x, input.width) {
+                    let pixel = ((y - padding) * input.width + x - padding) * input.channels;
+                    put(place, tap * input.channels, &own[pixel..][..input.channels]);
                 }
-                for place in 0..output.places() {
-                    for tap in 0..kernel * kernel {
-                        let y = place / output.width * stride + tap / kernel;
-                        let x = place % output.width * stride + tap % kernel;
-                        let inside =
-                            |at: usize, side: usize| (padding..padding + side).contains(&at);
-                        if !inside(y, input.height) || !inside(x, input.width) {
-                            continue;
-                        }
-                        let pixel = ((y - padding) * input.width + x - padding) * input.channels;
-                        for channel in 0..input.channels {
-                            let column = tap * input.channels + channel;
-                            windows[(place, column)] = own[pixel + channel];
-                        }
-                    }
-                }
-                windows
             }
         }
     }
 
     /// The gradient of an example, `[outputs, columns]`.
     pub(crate) fn matrix(&self, example: usize) -> Mat<f64> {
-        self.at_outputs(example).transpose() * self.read(example)
+        let one = example..example + 1;
+        self.at_outputs(one.clone()).transpose() * self.read(one).transpose()
     }
 
     /// The same as the layer's stretch of the flat vector.
@@ -166,8 +171,16 @@ impl LayerGradients {
 
     /// Squares of the gradients, summed over the examples: the diagonal of `sum_n r_n r_n'`.
     pub fn squares(&self) -> Vec<f64> {
+        let all = 0..self.examples();
+        if self.places() == 1 {
+            // Of a product `g a'` the squares are the products of the squares.
+            let squared =
+                |x: MatRef<'_, f64>| Mat::from_fn(x.nrows(), x.ncols(), |i, j| x[(i, j)].powi(2));
+            let [g, a] = [squared(self.at_outputs(all.clone())), squared(self.read(all).as_ref())];
+            return self.weights.flat((g.transpose() * a.transpose()).as_ref());
+        }
         let mut sums = vec![0.0; self.weights.parameters.len()];
-        for example in 0..self.examples() {
+        for example in all {
             for (sum, g) in sums.iter_mut().zip(self.flat(example)) {
                 *sum += g * g;
             }

@@ -2,21 +2,59 @@
 
 use dubio_random::normal::normals;
 use dubio_random::stream::Stream;
-use faer::{Mat, MatRef};
+use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::{Accum, Mat, MatRef, Par};
+use rayon::prelude::*;
 
 use super::{Eigen, Jacobian, LayerGradients, Spectrum, Sums, Weights, add_products};
 use crate::error::Error;
+
+/// Examples times places in one product: enough for a product to be as fast as it gets, few enough to stay in a cache.
+const ROWS: usize = 1024;
 
 /// `A` and `G` of every layer, summed.
 #[derive(Default)]
 pub(super) struct Sum(Vec<Factors>);
 
 /// Factors of a layer: `G = sum g g'` over examples, places and roots; `A = sum a a'` over examples and places, to be
-/// divided by how many these are. So `G x A` is the curvature itself where there is one example with one place.
+/// divided by how many these are; of both the lower half. So `G x A` is the curvature itself where there is one example with one place.
 struct Factors {
     inputs: Mat<f64>,
     gradients: Mat<f64>,
     places: usize,
+}
+
+impl Factors {
+    fn add(&mut self, root: usize, layer: &LayerGradients) {
+        let (all, places) = (layer.examples(), layer.places());
+        let step = (ROWS / places).max(1);
+        for first in (0..all).step_by(step) {
+            let examples = first..all.min(first + step);
+            let gradients = layer.at_outputs(examples.clone());
+            add_square(&mut self.gradients, gradients.transpose());
+            // What the units read is the same for every root.
+            if root == 0 {
+                self.places += examples.len() * places;
+                add_square(&mut self.inputs, layer.read(examples).as_ref());
+            }
+        }
+    }
+}
+
+/// Adds `X X'`, its lower half.
+fn add_square(sum: &mut Mat<f64>, x: MatRef<'_, f64>) {
+    use BlockStructure::{Rectangular, TriangularLower};
+    triangular::matmul(
+        sum.as_mut(),
+        TriangularLower,
+        Accum::Add,
+        x,
+        Rectangular,
+        x.transpose(),
+        Rectangular,
+        1.0,
+        Par::Seq,
+    );
 }
 
 impl Sums for Sum {
@@ -30,18 +68,7 @@ impl Sums for Sum {
             };
             self.0 = layers.iter().map(empty).collect();
         }
-        for (factors, layer) in self.0.iter_mut().zip(layers) {
-            for example in 0..layer.examples() {
-                let gradients = layer.at_outputs(example);
-                factors.gradients += gradients.transpose() * gradients;
-                // What the units read is the same for every root.
-                if root == 0 {
-                    let inputs = layer.read(example);
-                    factors.inputs += inputs.transpose() * &inputs;
-                    factors.places += layer.places();
-                }
-            }
-        }
+        self.0.par_iter_mut().zip(layers).for_each(|(factors, layer)| factors.add(root, layer));
     }
 
     fn decompose(self: Box<Self>) -> Result<Box<dyn Spectrum>, Error> {
@@ -83,12 +110,12 @@ impl Layer {
         d: f64,
     ) -> (Vec<Vec<f64>>, Vec<f64>) {
         let turn = |of: &Vec<LayerGradients>| -> Vec<f64> {
-            let turned = of[at].at_outputs(example) * &self.gradients.vectors;
+            let turned = of[at].at_outputs(example..example + 1) * &self.gradients.vectors;
             turned.row(0).iter().copied().collect()
         };
-        let read = jacobian[0][at].read(example) * &self.inputs.vectors;
+        let read = self.inputs.vectors.transpose() * jacobian[0][at].read(example..example + 1);
         let weight = |output: usize| {
-            let each = read.row(0).iter().enumerate();
+            let each = read.col(0).iter().enumerate();
             each.map(|(j, a)| a * a / (self.value(output, j) + d)).sum()
         };
         let weights = (0..self.gradients.values.len()).map(weight).collect();

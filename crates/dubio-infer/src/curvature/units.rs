@@ -20,7 +20,7 @@ struct Blocks {
 
 /// Some examples of a layer with one place, where the row of a unit is `g a` with the same `a` for every root.
 struct Chunk {
-    /// `a`, `[examples, columns]`.
+    /// `a`, `[columns, examples]`.
     inputs: Mat<f64>,
     /// `g^2` of every unit, summed over the roots, `[examples, units]`.
     squares: Mat<f64>,
@@ -39,11 +39,11 @@ impl Blocks {
         if root == 0 {
             self.settle();
             let squares = Mat::zeros(layer.examples(), self.blocks.len());
-            self.chunk = Some(Chunk { inputs: read_all(layer), squares });
+            self.chunk = Some(Chunk { inputs: layer.read(0..layer.examples()), squares });
         }
         let Some(chunk) = &mut self.chunk else { return };
         for n in 0..layer.examples() {
-            for (unit, g) in layer.at_outputs(n).row(0).iter().enumerate() {
+            for (unit, g) in layer.at_outputs(n..n + 1).row(0).iter().enumerate() {
                 chunk.squares[(n, unit)] += g * g;
             }
         }
@@ -59,18 +59,12 @@ impl Blocks {
     fn settle(&mut self) {
         let Some(Chunk { inputs, squares }) = self.chunk.take() else { return };
         self.blocks.par_iter_mut().enumerate().for_each(|(unit, block)| {
-            let weighted = Mat::from_fn(inputs.nrows(), inputs.ncols(), |n, j| {
-                squares[(n, unit)] * inputs[(n, j)]
+            let weighted = Mat::from_fn(inputs.nrows(), inputs.ncols(), |j, n| {
+                squares[(n, unit)] * inputs[(j, n)]
             });
-            *block += weighted.transpose() * &inputs;
+            *block += weighted * inputs.transpose();
         });
     }
-}
-
-/// What a layer with one place reads of its examples, `[examples, columns]`.
-fn read_all(layer: &LayerGradients) -> Mat<f64> {
-    let rows: Vec<Mat<f64>> = (0..layer.examples()).map(|n| layer.read(n)).collect();
-    Mat::from_fn(rows.len(), layer.weights.columns, |n, j| rows[n][(0, j)])
 }
 
 impl Sums for Sum {
@@ -124,12 +118,12 @@ impl Units {
             }
             return;
         }
-        let inputs = read_all(of(0));
-        let inputs = inputs.subrows(examples.start, examples.len());
-        let spread: Vec<Vec<f64>> = units.par_iter().map(|eigen| eigen.spread(inputs, d)).collect();
+        let inputs = of(0).read(examples.clone());
+        let spread = |eigen: &Eigen| eigen.spread(inputs.as_ref(), d);
+        let spread: Vec<Vec<f64>> = units.par_iter().map(spread).collect();
         for ((index, n), sums) in examples.enumerate().zip(sums) {
             let row = |output: usize| -> Vec<f64> {
-                of(output).at_outputs(n).row(0).iter().copied().collect()
+                of(output).at_outputs(n..n + 1).row(0).iter().copied().collect()
             };
             let rows: Vec<Vec<f64>> = (0..jacobian.len()).map(row).collect();
             add_products(sums, &rows, |unit| spread[unit][index]);
@@ -142,14 +136,14 @@ fn turned(eigen: &Eigen, vector: ColRef<'_, f64>) -> Vec<f64> {
 }
 
 impl Eigen {
-    /// `a' (H + d)^-1 a` for each row.
-    fn spread(&self, rows: MatRef<'_, f64>, d: f64) -> Vec<f64> {
-        let turned = rows * &self.vectors;
+    /// `a' (H + d)^-1 a` for each column.
+    fn spread(&self, columns: MatRef<'_, f64>, d: f64) -> Vec<f64> {
+        let turned = self.vectors.transpose() * columns;
         let of = |n: usize| {
             let each = self.values.iter().enumerate();
-            each.map(|(j, value)| turned[(n, j)].powi(2) / (value + d)).sum()
+            each.map(|(j, value)| turned[(j, n)].powi(2) / (value + d)).sum()
         };
-        (0..rows.nrows()).map(of).collect()
+        (0..columns.ncols()).map(of).collect()
     }
 }
 

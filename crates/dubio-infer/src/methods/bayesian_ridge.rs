@@ -119,7 +119,7 @@ impl Moments {
             LayerGradients,
         >| {
             if let (0, Some(layer)) = (root, layers.first()) {
-                noise = 1.0 / layer.at_outputs(0)[(0, 0)];
+                noise = 1.0 / layer.at_outputs(0..1)[(0, 0)];
             }
         });
         let (mut rows, mut y, mut has_bias) = (Vec::new(), Vec::new(), false);
@@ -131,11 +131,13 @@ impl Moments {
             &mut |_, layers| {
                 let Some(layer) = layers.first() else { return };
                 has_bias = layer.has_bias();
-                for example in 0..layer.examples() {
-                    let read: Vec<f64> = layer.read(example).row(0).iter().copied().collect();
-                    rows.push(read[..read.len() - usize::from(has_bias)].to_vec());
-                    y.push(-noise * noise * layer.at_outputs(example)[(0, 0)]);
+                let all = 0..layer.examples();
+                for read in layer.read(all.clone()).col_iter() {
+                    let inputs = read.nrows() - usize::from(has_bias);
+                    rows.push(read.iter().copied().take(inputs).collect::<Vec<f64>>());
                 }
+                let gradients = layer.at_outputs(all);
+                y.extend(gradients.col(0).iter().map(|g| -noise * noise * g));
             },
         );
         let (n, width) = (rows.len(), rows.first().map_or(0, Vec::len));
