@@ -7,6 +7,7 @@ use dubio_nn::cpu::Flat;
 use dubio_nn::engine::{Engine, Model, Point, Vector};
 use dubio_nn::layer::Layer::{Dropout, GaussianDropout, Linear};
 use dubio_nn::network::Network;
+use dubio_nn::parameter::Slice;
 use dubio_nn::shape::Shape;
 use dubio_random::stream::Stream;
 use serde_json::json;
@@ -420,6 +421,100 @@ fn svgd_finds_the_posterior_of_linear_regression_as_particles_grow() {
         assert!(means.iter().all(|mean| mean.abs() < 0.02), "{count}: {means:?}");
         let there = variances.iter().all(|variance| (least..most).contains(variance));
         assert!(there, "{count}: {variances:?}");
+    }
+}
+
+/// Logistic regression under `Normal(0, 2)`, whose posterior is no Gaussian.
+struct Logistic;
+
+impl Logistic {
+    fn potential(theta: &[f64], out: &mut Flat<f64>) -> f64 {
+        let wave = |k: f64, i: usize| (k * (i + 1) as f64).sin();
+        let (mut loss, mut gradient) = (0.0, [0.0; 2]);
+        for i in 0..12 {
+            let x = [wave(1.3, 2 * i), wave(1.3, 2 * i + 1)].map(|x| x * wave(2.1, i).signum());
+            let e = (-x[0] * theta[0] - x[1] * theta[1]).exp();
+            loss += e.ln_1p() / 12.0;
+            gradient = [0, 1].map(|j| gradient[j] - x[j] * e / (1.0 + e) / 12.0);
+        }
+        out.write(0, &gradient);
+        loss
+    }
+}
+
+impl Analytic for Logistic {
+    fn examples(&self) -> usize {
+        12
+    }
+    fn prior_precision(&self) -> f64 {
+        0.5
+    }
+    fn batches(&self) -> usize {
+        1
+    }
+    fn start(&self) -> Flat<f64> {
+        self.start_of(0)
+    }
+    fn start_of(&self, index: usize) -> Flat<f64> {
+        let (sin, cos) = (index as f64 + 1.0).sin_cos();
+        Flat(vec![2.0 * sin, 2.0 * cos])
+    }
+    fn slices(&self) -> Vec<Slice> {
+        vec![Slice { name: "theta.weight".to_string(), range: 0..2 }]
+    }
+    fn batch(&mut self, theta: &Flat<f64>, _: usize, _: usize, out: &mut Flat<f64>) -> f64 {
+        Self::potential(&theta.0, out)
+    }
+    fn whole(&mut self, theta: &Flat<f64>, out: &mut Flat<f64>) -> f64 {
+        Self::potential(&theta.0, out)
+    }
+    fn whole_loss(&mut self, theta: &Flat<f64>) -> f64 {
+        Self::potential(&theta.0, &mut Flat(vec![0.0; 2]))
+    }
+}
+
+/// Sixty steps of blackjax 1.7.1 in double precision, with the bandwidth of the paper, `log(n + 1)` for its `log n`:
+///
+/// x = jnp.sin(1.3 * jnp.arange(1.0, 25)).reshape(12, 2); y = jnp.sign(jnp.sin(2.1 * jnp.arange(1.0, 13)))
+/// log_density = lambda w: -jnp.logaddexp(0, -y * (x @ w)).sum() - 0.25 * (w ** 2).sum()
+/// def scaled(state):
+///     p, k, o = state
+///     return SVGDState(p, {"length_scale": median_heuristic(dict(k), p)["length_scale"] * jnp.log(3) / jnp.log(4)}, o)
+/// algorithm = blackjax.svgd(jax.grad(log_density), optax.sgd(0.3 / 12), update_kernel_parameters=scaled)
+/// k = jnp.arange(1.0, 4)
+/// state = scaled(algorithm.init(2 * jnp.stack([jnp.sin(k), jnp.cos(k)], 1)))
+/// for _ in range(60): state = algorithm.step(state)
+#[test]
+fn particles_of_svgd_go_where_those_of_blackjax_go() {
+    let settings = json!({"particles": 3, "epochs": 60, "lr": 0.3, "schedule": "constant", "optimiser": "sgd", "momentum": 0.0});
+    let ours = places(&run(&method("svgd", settings), &mut Logistic, 1));
+    let theirs = [
+        [0.3914467577088821, 0.5351870152389433],
+        [0.8788098968191403, -0.5406186094849805],
+        [-0.10320639060279704, -0.9677849740678139],
+    ];
+    for (ours, theirs) in ours.as_flattened().iter().zip(theirs.as_flattened()) {
+        assert!((ours - theirs).abs() < 1e-12, "{ours} {theirs}");
+    }
+}
+
+/// Four chains of blackjax 1.7.1 of 100,000 draws each (`blackjax.window_adaptation(blackjax.nuts, log_density)`, then
+/// `blackjax.nuts`) on the density of the test above: means, variances and covariance, which quadrature on a grid of 0.01 has as
+/// 0.0355, -0.1173, 0.5553, 0.5810, -0.1155.
+#[test]
+fn samples_of_nuts_are_distributed_like_those_of_blackjax() {
+    let settings = json!({"burn_in": 500, "samples": 20_000});
+    let ours = places(&run(&method("nuts", settings), &mut Logistic, 1));
+    let mean = [0.0356, -0.1197];
+    let off = |i: usize| move |place: &[f64; 2]| place[i] - mean[i];
+    for (i, expected) in mean.into_iter().enumerate() {
+        let (value, error) = mean_and_error(&ours.iter().map(|p| p[i]).collect::<Vec<f64>>());
+        assert!((value - expected).abs() < 4.0 * error + 0.003, "mean {i}: {value} {expected}");
+    }
+    for (i, j, expected) in [(0, 0, 0.5552), (1, 1, 0.5780), (0, 1, -0.1149)] {
+        let products: Vec<f64> = ours.iter().map(|p| off(i)(p) * off(j)(p)).collect();
+        let (value, error) = mean_and_error(&products);
+        assert!((value - expected).abs() < 4.0 * error + 0.003, "{i} {j}: {value} {expected}");
     }
 }
 

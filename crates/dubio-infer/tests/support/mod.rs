@@ -141,6 +141,14 @@ pub trait Analytic {
     }
     fn batches(&self) -> usize;
     fn start(&self) -> Flat<f64>;
+    /// Where the point of an index starts, where there are several.
+    fn start_of(&self, index: usize) -> Flat<f64> {
+        let mut theta = self.start();
+        if index > 0 {
+            theta.add_noise(1.0, &Stream::root(31).nth(index));
+        }
+        theta
+    }
     fn slices(&self) -> Vec<Slice>;
     /// The weights of a layer in it.
     fn matrices(&self) -> Vec<Matrix> {
@@ -177,11 +185,7 @@ impl<T: Analytic> Target for Seen<'_, T> {
         self.0.batches()
     }
     fn start(&self, index: usize) -> Point<Flat<f64>> {
-        let mut theta = self.0.start();
-        if index > 0 {
-            theta.add_noise(1.0, &Stream::root(31).nth(index));
-        }
-        Point { theta, statistics: Flat(Vec::new()) }
+        Point { theta: self.0.start_of(index), statistics: Flat(Vec::new()) }
     }
     fn slices(&self) -> Vec<Slice> {
         self.0.slices()
