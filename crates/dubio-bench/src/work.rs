@@ -13,6 +13,7 @@ use dubio_infer::fitted::Fitted;
 use dubio_infer::predict::{Predicted, TestTime};
 use dubio_metrics::diagnostics::Diagnosis;
 use dubio_nn::Single;
+use dubio_nn::cuda::guarded;
 use dubio_progress::{Progress, Uncounted};
 use dubio_random::stream::Stream;
 
@@ -77,13 +78,32 @@ pub fn work(
     data: &Path,
     progress: &dyn Progress,
 ) -> Result<(), Error> {
+    guarded(|| done(run, store, data, progress))?
+}
+
+/// Where a run's random numbers come from. Splits of one table repeat an experiment, so each has its own: with the same starting
+/// weights in all of them, a lucky start would be in every one, and a standard error over splits would not know of it.
+fn stream(seed: u64, data: &str) -> Stream {
+    let root = Stream::root(seed);
+    match sets::replicate(data) {
+        0 => root,
+        split => root.child("split").nth(split),
+    }
+}
+
+fn done(
+    run: &PlannedRun,
+    store: &Store,
+    data: &Path,
+    progress: &dyn Progress,
+) -> Result<(), Error> {
     let settings = &run.settings;
     let sets = Sets::load(settings, data)?;
     memory::enough(&settings.recipe, &settings.network, &sets.train, sets.test.len())
         .map_err(Error::Memory)?;
     let engine = settings.device.engine(settings.precision)?;
     gpu_memory::enough(run, engine.free_bytes()).map_err(Error::Memory)?;
-    let stream = Stream::root(settings.seed);
+    let stream = stream(settings.seed, &settings.data);
     let checkpoints = Checkpoints {
         folder: store.checkpoints(&run.id),
         every: Duration::from_secs(10),
@@ -258,6 +278,30 @@ impl<'a> Sets<'a> {
                 let images = shift.apply(images, *severity, &Stream::root(0).child("shift"));
                 Ok(Dataset { inputs: Inputs::Images(images), ..self.test.clone() })
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dubio_random::normal::normals;
+
+    use super::*;
+
+    #[test]
+    fn splits_of_a_table_start_from_other_numbers_and_data_without_splits_from_the_seed() {
+        let first = |seed: u64, data: &str| normals(1, &stream(seed, data).child("fit"))[0];
+        let plain = |seed: u64| normals(1, &Stream::root(seed).child("fit"))[0];
+        for data in ["digits", "boston", "boston:standard/0", "mine.csv:folds=5,fold=0"] {
+            assert_eq!(first(3, data), plain(3), "{data}");
+        }
+        for (a, b) in [
+            ("boston:standard/0", "boston:standard/1"),
+            ("boston:standard/1", "boston:standard/2"),
+            ("mine.csv:folds=5,fold=1", "mine.csv:folds=5,fold=2"),
+        ] {
+            assert_ne!(first(3, a), first(3, b), "{a} {b}");
+            assert_ne!(first(3, b), first(4, b), "{b}");
         }
     }
 }

@@ -44,7 +44,7 @@ pub mod uci;
 
 pub use card::{Counts, Files, InputKind, Set, Task};
 pub use file::{Archive, File, Measured, Origin, Size};
-pub use name::{Halves, Name, canonical, find, halves, parse};
+pub use name::{Halves, Name, canonical, find, halves, parse, replicate};
 pub use part::{Kind, Part};
 
 use std::path::Path;

@@ -107,6 +107,18 @@ pub fn halves(name: &str) -> Result<Halves, Error> {
     Ok(Halves { name: whole, train: half("train")?, test: half("test")? })
 }
 
+/// Which of several splits of the same examples a name stands for, from 0: that of a table, or a fold of the user's own data.
+pub fn replicate(name: &str) -> usize {
+    if own::is_own(name) {
+        let fold = Own::parse(name).ok().and_then(|own| own.number("fold"));
+        return fold.unwrap_or(0) as usize;
+    }
+    match halves(name).map(|halves| halves.train) {
+        Ok(Part::Split { index, .. }) => index,
+        _ => 0,
+    }
+}
+
 /// The set of this name, or an error that says which names are near.
 pub fn find(name: &str) -> Result<&'static Set, Error> {
     let known = meant(name, list().into_iter().map(|set| set.name));
