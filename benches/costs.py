@@ -36,9 +36,18 @@ ROWS = [
     ("vi, 2 draws", "vi", dict(draws=2, **SAMPLES), "5.0 to 5.7", "~ 2"),
     ("ivon, 1 draw", "ivon", dict(draws=1, **SAMPLES), "—", "~ 2"),
     ("ivon, 2 draws", "ivon", dict(draws=2, **SAMPLES), "2.8 to 3.0", "~ 2"),
+    ("rank1-vi, 4 components", "rank1-vi", dict(components=4, samples=8), "3.9 to 4.0", "~ 1 + components"),
     ("svgd, 10 particles", "svgd", dict(particles=10), "4.9 to 10.0", "~ particles"),
     ("sgld", "sgld", dict(burn_in=EPOCHS - 1, samples=1), "—", "—"),
     ("sghmc", "sghmc", dict(burn_in=EPOCHS - 1, samples=1), "—", "—"),
+    ("csghmc", "csghmc", dict(cycle_epochs=HALF, noise_epochs=1, cycle_samples=1, samples=2), "—", "—"),
+    ("gaussian-dropout", "gaussian-dropout", ADAM | SAMPLES, "—", "—"),
+    ("snapshot", "snapshot", dict(cycle_epochs=HALF, samples=2), "—", "—"),
+    ("swa", "swa", dict(epochs=HALF, collect_epochs=HALF, collect=HALF), "—", "—"),
+    ("sngp, 256 features", "sngp", ADAM | dict(features=256), "—", "—"),
+    ("batch-ensemble, 4 members", "batch-ensemble", dict(samples=4), "—", "—"),
+    ("masksembles, 4 masks", "masksembles", dict(samples=4), "—", "—"),
+    ("packed-ensemble, 4 members", "packed-ensemble", dict(samples=4), "—", "—"),
 ]
 
 
@@ -49,7 +58,8 @@ def toml(value):
 
 
 def entry(label, method, settings):
-    passes = {} if "burn_in" in settings or "epochs" in settings else {"epochs": EPOCHS}
+    told = settings.keys() & {"burn_in", "epochs", "cycle_epochs"}
+    passes = {} if told else {"epochs": EPOCHS}
     lines = [f"{name} = {toml(value)}" for name, value in (dict(label=label, method=method) | passes | settings).items()]
     return "\n".join(["[[methods]]", *lines, ""])
 

@@ -4,7 +4,7 @@
     docs/results/ursabench-small.py RUNS [SEEDS]
 
 Needs `dubio` on the path, and MNIST, Fashion-MNIST and KMNIST below $DUBIO_DATA. Runs go to the folder that is
-named; what is there already is not done again. About an hour on two cores for each seed.
+named; what is there already is not done again. About an hour on two cores for each seed, and for the first another for the methods that are not in the paper.
 """
 import csv
 import json
@@ -37,8 +37,8 @@ PUBLISHED = {
 }
 # Langevin methods of the paper are cold: it divides their noise by N, not by its root.
 COUNTERPART = {
-    "sgd": "SGD", "mc-dropout": "dropout", "sgld, T = 1": None, "sgld, T = 1/N": "SGLD", "sghmc, T = 1": None,
-    "sghmc, T = 1/N": "SGHMC", "csgld": "cSGLD", "csghmc": "cSGHMC", "subspace": "PCA", "hmc": "HMC",
+    "sgd": "SGD", "mc-dropout": "dropout", "sgld, T = 1": None, "sgld, T = 1 over N": "SGLD", "sghmc, T = 1": None,
+    "sghmc, T = 1 over N": "SGHMC", "csgld": "cSGLD", "csghmc": "cSGHMC", "subspace": "PCA", "hmc": "HMC",
 }
 TABLES = [
     ("Table 1: composite scores", [("composite.robustness", "robustness ↑", 4), ("composite.uncertainty", "uncertainty ↑", 4), ("seconds", "processor seconds per sample ↓", 2)]),
@@ -103,7 +103,7 @@ def main(runs, seeds="5"):
 
 
 def both_sets(found):
-    """Table 4 as its code makes it: both columns are means over both foreign sets (see ursabench-trials.md)."""
+    """Table 4 as its code makes it: both columns are means over both OOD sets (see ursabench-trials.md)."""
     print("\n### Table 4: both OOD sets together, AUROC\n")
     signals = ("model", "total")
     print("| method |" + "".join(f" {signal} ↑ | published, Fashion-MNIST | published, KMNIST |" for signal in signals))

@@ -95,17 +95,23 @@ def check(
     log_probs: Predictions = None,
     statistic: Union[str, Sequence[str]] = (),
     costs: Any = None,
+    recalibrate_on: Predictions = None,
     **settings: Any,
 ) -> Checks:
     """Posterior predictive checks: could these labels have come from the model?
 
     ``statistic`` is a score's name or several. Further settings: ``mode`` (bayesian or independent),
     ``rule`` (interval or range), ``replicates``, ``recalibrate`` (per-member or one), ``bins``, ``seed``.
+    ``recalibrate_on`` are predictions for the same examples before a shift, in the same form: temperatures are
+    fitted on their leading fifth.
     """
     files: List[List[ArrayIn]] = []
     names = [statistic] if isinstance(statistic, str) else list(statistic)
     with cost_file(costs) as path:
         file = files_of(files, labels, probs=probs, logits=logits, log_probs=log_probs)
+        if recalibrate_on is not None:
+            form = "logits" if logits is not None else "log_probs" if log_probs is not None else "probs"
+            settings["recalibrate_on"] = files_of(files, labels, **{form: recalibrate_on})
         return Checks(call("check", {"file": file, "statistics": names, "costs": path, **settings}, files))
 
 

@@ -120,6 +120,18 @@ def test_settings_that_do_not_exist_are_told(example):
         dubio.evaluate(probs, labels, logits=probs)
 
 
+def test_temperatures_of_a_check_can_come_from_before_a_shift(example):
+    probs, labels = example
+    shifted = np.sqrt(probs) / np.sqrt(probs).sum(-1, keepdims=True)
+    settings = {"recalibrate": "per-member", "replicates": 50}
+    own = dubio.check(probs, labels, **settings).to_dict()
+    assert own == dubio.check(probs, labels, recalibrate_on=probs, **settings).to_dict()
+    after = dubio.check(shifted, labels, recalibrate_on=probs, **settings).to_dict()
+    assert after["temperatures"] == own["temperatures"] and after["statistics"] != own["statistics"]
+    with pytest.raises(dubio.Error, match="goes with --recalibrate"):
+        dubio.check(shifted, labels, recalibrate_on=probs)
+
+
 def test_results_are_pickled_and_copied(example):
     card = dubio.evaluate(*example, **FEW)
     assert pickle.loads(pickle.dumps(card)).to_dict() == card.to_dict() == copy.deepcopy(card).to_dict()

@@ -1,6 +1,6 @@
 //! `check`: posterior predictive checks of a predictions file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use dubio_metrics::calibrate::joint::{self, Sharing};
 use dubio_metrics::check::{
@@ -37,6 +37,9 @@ pub struct Settings {
     pub mode: Mode,
     /// Fit temperatures on the leading fifth of the examples, and check the rest.
     pub recalibrate: Option<Sharing>,
+    /// Fit them on the leading fifth of this file instead: the same members' predictions of the same examples before a
+    /// shift.
+    pub recalibrate_on: Option<PathBuf>,
     /// When a check passes.
     pub rule: Rule,
     /// Number of replicates.
@@ -56,6 +59,7 @@ impl Default for Settings {
             statistics: Vec::new(),
             mode: Mode::Bayesian,
             recalibrate: None,
+            recalibrate_on: None,
             rule: Rule::default(),
             replicates: 1000,
             bins: Options::default().bins,
@@ -143,27 +147,68 @@ fn classified(
 ) -> Result<Checks, Error> {
     let labels = labels(file)?;
     let Some(sharing) = settings.recalibrate else {
+        if settings.recalibrate_on.is_some() {
+            refuse!("--recalibrate-on goes with --recalibrate per-member or --recalibrate one");
+        }
         return check_members(settings, file, &file.source, file.form, labels, checking);
     };
     held(file, &file.source, file.form, checking.progress)?; // so that faults are told by their place
     let n = labels.len();
-    let leading = recalibration_rows(n);
     if n < 2 {
         refuse!("{}: one example cannot be both fitted to and checked", file.path.display());
     }
-    let first = Rows::new(&file.source, 0..leading);
-    let temperatures =
-        joint::fit(&first, file.form, &labels[..leading], sharing).map_err(|why| {
-            let (path, why) = (file.path.display(), why.0);
-            Error::Unfit(format!(
-                "{path}: no temperatures on the leading {leading} examples: {why}"
-            ))
-        })?;
+    let temperatures = match &settings.recalibrate_on {
+        None => leading_temperatures(file, &labels, sharing)?,
+        Some(path) => {
+            let before = before_shift(path, file, &labels)?;
+            held(&before, &before.source, before.form, checking.progress)?;
+            leading_temperatures(&before, &labels, sharing)?
+        }
+    };
+    let leading = recalibration_rows(n);
     let rest = Rows::new(&file.source, leading..n);
     let tempered = Tempered::new(&rest, file.form, &temperatures);
     let labels = labels[leading..].to_vec();
     let checks = check_members(settings, file, &tempered, Tempered::FORM, labels, checking)?;
     Ok(Checks { temperatures: Some(temperatures), ..checks })
+}
+
+/// Temperatures that are best for the mean of the members on the leading examples (Gopal 2021, app. G.1).
+fn leading_temperatures(
+    file: &Classification,
+    labels: &[u32],
+    sharing: Sharing,
+) -> Result<Vec<f64>, Error> {
+    let leading = recalibration_rows(labels.len());
+    let first = Rows::new(&file.source, 0..leading);
+    joint::fit(&first, file.form, &labels[..leading], sharing).map_err(|why| {
+        let (path, why) = (file.path.display(), why.0);
+        Error::Unfit(format!("{path}: no temperatures on the leading {leading} examples: {why}"))
+    })
+}
+
+/// A file of the same members and the same examples, or else what was fitted to would be checked, too.
+fn before_shift(
+    path: &Path,
+    shifted: &Classification,
+    shifted_labels: &[u32],
+) -> Result<Classification, Error> {
+    let Predictions::Classification(file) = open(path)? else {
+        refuse!("{}: a regression has no temperatures", path.display());
+    };
+    let shape = |file: &Classification| {
+        let source = &file.source;
+        [source.members(), source.examples(), source.width()]
+    };
+    if shape(&file) != shape(shifted) || labels(&file)? != shifted_labels {
+        refuse!(
+            "{} and {} do not hold predictions by the same members for the same examples: the examples that \
+             temperatures are fitted to must be left out of the check",
+            path.display(),
+            shifted.path.display()
+        );
+    }
+    Ok(file)
 }
 
 /// The members' mean, held in memory: every replicate looks into it.
@@ -201,9 +246,11 @@ fn regressed(
     file: &Regression,
     checking: &Checking<'_>,
 ) -> Result<Checks, Error> {
-    for (flag, given) in
-        [("--recalibrate", settings.recalibrate.is_some()), ("--costs", settings.costs.is_some())]
-    {
+    for (flag, given) in [
+        ("--recalibrate", settings.recalibrate.is_some()),
+        ("--recalibrate-on", settings.recalibrate_on.is_some()),
+        ("--costs", settings.costs.is_some()),
+    ] {
         if given {
             refuse!("{flag} is for classification, and {} holds a regression", file.path.display());
         }

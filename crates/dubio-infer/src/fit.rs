@@ -66,6 +66,18 @@ impl<P> std::error::Error for Unfinished<P> {}
 /// What came of a fit: all of it, or what there was when it had to end.
 pub type Outcome<P, Q> = Result<P, Box<Unfinished<Q>>>;
 
+/// That the last epoch was worse than the first and hardly better than guessing: numbers stay finite long after training
+/// has diverged.
+fn diverged(losses: &[f64], guessing: Option<f64>) -> Option<String> {
+    let (first, last) = (*losses.first()?, *losses.last()?);
+    let guessing = guessing.filter(|guessing| last > first && last > 0.95 * guessing)?;
+    let last = if last < 1e4 { format!("{last:.3}") } else { format!("{last:.2e}") };
+    Some(format!(
+        "training diverged: its loss was {first:.3} in the first epoch and {last} in the last, and guessing has \
+         {guessing:.3}; lower the learning rate (`lr`)"
+    ))
+}
+
 /// Runs a method on a target, its noise from `stream`. With checkpoints a fit that was killed goes
 /// on where it was and ends with the same bytes.
 pub fn fit<T: Target>(
@@ -75,16 +87,38 @@ pub fn fit<T: Target>(
     member: usize,
     options: &Options<'_>,
 ) -> Outcome<Posterior<T::Vector>, Posterior<T::Vector>> {
+    let guessing = target.likelihood().and_then(|likelihood| likelihood.guessing());
     let mut chain = Chain::new(rule, target, stream, member, options);
     let result = chain.run();
-    let (report, warnings) = (chain.rule.report(), chain.rule.warnings());
+    let (report, mut warnings) = (chain.rule.report(), chain.rule.warnings());
     let factors = if result.is_ok() { chain.rule.factors() } else { Vec::new() };
     let Position { seconds, losses, .. } = chain.position;
+    // One that ended in an error has said so.
+    warnings.extend(diverged(&losses, guessing).filter(|_| result.is_ok()));
     let record = Record { seconds, losses, report, warnings };
     let posterior =
         Posterior { points: chain.samples, factors: vec![factors], records: vec![record] };
     match result {
         Ok(()) => Ok(posterior),
         Err(error) => Err(Box::new(Unfinished { error, so_far: posterior })),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::diverged;
+
+    #[test]
+    fn a_loss_above_its_first_and_that_of_guessing_is_told() {
+        let said = diverged(&[0.4, 0.1, 7.25], Some(2.3)).expect("a warning");
+        assert!(
+            said.contains("0.400") && said.contains("7.250") && said.contains("2.300"),
+            "{said}"
+        );
+        assert_eq!(diverged(&[0.4, 0.1, 2.0], Some(2.3)), None, "noise of a sampler may raise it");
+        assert!(diverged(&[0.24, 2.29], Some(2.3)).is_some(), "what is left may guess");
+        assert_eq!(diverged(&[9.0, 8.0], Some(2.3)), None, "slow is not diverged");
+        assert_eq!(diverged(&[0.4, 7.25], None), None);
+        assert_eq!(diverged(&[], Some(1.0)), None);
     }
 }

@@ -20,7 +20,6 @@ mod error;
 pub mod fit;
 pub mod fitted;
 mod head;
-pub mod hidden;
 pub mod layers;
 pub mod likelihood;
 pub mod lock;

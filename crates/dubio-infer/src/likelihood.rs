@@ -67,6 +67,10 @@ pub trait Likelihood: Loss {
     fn is_steep(&self) -> bool {
         false
     }
+    /// The loss of a network that guesses; `None` where that depends on the data.
+    fn guessing(&self) -> Option<f64> {
+        None
+    }
     /// Uniform numbers that the network reads behind each example's own inputs, other ones at every step, standardised.
     fn random_inputs(&self) -> usize {
         0

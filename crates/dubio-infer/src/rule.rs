@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use dubio_nn::engine::{Point, Seed, Vector, Visited};
+use dubio_nn::matrix::Matrix;
 use dubio_random::stream::Stream;
 
 use crate::error::Error;
-use crate::hidden::HiddenLayer;
 use crate::likelihood::Likelihood;
 use crate::memory::Memory;
 use crate::prior::Prior;
@@ -109,7 +109,9 @@ pub trait Steps<V: Vector> {
     /// One step of the points.
     fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>);
     /// What to make of the points after an epoch.
-    fn after_epoch(&mut self, epoch: usize, points: &[Point<V>]) -> Keep;
+    fn after_epoch(&mut self, _epoch: usize, _points: &[Point<V>]) -> Keep {
+        Keep::Nothing
+    }
 }
 
 /// Draws after training.
@@ -194,7 +196,7 @@ impl<'a, V: Vector> MiniBatch<'a, V> {
     }
 
     /// The weights of the hidden layers that move, as they lie in the vector.
-    pub fn hidden_layers(&self) -> Vec<HiddenLayer> {
+    pub fn hidden_layers(&self) -> Vec<Matrix> {
         self.target.hidden_layers()
     }
 

@@ -1,10 +1,11 @@
 //! Pieces of work side by side.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Runs pieces of work side by side, each on threads of its own from beginning to end, one where there are as many pieces
-/// as threads: what a member does inside never waits for another's.
+/// as threads: what a member does inside never waits for another's. Where a piece panics, no other begins, and the panic goes on.
 pub(crate) fn side_by_side<R: Send>(count: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
     let all = rayon::current_num_threads();
     let threads = all.min(count);
@@ -23,14 +24,40 @@ pub(crate) fn side_by_side<R: Send>(count: usize, work: impl Fn(usize) -> R + Sy
         // Where the system gives no more threads, this one does what the others leave.
         Err(_) => take(),
     };
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            if std::thread::Builder::new().spawn_scoped(scope, worker).is_err() {
-                break;
-            }
-        }
+    // Results are not looked at after that.
+    let watched = || {
+        catch_unwind(AssertUnwindSafe(worker)).inspect_err(|_| next.store(count, Ordering::Relaxed))
+    };
+    let ended = std::thread::scope(|scope| {
+        let spawn = |_| std::thread::Builder::new().spawn_scoped(scope, watched).ok();
+        let handles: Vec<_> = (0..threads).map_while(spawn).collect();
+        handles.into_iter().try_for_each(|handle| handle.join().and_then(|ended| ended))
     });
+    if let Err(panic) = ended {
+        resume_unwind(panic);
+    }
     take();
     let taken = results.into_iter().map(|r| r.into_inner().expect("written once"));
     taken.map(|result| result.expect("every piece was done")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_goes_on_as_it_is_and_ends_the_rest() {
+        let begun = AtomicUsize::new(0);
+        let piece = |index: usize| {
+            begun.fetch_add(1, Ordering::Relaxed);
+            if index == 0 {
+                resume_unwind(Box::new("lost"));
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        };
+        let ended = catch_unwind(AssertUnwindSafe(|| side_by_side(1000, piece)));
+        assert_eq!(ended.expect_err("it panicked").downcast_ref(), Some(&"lost"));
+        assert!(begun.load(Ordering::Relaxed) < 1000);
+        assert_eq!(side_by_side(5, |index| index * index), [0, 1, 4, 9, 16]);
+    }
 }

@@ -11,7 +11,6 @@ use dubio_nn::parameter::Slice;
 use dubio_random::stream::Stream;
 
 use crate::curvature::{Curvature, LayerGradients};
-use crate::hidden::HiddenLayer;
 use crate::likelihood::Likelihood;
 use crate::prior::Prior;
 use crate::target::{BatchName, Perturbed, Target};
@@ -57,6 +56,13 @@ impl<'a, T: Target> Subnetwork<'a, T> {
         result
     }
 
+    /// Those of the whole network's matrices that move, as they lie in this stretch.
+    fn inside(&self, whole: Vec<Matrix>) -> Vec<Matrix> {
+        let Range { start, end } = self.range;
+        let inside = |matrix: &Matrix| start <= matrix.range.start && matrix.range.end <= end;
+        whole.into_iter().filter(inside).map(|matrix| matrix.after(start)).collect()
+    }
+
     fn own(&self, gradient: &mut T::Vector) {
         gradient.copy_from(&self.gradient.part(self.range.clone()));
     }
@@ -93,17 +99,13 @@ impl<T: Target> Target for Subnetwork<'_, T> {
         moved.collect()
     }
     fn matrices(&self) -> Vec<Matrix> {
-        let Range { start, end } = self.range;
-        let inside = |matrix: &Matrix| start <= matrix.range.start && matrix.range.end <= end;
-        let whole = self.whole.matrices().into_iter().filter(inside);
-        whole.map(|matrix| matrix.after(start)).collect()
+        self.inside(self.whole.matrices())
     }
     fn likelihood(&self) -> Option<Arc<dyn Likelihood>> {
         self.whole.likelihood()
     }
-    fn hidden_layers(&self) -> Vec<HiddenLayer> {
-        let all = self.whole.hidden_layers().into_iter();
-        all.filter_map(|layer| layer.within(&self.range)).collect()
+    fn hidden_layers(&self) -> Vec<Matrix> {
+        self.inside(self.whole.hidden_layers())
     }
     fn gradient(
         &mut self,

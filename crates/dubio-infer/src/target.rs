@@ -10,7 +10,6 @@ use dubio_nn::parameter::Slice;
 use dubio_random::stream::Stream;
 
 use crate::curvature::{Curvature, LayerGradients};
-use crate::hidden::HiddenLayer;
 use crate::likelihood::Likelihood;
 use crate::prior::Prior;
 
@@ -64,7 +63,7 @@ pub trait Target {
     }
     /// The weights of its linear and convolutional layers but the last, as they lie in the vector; none where there is
     /// no network.
-    fn hidden_layers(&self) -> Vec<HiddenLayer> {
+    fn hidden_layers(&self) -> Vec<Matrix> {
         Vec::new()
     }
     /// Gradient of the mean loss of a mini-batch at a point, whose running statistics move. The loss is

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use dubio_data::dataset::{self, Dataset};
 use dubio_infer::fit::{self, Options};
 use dubio_infer::fitted::Fitted;
-use dubio_infer::hidden::HiddenLayer;
 use dubio_infer::likelihood::FixedNoise;
 use dubio_infer::predict::TestTime;
 use dubio_infer::problem::{Problem, Start};
@@ -19,6 +18,7 @@ use dubio_nn::engine::{Engine, Model, Point};
 use dubio_nn::examples::Answers;
 use dubio_nn::layer::Layer::{Conv2d, Flatten, Linear, Relu};
 use dubio_nn::layer::{Bias, Layer};
+use dubio_nn::matrix::Matrix;
 use dubio_nn::network::Network;
 use dubio_random::stream::Stream;
 use faer::{Mat, MatRef};
@@ -135,9 +135,11 @@ fn operator(network: &Network, name: &str, theta: &[f64]) -> Mat<f64> {
 fn after_training_no_hidden_layer_has_a_spectral_norm_above_its_bound() {
     let (linear, conv) = (0.6, 0.8);
     let norms = |(network, theta, _): &(Network, Vec<f64>, Vec<(&str, f64)>)| -> Vec<f64> {
-        let all = HiddenLayer::all(network);
-        let of = |layer: HiddenLayer| {
-            largest_singular_value(&theta[layer.weights.clone()], layer.rows, layer.columns)
+        let mut all = network.matrices();
+        all.pop();
+        let of = |layer: Matrix| {
+            let weights = &theta[layer.range];
+            largest_singular_value(weights, weights.len() / layer.columns, layer.columns)
         };
         all.into_iter().map(of).collect()
     };

@@ -2,7 +2,7 @@
 
 mod support;
 
-use dubio_metrics::card::{Ranked, Requires};
+use dubio_metrics::card::{Card, Ranked, Requires};
 use dubio_metrics::classification;
 use dubio_metrics::examples::Examples;
 use dubio_metrics::given::{Given, possible};
@@ -17,6 +17,22 @@ fn values<E: Examined>(
     options: &Options,
 ) -> Vec<Entry> {
     scorecard::plain(examples, scores, &scoring(options, 0))
+}
+
+/// A card may take what it leaves out from another's, but not what it says of the score. Families have one card.
+#[test]
+fn no_two_cards_say_the_same() {
+    let classes = classification::scores();
+    let numbers = regression::scores();
+    let cards = classes.iter().map(|score| score.card()).chain(numbers.iter().map(|s| s.card()));
+    let mut seen: Vec<&'static Card> = Vec::new();
+    for card in cards {
+        let same = |other: &&&Card| card.summary == other.summary || card.formula == other.formula;
+        let other = seen.iter().find(|other| card.name != other.name && same(other));
+        assert!(other.is_none(), "{} and {}", card.name, other.map_or("", |other| other.name));
+        assert!(!card.summary.is_empty() && !card.formula.is_empty(), "{}", card.name);
+        seen.push(card);
+    }
 }
 
 /// Classified examples, more and less certain than they should be.

@@ -53,6 +53,11 @@ impl Matrix {
         self.rows + self.columns
     }
 
+    /// Whether the layer multiplies every window of an image, with a kernel as the matrix `[places rows, columns]`.
+    pub fn convolves(&self) -> bool {
+        self.inputs == Side::Rows
+    }
+
     /// Places of a kernel; 1 for a linear layer.
     pub(crate) fn places(&self) -> usize {
         self.range.len() / (self.rows * self.columns)

@@ -3,6 +3,7 @@
 //! Without a GPU these tests are reported as ignored, unless `DUBIO_CUDA` is 1; without NVRTC so is the one that
 //! only compiles, unless `DUBIO_NVRTC` is 1. `.ci/gpu` runs them where there is a GPU and no cargo.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -202,8 +203,8 @@ fn by_length(a: &[f64], b: &[f64]) -> f64 {
 
 /// The same for each of the examples that numbers belong to, and of these the median: an input at which a number crosses a
 /// corner is off by far more than rounding in a narrow network, and is one of several.
-fn by_median_example(a: &[f64], b: &[f64]) -> f64 {
-    let size = a.len() / GIVEN;
+fn by_median_example(a: &[f64], b: &[f64], examples: usize) -> f64 {
+    let size = a.len() / examples;
     let mut each: Vec<f64> =
         a.chunks(size).zip(b.chunks(size)).map(|(a, b)| by_length(a, b)).collect();
     each.sort_by(f64::total_cmp);
@@ -386,20 +387,58 @@ fn every_network(gpu: &Cuda) {
     ] {
         let network = networks::build(name, input, 5).expect(name);
         // Deep networks with batch normalisation carry rounding from layer to layer: of a ResNet-20, PyTorch's
-        // gradients in single precision are 1.4e-3 from those in double precision, in length.
+        // gradients in single precision are 1.4e-3 from those in double precision, in length. So the truth is that of
+        // double precision, and a GPU may be as far from it as a CPU in single precision, times a few: of `resnet50/16`
+        // a CPU's are off by 1.2e-2.
         let loss = || Likelihood { outputs: 5, kernel: Some(Kernel::CrossEntropy) };
         let whole = 0..network.parameters();
-        let expected = all(&Cpu::<f32>::default(), &network, loss(), whole.clone());
-        for ((what, a), (_, b)) in expected.iter().zip(&all(gpu, &network, loss(), whole)) {
-            let (apart, most) = match *what {
-                "gradient of inputs" | "attacked" => (by_median_example(a, b), 1e-3),
-                // Batches of seven examples, which the deepest layers normalise over.
-                "gradient of steps" => (by_length(a, b), 4e-2),
-                _ => (by_length(a, b), 2e-2),
+        let truth = all(&Double::default(), &network, loss(), whole.clone());
+        let (of_cpu, of_gpu) = (
+            errors(&truth, &all(&Cpu::<f32>::default(), &network, loss(), whole.clone())),
+            errors(&truth, &all(gpu, &network, loss(), whole)),
+        );
+        for (what, apart) in of_gpu {
+            // What one engine's rounding moves across the corner of a ReLU, another's does not.
+            let floor: f64 = match what {
+                "gradient" | "gradient of steps" | "seeded" => 2e-2,
+                _ if of_each_example(what).is_some() => 1e-3,
+                _ => 1e-4,
             };
-            assert!(apart <= most, "{name}: {what} differ by {apart:e}");
+            let most = floor.max(4.0 * of_cpu[what]);
+            assert!(
+                apart <= most,
+                "{name}: {what} differ by {apart:e}, {:e} on a CPU",
+                of_cpu[what]
+            );
         }
     }
+}
+
+/// How many examples gradients belong to that are one example's alone.
+fn of_each_example(what: &str) -> Option<usize> {
+    match what {
+        "gradient of inputs" | "attacked" | "gradients visited for given inputs" => Some(GIVEN),
+        "visited gradients" => Some(BATCH.len()),
+        _ => None,
+    }
+}
+
+/// How far numbers are from the true ones, by what they are: where something is asked for several times, the root of
+/// the mean square.
+fn errors(
+    truth: &[(&'static str, Vec<f64>)],
+    found: &[(&'static str, Vec<f64>)],
+) -> BTreeMap<&'static str, f64> {
+    let mut squares: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for ((what, a), (_, b)) in truth.iter().zip(found) {
+        let apart = match of_each_example(what) {
+            Some(examples) => by_median_example(a, b, examples),
+            None => by_length(a, b),
+        };
+        squares.entry(what).or_default().push(apart * apart);
+    }
+    let root = |squares: Vec<f64>| (squares.iter().sum::<f64>() / squares.len() as f64).sqrt();
+    squares.into_iter().map(|(what, squares)| (what, root(squares))).collect()
 }
 
 fn regression(gpu: &Cuda) {

@@ -57,7 +57,7 @@ fn unfinished(chapter: &Chapter<'_>) -> Vec<Warning> {
     all.into_iter().map(told).collect()
 }
 
-/// Chains whose own records say that they should not be trusted: not converged, or divergent. One warning names all
+/// Runs whose own records say that they should not be trusted: training that diverged, chains that did not converge. One warning names all
 /// methods, and its text says what is wrong with each.
 fn unconverged(chapter: &Chapter<'_>) -> Option<Warning> {
     let told = |record: &Value| {
@@ -76,7 +76,7 @@ fn unconverged(chapter: &Chapter<'_>) -> Option<Warning> {
     }
     let (names, each): (Vec<&str>, Vec<String>) = found.into_iter().unzip();
     (!names.is_empty()).then(|| Warning {
-        what: format!("{}: the chains should not be trusted", listed(&names)),
+        what: format!("{}: the results should not be trusted", listed(&names)),
         why: each.join(" "),
     })
 }

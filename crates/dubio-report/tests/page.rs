@@ -105,7 +105,7 @@ fn chains_that_warn_of_themselves_are_warned_of() {
         }
     }
     let page = own(&html(&Report::of(&study)));
-    assert!(page.contains(&format!("{method}: the chains should not be trusted")), "{method}");
+    assert!(page.contains(&format!("{method}: the results should not be trusted")), "{method}");
     assert!(page.contains("The chains have not converged: R-hat of the loss is 7.31"));
 }
 

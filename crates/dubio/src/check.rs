@@ -24,6 +24,7 @@ use crate::progress::Bar;
   dubio check preds.npz
   dubio check preds.npz --statistic ece --statistic accuracy --json
   dubio check preds.npz --mode independent --recalibrate per-member
+  dubio check shifted.npz --recalibrate per-member --recalibrate-on test.npz
   dubio check gaussians.npz --statistic picp --replicates 10000
 
 p_value is the fraction of replicates strictly below the observed value, as published. p_two_sided is \
@@ -49,6 +50,10 @@ pub(crate) struct Args {
     /// Fit temperatures on the leading fifth of the examples, and check the rest.
     #[arg(long, value_enum, value_name = "HOW")]
     recalibrate: Option<SharingName>,
+    /// Fit them on the leading fifth of this file instead: the same members' predictions for the same
+    /// examples before a shift.
+    #[arg(long, value_name = "FILE", requires = "recalibrate")]
+    recalibrate_on: Option<PathBuf>,
     /// When a check passes.
     #[arg(long, value_enum, default_value_t = RuleName::Interval)]
     rule: RuleName,
@@ -119,6 +124,7 @@ impl Args {
                 SharingName::PerMember => Sharing::PerMember,
                 SharingName::One => Sharing::One,
             }),
+            recalibrate_on: self.recalibrate_on.clone(),
             rule: match self.rule {
                 RuleName::Range => Rule::Range,
                 RuleName::Interval => Rule::Interval,

@@ -39,6 +39,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+use dubio_nn::cuda;
 use dubio_predictions::guarded;
 
 use crate::interrupt::Stopped;
@@ -178,8 +179,9 @@ fn main() -> ExitCode {
         (_, true) => Verbosity::Verbose,
         _ => Verbosity::Usual,
     });
-    // A predictions file that fails while it is read gives up the whole command.
-    match guarded(|| carry_out(&command)).unwrap_or_else(|failed| Err(failed.into())) {
+    // A predictions file that fails while it is read, or a GPU that fails in a step, gives up the whole command.
+    let with_files = || guarded(|| carry_out(&command)).unwrap_or_else(|failed| Err(failed.into()));
+    match cuda::guarded(with_files).unwrap_or_else(|failed| Err(failed.into())) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Undefined | Outcome::NotWhole) => ExitCode::from(1),
         Ok(Outcome::Code(code)) => code,

@@ -162,6 +162,31 @@ fn recalibration_fits_on_the_leading_fifth_and_leaves_it_out() {
     }
 }
 
+/// Temperatures are those of the file before the shift, and the shifted predictions are what is checked.
+#[test]
+fn temperatures_can_come_from_before_a_shift() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (test, shifted) = (fixture("ensemble.npz"), folder.path().join("shifted.npz"));
+    let (test, shifted) = (test.to_str().expect("text"), shifted.to_str().expect("text"));
+    let mut calibrate = Command::new(env!("CARGO_BIN_EXE_dubio"));
+    calibrate.args(["calibrate", test, "--per-member", "--apply", test, "-o", shifted]);
+    assert!(calibrate.output().expect("dubio runs").status.success());
+    let how = ["--recalibrate", "per-member", "--replicates", "20"];
+    let own = json(test, &how);
+    assert_eq!(own, json(test, &[&how[..], &["--recalibrate-on", test]].concat()));
+    let after = json(shifted, &[&how[..], &["--recalibrate-on", test]].concat());
+    assert_eq!((&after["temperatures"], &after["n"]), (&own["temperatures"], &own["n"]));
+    assert_ne!(after["statistics"], own["statistics"]);
+    let other = fixture("ties.npz");
+    let other = ["--recalibrate-on", other.to_str().expect("text")];
+    let refused = stderr(&check(test, &[&how[..], &other].concat()));
+    assert!(refused.contains("do not hold predictions by the same members"), "{refused}");
+    let other = fixture("gaussians.npz");
+    let other = ["--recalibrate-on", other.to_str().expect("text")];
+    let refused = stderr(&check(test, &[&how[..], &other].concat()));
+    assert!(refused.contains("a regression has no temperatures"), "{refused}");
+}
+
 #[test]
 fn a_statistic_without_a_value_is_told_and_makes_the_exit_code_1() {
     let named =

@@ -29,6 +29,9 @@ impl Loss for Categorical {
 }
 
 impl Likelihood for Categorical {
+    fn guessing(&self) -> Option<f64> {
+        Some((self.classes as f64).ln())
+    }
     fn curved(&self) -> Option<&dyn Curved> {
         Some(self)
     }

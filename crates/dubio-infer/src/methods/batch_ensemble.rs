@@ -6,13 +6,13 @@ use dubio_random::stream::Stream;
 use serde::{Deserialize, Serialize};
 
 use super::factors::{self, FactorSettings};
-use super::sgd::{Descent, Sgd};
+use super::sgd::Sgd;
 use super::{Card, Settings, at_least_one};
 use crate::error::Error;
 use crate::memory::Memory;
 use crate::optimisers::Optimiser;
 use crate::prior::Gaussian;
-use crate::rule::{Draws, Gradient, Keep, MiniBatch, Rule, Step, Steps};
+use crate::rule::{Draws, Gradient, MiniBatch, Rule, Step, Steps};
 use crate::target::Target;
 use crate::wrong::Wrong;
 
@@ -173,8 +173,7 @@ impl<V: Vector> Steps<V> for Sharing<V> {
         self.settings.sgd.descent.epochs
     }
     fn rate(&self, at: &Step<'_>) -> f64 {
-        let Descent { lr, schedule, epochs, .. } = self.settings.sgd.descent;
-        lr * schedule.fraction(at, epochs)
+        self.settings.sgd.descent.rate(at)
     }
     fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>) {
         let shared = &mut points[0];
@@ -185,9 +184,6 @@ impl<V: Vector> Steps<V> for Sharing<V> {
         let gradient = Gradient::new(&mut sum, batch.prior(), at.examples);
         let rate = self.rate(at);
         self.of_shared.step(&mut shared.theta, gradient, rate);
-    }
-    fn after_epoch(&mut self, _: usize, _: &[Point<V>]) -> Keep {
-        Keep::Nothing
     }
 }
 

@@ -8,7 +8,7 @@ use super::drawn::{self, Drawn};
 use super::sgld::at_least_cold;
 use super::{Card, Settings, at_least_one, fraction, positive};
 use crate::memory::Memory;
-use crate::rule::{Draws, Keep, MiniBatch, Rule, Step, Steps};
+use crate::rule::{Draws, MiniBatch, Rule, Step, Steps};
 use crate::schedule::Schedule;
 use crate::wrong::Wrong;
 
@@ -24,7 +24,8 @@ pub struct Ivon {
     pub schedule: Schedule,
     /// Fraction of the averaged gradient that a step keeps.
     pub momentum: f64,
-    /// Fraction of the averaged curvature that a step keeps.
+    /// Fraction of the averaged curvature that a step keeps. Near 1: a curvature that falls as fast as the loss makes
+    /// steps too large, and training diverges.
     pub curvature_momentum: f64,
     /// First curvature of the mean loss, for every parameter.
     pub curvature: f64,
@@ -43,7 +44,7 @@ impl Default for Ivon {
             lr: 0.5,
             schedule: Schedule::Cosine { end: 0.0 },
             momentum: 0.9,
-            curvature_momentum: 0.999,
+            curvature_momentum: 0.99999,
             curvature: 1.0,
             draws: 1,
             samples: 30,
@@ -191,8 +192,5 @@ impl<V: Vector> Steps<V> for Newton<V> {
         slope.scale(1.0 / (1.0 - momentum.powf(self.count as f64)));
         batch.prior().add_gradient(1.0, n, &mean.theta, slope);
         mean.theta.add_quotient(-rate, slope, precision);
-    }
-    fn after_epoch(&mut self, _: usize, _: &[Point<V>]) -> Keep {
-        Keep::Nothing
     }
 }

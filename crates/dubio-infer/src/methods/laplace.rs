@@ -18,7 +18,7 @@ use crate::likelihood::{Link, NOISE};
 use crate::memory::Memory;
 use crate::posterior::{Points, Posterior, Predictive};
 use crate::prior::Prior;
-use crate::rule::{Draws, Keep, MiniBatch, Rule, Step, Steps};
+use crate::rule::{Draws, MiniBatch, Rule, Step, Steps};
 use crate::target::Target;
 use crate::wrong::Wrong;
 
@@ -275,9 +275,6 @@ impl<V: Vector> Steps<V> for Around<V> {
     }
     fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>) {
         self.descending.step(points, batch, at);
-    }
-    fn after_epoch(&mut self, _: usize, _: &[Point<V>]) -> Keep {
-        Keep::Nothing
     }
 }
 

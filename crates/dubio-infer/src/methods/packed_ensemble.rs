@@ -4,7 +4,7 @@ use dubio_nn::engine::{Point, Vector};
 use dubio_nn::network::Network;
 use serde::{Deserialize, Serialize};
 
-use super::sgd::{Descent, Sgd};
+use super::sgd::Sgd;
 use super::svgd::spread;
 use super::{Card, Settings, at_least_one};
 use crate::memory::Memory;
@@ -102,8 +102,7 @@ impl<V: Vector> Steps<V> for Packed<V> {
         self.settings.samples
     }
     fn rate(&self, at: &Step<'_>) -> f64 {
-        let Descent { lr, schedule, epochs, .. } = self.settings.sgd.descent;
-        lr * schedule.fraction(at, epochs)
+        self.settings.sgd.descent.rate(at)
     }
     fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>) {
         if at.number() == 0 {

@@ -32,6 +32,11 @@ impl Default for Descent {
 }
 
 impl Descent {
+    /// The learning rate of a step.
+    pub(super) fn rate(&self, at: &Step<'_>) -> f64 {
+        self.lr * self.schedule.fraction(at, self.epochs)
+    }
+
     /// Those of a method for which these epochs are only the beginning: there may be none of them.
     pub(super) fn check(&self) -> Result<(), Wrong> {
         positive(&[("lr", self.lr)])?;
@@ -122,7 +127,7 @@ impl<V: Vector> Steps<V> for Descending<V> {
         self.settings.epochs
     }
     fn rate(&self, at: &Step<'_>) -> f64 {
-        self.settings.lr * self.settings.schedule.fraction(at, self.settings.epochs)
+        self.settings.rate(at)
     }
     fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>) {
         let gradient = batch.at(&mut points[0]);

@@ -17,7 +17,7 @@ use crate::curvature::{Curvature, Structure, Weights};
 use crate::error::Error;
 use crate::memory::Memory;
 use crate::posterior::{Posterior, Predictive};
-use crate::rule::{Draws, Keep, MiniBatch, Rule, Step, Steps};
+use crate::rule::{Draws, MiniBatch, Rule, Step, Steps};
 use crate::target::Target;
 use crate::wrong::Wrong;
 
@@ -192,9 +192,6 @@ impl<V: Vector> Steps<V> for Process<V> {
         self.around.step(points, batch, at);
         let stream = at.stream.child("singular vectors");
         self.hidden.step(&mut points[0].theta, &batch.hidden_layers(), &stream);
-    }
-    fn after_epoch(&mut self, _: usize, _: &[Point<V>]) -> Keep {
-        Keep::Nothing
     }
 }
 

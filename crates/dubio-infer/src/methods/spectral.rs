@@ -1,13 +1,13 @@
 //! Bounds on the spectral norms of hidden layers.
 
 use dubio_nn::engine::Vector;
+use dubio_nn::matrix::Matrix;
 use dubio_random::normal::normals;
 use dubio_random::stream::Stream;
 use faer::MatRef;
 
 use crate::curvature::Eigen;
 use crate::error::Error;
-use crate::hidden::{HiddenLayer, Operation};
 
 /// The largest that the spectral norm of a layer's matrix may be. That of a convolution is of its kernel as a matrix
 /// `[kernel kernel channels, channels out]`. Every number of an image is in at most `ceil(kernel / stride)^2` windows, so the
@@ -19,11 +19,8 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    fn of(self, layer: &HiddenLayer) -> f64 {
-        match layer.operation {
-            Operation::Linear => self.linear,
-            Operation::Convolution => self.convolution,
-        }
+    fn of(self, layer: &Matrix) -> f64 {
+        if layer.convolves() { self.convolution } else { self.linear }
     }
 }
 
@@ -43,14 +40,9 @@ impl Bounded {
 
     /// One step of power iteration for each layer, from where the last one ended: Miyato et al. 2018. Its norm is never
     /// above the true one. Waits, for the weights come to the host.
-    pub(super) fn step<V: Vector>(
-        &mut self,
-        theta: &mut V,
-        layers: &[HiddenLayer],
-        stream: &Stream,
-    ) {
+    pub(super) fn step<V: Vector>(&mut self, theta: &mut V, layers: &[Matrix], stream: &Stream) {
         if self.vectors.is_empty() {
-            let first = |(index, layer): (usize, &HiddenLayer)| {
+            let first = |(index, layer): (usize, &Matrix)| {
                 let mut vector = normals(layer.columns, &stream.nth(index));
                 normalise(&mut vector);
                 vector
@@ -61,7 +53,7 @@ impl Bounded {
         for layer in layers {
             let (vector, others) = std::mem::take(&mut rest).split_at_mut(layer.columns);
             rest = others;
-            let norm = iterate(&theta.read(layer.weights.clone()), vector);
+            let norm = iterate(&theta.read(layer.range.clone()), vector);
             shrink(theta, layer, norm, self.bounds.of(layer));
         }
     }
@@ -70,11 +62,11 @@ impl Bounded {
     pub(super) fn finish<V: Vector>(
         &mut self,
         theta: &mut V,
-        layers: &[HiddenLayer],
+        layers: &[Matrix],
     ) -> Result<(), Error> {
         for layer in layers {
             let (norm, bound) =
-                (norm(&theta.read(layer.weights.clone()), layer)?, self.bounds.of(layer));
+                (norm(&theta.read(layer.range.clone()), layer)?, self.bounds.of(layer));
             shrink(theta, layer, norm, bound);
             self.largest = self.largest.max((norm / bound).min(1.0));
         }
@@ -82,11 +74,11 @@ impl Bounded {
     }
 }
 
-fn shrink<V: Vector>(theta: &mut V, layer: &HiddenLayer, norm: f64, bound: f64) {
+fn shrink<V: Vector>(theta: &mut V, layer: &Matrix, norm: f64, bound: f64) {
     if norm > bound {
-        let mut weights = theta.part(layer.weights.clone());
+        let mut weights = theta.part(layer.range.clone());
         weights.scale(bound / norm);
-        theta.put(layer.weights.start, &weights);
+        theta.put(layer.range.start, &weights);
     }
 }
 
@@ -116,9 +108,10 @@ fn normalise(vector: &mut [f64]) -> bool {
 }
 
 /// The largest singular value: the root of the largest eigenvalue of `W W'` or `W' W`, whichever is smaller.
-fn norm(weights: &[f64], layer: &HiddenLayer) -> Result<f64, Error> {
-    let matrix = MatRef::from_row_major_slice(weights, layer.rows, layer.columns);
-    let products = match layer.rows < layer.columns {
+fn norm(weights: &[f64], layer: &Matrix) -> Result<f64, Error> {
+    let (rows, columns) = (weights.len() / layer.columns, layer.columns);
+    let matrix = MatRef::from_row_major_slice(weights, rows, columns);
+    let products = match rows < columns {
         true => matrix * matrix.transpose(),
         false => matrix.transpose() * matrix,
     };

@@ -161,8 +161,7 @@ impl<V: Vector> Steps<V> for Particles<V> {
         self.settings.particles
     }
     fn rate(&self, at: &Step<'_>) -> f64 {
-        let Descent { lr, schedule, epochs, .. } = self.settings.sgd.descent;
-        lr * schedule.fraction(at, epochs)
+        self.settings.sgd.descent.rate(at)
     }
     fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>) {
         if at.number() == 0 {

@@ -14,7 +14,6 @@ use dubio_random::stream::Stream;
 
 use super::{Problem, Start};
 use crate::curvature::{Curvature, LayerGradients};
-use crate::hidden::HiddenLayer;
 use crate::likelihood::Likelihood;
 use crate::prior::Prior;
 use crate::target::{BatchName, Perturbed, Target};
@@ -95,8 +94,10 @@ impl<E: Engine> Target for Problem<E> {
         Some(Arc::clone(&self.likelihood))
     }
 
-    fn hidden_layers(&self) -> Vec<HiddenLayer> {
-        HiddenLayer::all(self.model.network())
+    fn hidden_layers(&self) -> Vec<Matrix> {
+        let mut all = self.matrices();
+        all.pop();
+        all
     }
 
     fn gradient(

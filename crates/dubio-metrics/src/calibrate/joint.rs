@@ -108,3 +108,43 @@ impl Ensemble<'_> {
         all
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::members::InMemory;
+
+    /// Logits of three members for four examples of three classes.
+    fn logits() -> InMemory<f64> {
+        let values = (0..36).map(|i| ((i * 7 % 11) as f64 - 5.0) / 3.0).collect();
+        InMemory::new(values, [3, 4, 3]).expect("fits")
+    }
+
+    #[test]
+    fn the_objective_is_the_nll_of_the_mean_and_its_gradient_that_of_finite_differences() {
+        let (source, labels) = (logits(), [0, 2, 1, 1]);
+        let ensemble = Ensemble { source: &source, form: Form::Logits, labels: &labels };
+        let theta = [0.3, -0.4, 0.1];
+        let (value, gradient) = ensemble.at(&theta);
+        let likelihood = |i: usize| {
+            let member = |m: usize| {
+                let mut row = [0.0; 3];
+                source.read(m, i..i + 1, &mut row);
+                let powers = row.map(|x| (x * theta[m].exp()).exp());
+                powers[labels[i] as usize] / powers.iter().sum::<f64>()
+            };
+            (0..3).map(member).sum::<f64>() / 3.0
+        };
+        let nll = -(0..4).map(|i| likelihood(i).ln()).sum::<f64>() / 4.0;
+        assert!((value - nll).abs() < 1e-12, "{value} and {nll}");
+        for (m, gradient) in gradient.into_iter().enumerate() {
+            let moved = |by: f64| {
+                let mut theta = theta;
+                theta[m] += by;
+                ensemble.at(&theta).0
+            };
+            let difference = (moved(1e-6) - moved(-1e-6)) / 2e-6;
+            assert!((gradient - difference).abs() < 1e-8, "{m}: {gradient} and {difference}");
+        }
+    }
+}

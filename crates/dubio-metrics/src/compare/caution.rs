@@ -70,8 +70,11 @@ pub(super) fn uncalibrated_order(
     });
     let count = turned.count();
     let caution = forbidden("nll").filter(|_| count > 0)?;
-    let pairs = if count == 1 { "1 pair" } else { &format!("{count} pairs") };
-    let why = format!("{}; here {pairs} of methods change order", caution.why);
+    let pairs = match count {
+        1 => "1 pair of methods changes".to_string(),
+        _ => format!("{count} pairs of methods change"),
+    };
+    let why = format!("{}; here {pairs} order", caution.why);
     Some(Caution { why, ..caution })
 }
 
@@ -111,5 +114,23 @@ impl Stability {
                 .into(),
             reference: "the UCE paper 2021, fig. 1; Ashukha et al. 2020, sec. 3.4 and fig. 2",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_pairs_that_change_order_are_told() {
+        let told = |plain: [f64; 3], calibrated: [f64; 3]| {
+            uncalibrated_order(&plain.map(Some), &calibrated.map(Some)).map(|caution| caution.why)
+        };
+        assert_eq!(told([1.0, 2.0, 3.0], [0.1, 0.2, 0.3]), None);
+        assert_eq!(told([1.0, 1.0, 3.0], [0.2, 0.1, 0.3]), None, "equal ones have no order");
+        let why = told([1.0, 2.0, 3.0], [0.2, 0.1, 0.3]).expect("a pair");
+        assert!(why.contains("here 1 pair of methods changes order"), "{why}");
+        let why = told([1.0, 2.0, 3.0], [0.3, 0.2, 0.1]).expect("three");
+        assert!(why.contains("here 3 pairs of methods change order"), "{why}");
     }
 }

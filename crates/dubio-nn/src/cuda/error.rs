@@ -1,5 +1,7 @@
 //! What can go wrong with a GPU before and while it works, and what to do.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
 use cudarc::cublas::result::CublasError;
 use cudarc::driver::{DriverError, sys::CUresult};
 
@@ -71,5 +73,36 @@ impl Error {
 
     pub(super) fn blas(error: CublasError) -> Self {
         Self::Failed(format!("cuBLAS failed: {error}"))
+    }
+}
+
+/// Does work that may be on a GPU. A GPU that fails in the middle of a step, or runs out of memory, leaves nothing to go on with:
+/// the work is given up, without a panic's message.
+pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Error> {
+    // Nothing that the work was changing is looked at after it was given up.
+    catch_unwind(AssertUnwindSafe(work)).map_err(|payload| match payload.downcast::<Error>() {
+        Ok(error) => *error,
+        Err(panic) => resume_unwind(panic),
+    })
+}
+
+/// Gives up the work that [`guarded`] began.
+pub(super) fn give_up(gpu: &str, error: &Error) -> ! {
+    resume_unwind(Box::new(Error::Failed(format!("{gpu}: {error}"))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gpu_that_fails_is_told_by_its_name_and_other_panics_go_on() {
+        let lost = DriverError(CUresult::CUDA_ERROR_OUT_OF_MEMORY);
+        let given_up = guarded(|| -> () { give_up("NVIDIA H200", &Error::driver(lost)) });
+        let said = given_up.expect_err("it failed").to_string();
+        assert!(said.starts_with("NVIDIA H200: out of GPU memory"), "{said}");
+        assert_eq!(guarded(|| 7), Ok(7));
+        let other = catch_unwind(|| guarded(|| resume_unwind(Box::new(3_u8))));
+        assert_eq!(other.expect_err("goes on").downcast_ref(), Some(&3_u8));
     }
 }

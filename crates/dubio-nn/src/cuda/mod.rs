@@ -19,7 +19,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 pub use data::CudaData;
-pub use error::Error;
+pub use error::{Error, guarded};
 pub use model::CudaModel;
 pub use vector::CudaVector;
 

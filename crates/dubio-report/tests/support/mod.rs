@@ -105,7 +105,7 @@ fn finished(method: usize, seed: u64, size: &Size) -> Finished {
             views.push(View::classified(&split, &examples));
         }
     }
-    let (ood, _) = logits(&stream.child("foreign"), 0.0);
+    let (ood, _) = logits(&stream.child("ood"), 0.0);
     let outside =
         Uncertainties::of(&pool(&source(ood), Form::Logits, &|_| ()).expect("plain numbers"));
     rows.extend(scorecard::ood("far", &inside, &outside, &test).into_iter().map(row("test")));

@@ -8,10 +8,10 @@ use crate::error::Error;
 use crate::memory::Memory;
 use crate::methods::drawn::{self, Drawn};
 use crate::methods::perturbed::{Perturbed, no_network};
-use crate::methods::sgd::{Descent, Sgd};
+use crate::methods::sgd::Sgd;
 use crate::optimisers::{Kind, Optimiser};
 use crate::prior::{Gaussian, Prior, ScaleMixture};
-use crate::rule::{Draws, Gradient, Keep, MiniBatch, Rule, Step, Steps};
+use crate::rule::{Draws, Gradient, MiniBatch, Rule, Step, Steps};
 use crate::target::Target;
 
 /// `theta = m + exp(r) z`. The means `m` are the point that moves.
@@ -140,8 +140,7 @@ impl<V: Vector> Steps<V> for Variational<V> {
         self.settings.sgd.descent.epochs
     }
     fn rate(&self, at: &Step<'_>) -> f64 {
-        let Descent { lr, schedule, epochs, .. } = self.settings.sgd.descent;
-        lr * schedule.fraction(at, epochs)
+        self.settings.sgd.descent.rate(at)
     }
     fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>) {
         let Vi { kl_weight: weight, kl_warm_up, .. } = self.settings;
@@ -170,8 +169,5 @@ impl<V: Vector> Steps<V> for Variational<V> {
         let rate = self.settings.log_std_lr * rate / self.settings.sgd.descent.lr;
         let gradient = Gradient::new(&mut of_log_std, &flat, at.examples);
         self.of_log_stds.step(&mut self.log_std, gradient, rate);
-    }
-    fn after_epoch(&mut self, _: usize, _: &[Point<V>]) -> Keep {
-        Keep::Nothing
     }
 }

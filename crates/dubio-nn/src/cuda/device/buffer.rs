@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cudarc::driver::result as driver;
 
-use super::{Device, Place, RECORDING};
+use super::{Device, Place};
 
 impl Device {
     /// Copies f32 from one place to another.
@@ -96,11 +96,9 @@ impl<T: Copy> Buffer<T> {
 impl<T> Drop for Buffer<T> {
     fn drop(&mut self) {
         // What another thread records on the stream must not have this in it.
-        let recording = (!RECORDING.get()).then(|| self.device.recording.read());
-        let _ = self.device.gpu.context.bind_to_thread();
+        let _own = self.device.gpu.bind();
         // SAFETY: nobody else has this memory; what was asked for before still gets it. A device that is lost has
         // nothing to give back.
         let _ = unsafe { driver::free_async(self.place.0, self.device.stream) };
-        drop(recording);
     }
 }

@@ -1,24 +1,24 @@
 //! Work that is recorded once and replayed.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use cudarc::driver::{result as driver, sys};
 
-use super::{Device, RECORDING};
+use super::{Device, NOBODY_RECORDS, RECORDING};
 
 impl Device {
     /// Records what a function asks of the device, without doing it.
     pub(in crate::cuda) fn record(self: &Arc<Self>, work: impl FnOnce()) -> Graph {
-        let recording = self.recording.write().expect("no thread died recording");
+        let recording = NOBODY_RECORDS.write().unwrap_or_else(PoisonError::into_inner);
         self.check(self.gpu.context.bind_to_thread());
         let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
         let flags = sys::CUgraphInstantiate_flags(0);
         // SAFETY: nobody else uses the stream meanwhile; a graph is what its recipe was, and the recipe may go.
         let graph = unsafe {
             self.check(driver::stream::begin_capture(self.stream, mode));
-            RECORDING.set(true);
+            let records = Records::begin();
             work();
-            RECORDING.set(false);
+            drop(records);
             let recipe = self.check(driver::stream::end_capture(self.stream));
             let graph = self.check(driver::graph::instantiate(recipe, flags));
             self.check(driver::graph::destroy(recipe));
@@ -26,6 +26,22 @@ impl Device {
         };
         drop(recording);
         Graph { graph, device: Arc::clone(self) }
+    }
+}
+
+/// This thread records until this is dropped, also where its work is given up.
+struct Records;
+
+impl Records {
+    fn begin() -> Self {
+        RECORDING.set(true);
+        Self
+    }
+}
+
+impl Drop for Records {
+    fn drop(&mut self) {
+        RECORDING.set(false);
     }
 }
 
@@ -50,7 +66,7 @@ impl Graph {
 
 impl Drop for Graph {
     fn drop(&mut self) {
-        let _ = self.device.gpu.context.bind_to_thread();
+        let _own = self.device.gpu.bind();
         // SAFETY: nobody else has it.
         let _ = unsafe { driver::graph::exec_destroy(self.graph) };
     }

@@ -16,7 +16,7 @@ use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{CString, c_void};
 use std::fmt;
-use std::sync::{Arc, Mutex, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 use cudarc::cublas::sys as blas;
 use cudarc::driver::{CudaContext, result as driver, sys};
@@ -26,7 +26,7 @@ pub(super) use self::buffer::Buffer;
 pub(super) use self::graph::Graph;
 pub(super) use self::kernels::{DEPTH, Program, Role, Tile, compile};
 pub(super) use self::product::Factor;
-use super::error::Error;
+use super::error::{Error, give_up};
 use super::libraries;
 use crate::precision::Precision;
 
@@ -39,6 +39,16 @@ const MOST_ARGUMENTS: usize = 16;
 thread_local! {
     /// Whether this thread records.
     static RECORDING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Written while a thread records. One for the whole program: the driver's memory is shared by all streams, also by
+/// those of a GPU that was opened twice, and cuBLAS fails where other threads set up a stream, a handle or memory.
+static NOBODY_RECORDS: RwLock<()> = RwLock::new(());
+
+/// Waits while another thread records. Not to be held twice by a thread: one that waits to record would come between.
+fn while_nobody_records() -> Option<RwLockReadGuard<'static, ()>> {
+    let own = || NOBODY_RECORDS.read().unwrap_or_else(PoisonError::into_inner);
+    (!RECORDING.get()).then(own)
 }
 
 /// An address on the GPU.
@@ -102,6 +112,7 @@ impl Gpu {
         if ordinal >= count {
             return Err(Error::NoSuchDevice { ordinal, count });
         }
+        let _own = while_nobody_records();
         let context = CudaContext::new(ordinal).map_err(Error::driver)?;
         let name = context.name().map_err(Error::driver)?;
         let (major, minor) = context.compute_capability().map_err(Error::driver)?;
@@ -117,14 +128,19 @@ impl Gpu {
         let (functions, programs) = (Mutex::default(), Mutex::default());
         Ok(Self { context, functions, module, programs, architecture, precision, name })
     }
+
+    /// Makes the GPU this thread's, while nobody records.
+    fn bind(&self) -> Result<Option<RwLockReadGuard<'static, ()>>, driver::DriverError> {
+        let own = while_nobody_records();
+        self.context.bind_to_thread()?;
+        Ok(own)
+    }
 }
 
 /// A GPU at work on one stream.
 pub(super) struct Device {
     gpu: Arc<Gpu>,
     stream: sys::CUstream,
-    /// Written while a thread records.
-    recording: RwLock<()>,
     /// One call at a time: a handle is not to be shared by threads.
     blas: Mutex<blas::cublasHandle_t>,
     /// What cuBLAS works in.
@@ -146,7 +162,7 @@ impl fmt::Debug for Device {
 
 impl Drop for Device {
     fn drop(&mut self) {
-        let _ = self.gpu.context.bind_to_thread();
+        let _own = self.gpu.bind();
         // SAFETY: nobody else has them. A device that is lost has nothing to give back.
         unsafe {
             let _ = driver::stream::synchronize(self.stream);
@@ -168,7 +184,7 @@ impl Device {
     /// The same GPU with a stream of its own, for work beside this device's, all of which is done by then.
     pub(super) fn beside(&self) -> Arc<Self> {
         self.wait();
-        Self::on(Arc::clone(&self.gpu)).unwrap_or_else(|error| panic!("{}: {error}", self.name()))
+        self.expect(Self::on(Arc::clone(&self.gpu)))
     }
 
     /// Waits until all is done that was asked for.
@@ -179,7 +195,7 @@ impl Device {
     }
 
     fn on(gpu: Arc<Gpu>) -> Result<Arc<Self>, Error> {
-        gpu.context.bind_to_thread().map_err(Error::driver)?;
+        let own = gpu.bind().map_err(Error::driver)?;
         // SAFETY: the context is bound; handles are used as cuBLAS says.
         let (stream, workspace, handle) = unsafe {
             let stream = driver::stream::create(driver::stream::StreamKind::NonBlocking)
@@ -193,8 +209,8 @@ impl Device {
                 .map_err(Error::blas)?;
             (stream, workspace, handle)
         };
-        let (recording, blas) = (RwLock::default(), Mutex::new(handle));
-        Ok(Arc::new(Self { gpu, stream, recording, blas, workspace }))
+        drop(own);
+        Ok(Arc::new(Self { gpu, stream, blas: Mutex::new(handle), workspace }))
     }
 
     /// What the GPU is called.
@@ -209,16 +225,15 @@ impl Device {
 
     /// Bytes of the memory of the GPU of this number that are free.
     pub(super) fn free_bytes_of(ordinal: usize) -> Result<u64, Error> {
+        let _own = while_nobody_records();
         let context = CudaContext::new(ordinal).map_err(Error::driver)?;
         context.bind_to_thread().map_err(Error::driver)?;
         driver::mem_get_info().map(|(free, _)| free as u64).map_err(Error::driver)
     }
 
-    /// Makes the GPU this thread's. While another thread records, this one waits: the stream is one.
-    fn bind(&self) -> Option<RwLockReadGuard<'_, ()>> {
-        self.check(self.gpu.context.bind_to_thread());
-        let recording = RECORDING.get();
-        (!recording).then(|| self.recording.read().expect("no thread died recording"))
+    /// Makes the GPU this thread's: see [`Gpu::bind`].
+    fn bind(&self) -> Option<RwLockReadGuard<'static, ()>> {
+        self.check(self.gpu.bind())
     }
 
     /// Bytes of its memory that are free, where the driver tells.
@@ -227,13 +242,17 @@ impl Device {
         driver::mem_get_info().ok().map(|(free, _)| free as u64)
     }
 
-    /// What a call gave. There is no going on without the GPU, from deep inside a step: it ends the work.
+    /// What a call gave. There is no going on without the GPU, from deep inside a step: the work is given up.
     fn check<T>(&self, result: Result<T, driver::DriverError>) -> T {
-        result.unwrap_or_else(|error| panic!("{}: {}", self.name(), Error::driver(error)))
+        self.expect(result.map_err(Error::driver))
+    }
+
+    fn expect<T>(&self, result: Result<T, Error>) -> T {
+        result.unwrap_or_else(|error| give_up(self.name(), &error))
     }
 
     fn function(&self, name: &'static str) -> sys::CUfunction {
-        let mut functions = self.gpu.functions.lock().expect("no thread died holding it");
+        let mut functions = lock(&self.gpu.functions);
         *functions.entry(name).or_insert_with(|| {
             let text = CString::new(name).expect("names have no zeros");
             // SAFETY: the module is loaded as long as the device is.
@@ -258,9 +277,10 @@ impl Device {
 
     /// Runs a program on blocks of threads.
     pub(super) fn run(&self, program: &Program, blocks: [usize; 3], arguments: &[Arg]) {
-        let _own = self.bind();
         let (threads, bytes) = ((program.threads() as u32, 1), program.shared_bytes());
-        self.start(self.program(program), blocks, threads, bytes, arguments);
+        let function = self.program(program);
+        let _own = self.bind();
+        self.start(function, blocks, threads, bytes, arguments);
     }
 
     /// Runs a function on blocks of threads, each with so many bytes to share.
@@ -286,24 +306,27 @@ impl Device {
         });
     }
 
-    /// Compiles programs that are not there yet, side by side: each takes some tenths of a second.
+    /// Compiles programs that are not there yet, side by side: each takes some tenths of a second. Nothing is held
+    /// meanwhile, for a thread that waits for the others may be given other work of this GPU.
     pub(super) fn make_ready(&self, programs: impl Iterator<Item = Program>) {
-        let mut ready = self.gpu.programs.lock().expect("no thread died holding it");
-        let missing: HashSet<Program> = programs.filter(|one| !ready.contains_key(one)).collect();
+        let missing: HashSet<Program> = {
+            let ready = lock(&self.gpu.programs);
+            programs.filter(|one| !ready.contains_key(one)).collect()
+        };
         let missing: Vec<Program> = missing.into_iter().collect();
         let compile = |one: &Program| one.compile(&self.gpu.architecture, self.gpu.precision);
         let texts: Vec<_> = missing.par_iter().map(compile).collect();
-        self.check(self.gpu.context.bind_to_thread());
+        let _own = self.bind();
+        let mut ready = lock(&self.gpu.programs);
         for (program, text) in missing.into_iter().zip(texts) {
-            let text = text.unwrap_or_else(|error| panic!("{}: {error}", self.name()));
-            ready.insert(program, self.check(loaded(&program, &text)));
+            let text = self.expect(text);
+            ready.entry(program).or_insert_with(|| self.check(loaded(&program, &text)));
         }
     }
 
     /// A program, compiled when it is first asked for.
     fn program(&self, program: &Program) -> sys::CUfunction {
-        let known =
-            || self.gpu.programs.lock().expect("no thread died holding it").get(program).copied();
+        let known = || lock(&self.gpu.programs).get(program).copied();
         known().unwrap_or_else(|| {
             self.make_ready(std::iter::once(*program));
             known().expect("it is ready")
@@ -318,6 +341,11 @@ impl Device {
         all[arguments.len()] = count.into();
         self.launch(name, (count.div_ceil(256), 1), (256, 1), &all[..=arguments.len()]);
     }
+}
+
+/// Work that was given up leaves what it held as it was: all or nothing was put into it.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A program's function, from its text. The module stays as long as the context.

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use cudarc::cublas::sys as blas;
 
-use super::{Device, Place};
+use super::{Device, Place, lock};
 use crate::cuda::error::Error;
 use crate::precision::Precision;
 
@@ -46,7 +46,7 @@ impl Device {
             Factor::Transposed(place) => (blas::cublasOperation_t::CUBLAS_OP_T, place, rows),
         };
         let ((op_a, a, width_a), (op_b, b, width_b)) = (operation(a, m, k), operation(b, k, n));
-        let (alpha, handle) = (1_f32, self.blas.lock().expect("no thread died holding it"));
+        let (alpha, handle) = (1_f32, lock(&self.blas));
         let [m, n, k] = [m, n, k].map(|side| side as i32);
         // SAFETY: places hold as many numbers as the sides say; the handle is held alone.
         let status = unsafe {
@@ -72,6 +72,6 @@ impl Device {
                 blas::cublasGemmAlgo_t::CUBLAS_GEMM_DEFAULT,
             )
         };
-        status.result().unwrap_or_else(|error| panic!("{}: {}", self.name(), Error::blas(error)));
+        self.expect(status.result().map_err(Error::blas));
     }
 }
