@@ -23,7 +23,7 @@ MODELS = {
     "deep-ensemble, 200 epochs": "Deep Ensemble", "mc-dropout": "MCD", "multi-mc-dropout": "MultiMCD",
     "swag": "SWAG", "multi-swag": "MultiSWAG", "laplace, last layer": "LL Laplace",
     "multi-laplace, last layer": "LL MultiLaplace", "laplace, all layers": None, "vi, kl 0.2": "BBB",
-    "vi, kl 0.02": "BBB", "multi-vi, kl 0.02": "MultiBBB", "ivon, prior precision 200": "iVON",
+    "vi, kl 0.02": "BBB", "multi-vi, kl 0.02": "MultiBBB", "rank1-vi": "Rank-1 VI", "ivon, prior precision 200": "iVON",
     "ivon, prior precision 1": "iVON", "svgd": "SVGD",
 }
 # Mean and what the paper prints behind its ±: LML, MSE, QCE, sQCE.

@@ -40,6 +40,16 @@ COUNTERPART = {
     "sgd": "SGD", "mc-dropout": "dropout", "sgld, T = 1": None, "sgld, T = 1 over N": "SGLD", "sghmc, T = 1": None,
     "sghmc, T = 1 over N": "SGHMC", "csgld": "cSGLD", "csghmc": "cSGHMC", "subspace": "PCA", "hmc": "HMC",
 }
+# Methods of the suite that are not in the paper.
+OTHERS = [
+    "deep-ensemble", "swag", "snapshot", "gaussian-dropout", "packed-ensemble", "masksembles", "batch-ensemble", "vi", "ivon",
+    "rank1-vi", "sngp", "laplace", "distill", "svgd",
+]
+OTHER_COLUMNS = [
+    ("accuracy", "accuracy ↑", 4), ("nll", "NLL ↓", 4), ("ece", "ECE ↓", 4), ("composite.robustness", "robustness ↑", 3),
+    ("composite.uncertainty", "uncertainty ↑", 3), ("ood.fashion-mnist-test.auroc.total", "Fashion-MNIST AUROC ↑", 3),
+    ("ood.kmnist-test.auroc.total", "KMNIST AUROC ↑", 3), ("decision_cost", "decision cost ↓", 0),
+]
 TABLES = [
     ("Table 1: composite scores", [("composite.robustness", "robustness ↑", 4), ("composite.uncertainty", "uncertainty ↑", 4), ("seconds", "processor seconds per sample ↓", 2)]),
     ("Table 3: predictive performance", [("accuracy", "accuracy ↑", 4), ("nll", "NLL ↓", 4), ("brier", "Brier ↓", 4), ("ece", "ECE ↓", 4)]),
@@ -73,7 +83,7 @@ def measured(runs, seeds):
     found = {}
     for row in rows:
         if row["mean"] and row["split"] == ("decision" if row["score"] == "decision_cost" else "test"):
-            numbers = [number(row[key]) for key in ("mean", "deviation", "lo", "hi")]
+            numbers = [number(row[key]) for key in ("mean", "std", "lo", "hi")]
             found[row["method"], row["score"]] = (*numbers, int(row["runs"]))
     seconds = {}
     for path in pathlib.Path(runs).glob("*/record.json"):
@@ -100,6 +110,18 @@ def main(runs, seeds="5"):
                 cells += [ours_as_text(ours, theirs, digits, score), theirs_as_text(theirs, digits)]
             print(f"| {method} | {count} | " + " | ".join(cells) + " |")
     both_sets(found)
+    others(found)
+
+
+def others(found):
+    """Methods without a published counterpart."""
+    print("\n### Methods that are not in the paper\n")
+    print("| method | runs |" + "".join(f" {name} |" for _, name, _ in OTHER_COLUMNS))
+    print("| --- | ---: |" + " ---: |" * len(OTHER_COLUMNS))
+    for method in OTHERS:
+        count = found.get((method, "accuracy"), (0,))[-1]
+        cells = [ours_as_text(found.get((method, score)), None, digits, score) for score, _, digits in OTHER_COLUMNS]
+        print(f"| {method} | {count} | " + " | ".join(cells) + " |")
 
 
 def both_sets(found):
