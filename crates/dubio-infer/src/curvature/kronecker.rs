@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::{Eigen, Jacobian, LayerGradients, Spectrum, Sums, Weights, add_products};
 use crate::error::Error;
 
-/// Examples times places in one product: enough for a product to be as fast as it gets, few enough to stay in a cache.
+/// Examples times places in one product, at most: the windows of a convolution are copied for it.
 const ROWS: usize = 1024;
 
 /// `A` and `G` of every layer, summed.
