@@ -3,10 +3,10 @@
 
     docs/results/gopal-cifar.py RUNS
 
-RUNS are those of docs/results/beyond-cifar.py. Needs `dubio` on the path. As in the paper's appendix G.1, members get a
-temperature each, fitted together for their mean on the leading fifth of the clean test set; the checks are of the other four
-fifths, clean or corrupted. The same without temperatures is beside it. Results go to RUNS/checks.csv; if that is there,
-only the tables are printed.
+Runs suites/gopal-cifar.toml, which needs `dubio` on the path, a GPU, and CIFAR-10 below $DUBIO_DATA. As in the paper's
+appendix G.1, members get a temperature each, fitted together for their mean on the leading fifth of the clean test set; the
+checks are of the other four fifths, clean or corrupted. The same without temperatures is beside it. Results go to
+RUNS/checks.csv; if that is there, only the tables are printed.
 """
 import concurrent.futures
 import csv
@@ -16,6 +16,7 @@ import re
 import subprocess
 import sys
 
+SUITE = pathlib.Path(__file__).resolve().parents[2] / "suites" / "gopal-cifar.toml"
 MODELS = [("deep-ensemble", "independent"), ("deep-ensemble", "bayesian"), ("mc-dropout", "bayesian")]
 # Checks that pass at severities 1 to 5, of 19 corruptions: ECE, accuracy.
 PUBLISHED = {
@@ -28,6 +29,7 @@ PUBLISHED = {
 def main(runs):
     checks = pathlib.Path(runs) / "checks.csv"
     if not checks.exists():
+        subprocess.run(["dubio", "run", SUITE, "--runs", runs, "--jobs", "2", "-q"], check=True, stdout=sys.stderr)
         rows = []
         for record in pathlib.Path(runs).glob("*/record.json"):
             label = json.loads(record.read_text())["label"]

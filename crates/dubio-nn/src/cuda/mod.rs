@@ -71,7 +71,9 @@ pub fn compile_kernels(architecture: &str) -> Result<(), Error> {
     device::compile(architecture)?;
     let all = [Precision::F32, Precision::Tf32, Precision::Bf16];
     let programs = layers::programs().flat_map(|program| all.map(|precision| (program, precision)));
+    let hopper = layers::hopper_programs().filter(|_| architecture == "compute_90");
     programs
+        .chain(hopper.map(|program| (program, Precision::Bf16)))
         .collect::<Vec<_>>()
         .into_par_iter()
         .try_for_each(|(program, precision)| program.compile(architecture, precision).map(|_| ()))

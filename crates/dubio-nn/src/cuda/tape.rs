@@ -5,9 +5,9 @@ use std::sync::Arc;
 use dubio_random::numbered::Numbered;
 
 use super::device::{Buffer, Device, Place};
-use super::layers::{self, Pass};
+use super::layers::{self, Biases, Pass};
 use crate::layer::Layer;
-use crate::mode::Mode;
+use crate::mode::{Mode, Statistics};
 use crate::network::{Network, Node, Source};
 
 /// Buffers for batches of up to some size, allocated once.
@@ -25,7 +25,7 @@ pub(super) struct Tape {
     spare: Vec<Buffer<f32>>,
     /// Nodes whose parameters stay, and with them their running statistics.
     pub frozen: Vec<bool>,
-    /// Nodes that are activations of the linear layer before them, both of which one kernel does.
+    /// Nodes that are activations of the layer before them, which may be worked out with it.
     joined: Vec<bool>,
     /// Keys of the random numbers of the layers that draw any, in their order.
     keys: Buffer<u64>,
@@ -35,7 +35,7 @@ impl Tape {
     /// Room for `capacity` examples at a time.
     pub(super) fn new(device: &Arc<Device>, network: &Network, capacity: usize) -> Self {
         let nodes = network.nodes();
-        device.make_ready(nodes.iter().flat_map(|node| layers::needs(node, capacity)));
+        device.make_ready(nodes.iter().flat_map(|node| layers::needs(node, capacity, device)));
         let zeros = |numbers: usize| Buffer::zeros(device, numbers);
         let each_output =
             || nodes.iter().map(|node| zeros(node.output.size() * capacity)).collect();
@@ -44,11 +44,12 @@ impl Tape {
             nodes.iter().filter_map(|node| Some(node.inputs.get(which)?.size())).max().unwrap_or(0)
         };
         let keeps = |node: &Node| {
-            let saved = zeros(layers::saved(node, capacity));
+            let saved = zeros(layers::saved(node, capacity, device));
             device.upload(&layers::fixed(node), saved.place());
             saved
         };
-        let scratch = nodes.iter().map(|node| layers::scratch(node, capacity)).max().unwrap_or(0);
+        let scratch = nodes.iter().map(|node| layers::scratch(node, capacity, device));
+        let scratch = scratch.max().unwrap_or(0);
         Self {
             capacity,
             batch: 0,
@@ -131,15 +132,18 @@ impl Tape {
         self.batch = batch;
         let frozen = mode.frozen();
         for (index, node) in self.network.nodes().iter().enumerate() {
-            if self.joined[index] {
+            if self.is_one(index, mode) {
                 continue; // done with the layer that it reads
             }
+            let with_next = self.is_one(index + 1, mode);
             let mode = if self.frozen[index] { &frozen } else { mode };
             let pass = self.pass(index, theta, input, mode);
-            if self.joined.get(index + 1) == Some(&true) {
-                layers::forward_activated(&pass, &self.pass(index + 1, theta, input, mode));
+            let statistics = statistics.plus(node.statistics.start);
+            if with_next {
+                let next = self.pass(index + 1, theta, input, mode);
+                layers::forward_activated(&pass, &next, statistics);
             } else {
-                layers::forward(&pass, statistics.plus(node.statistics.start));
+                layers::forward(&pass, statistics);
             }
         }
         self.activations(self.network.nodes().len() - 1)
@@ -157,22 +161,47 @@ impl Tape {
     ) {
         let nodes = self.network.nodes();
         let last = nodes.len() - 1;
-        self.device.zero(gradient, self.network.parameters());
         let mut reached = Reached { nodes: vec![false; nodes.len()], input: false };
         reached.nodes[last] = true;
         let frozen = mode.frozen();
+        let mut biases = Biases::Wanted;
         for (index, node) in nodes.iter().enumerate().rev() {
+            let (is_one, with_next) = (self.is_one(index, mode), self.is_one(index + 1, mode));
             let mode = if self.frozen[index] { &frozen } else { mode };
             let reads_node = node.sources.iter().any(|source| *source != Source::Input);
             let learns = reads_node || !node.parameters.is_empty() || input_gradient.is_some();
+            let own = gradient.plus(node.parameters.start);
             if !reached.nodes[index] || !learns {
+                self.device.zero(own, node.parameters.len());
                 continue; // nobody needs what would come of it
+            }
+            let before = index.checked_sub(1).map(|before| &nodes[before]);
+            if is_one && before.is_some_and(|before| before.layer == Layer::BatchNorm) {
+                reached.nodes[index - 1] = true; // done with the layer that it reads
+                continue;
             }
             let pass = self.pass(index, theta, input, mode);
             let targets = self.targets(node, &mut reached, input_gradient);
             let given: Vec<Option<Place>> = targets.iter().map(|target| target.fill).collect();
             let output_gradient = self.gradients[index].place();
-            layers::backward(&pass, output_gradient, &given, gradient.plus(node.parameters.start));
+            match (before, &targets[..]) {
+                (_, [Target { fill, .. }]) if with_next && node.layer == Layer::BatchNorm => {
+                    let next = self.pass(index + 1, theta, input, mode);
+                    let of_next = self.gradients[index + 1].place();
+                    layers::backward_activated(&pass, &next, of_next, *fill, own);
+                }
+                (Some(linear), [Target { fill: Some(to), add_to: None }])
+                    if is_one && self.batch <= layers::MOST_ROWS =>
+                {
+                    let weights = linear.parameters.len() - linear.output.size();
+                    let sums = gradient.plus(linear.parameters.start + weights);
+                    layers::backward_with_sums(&pass, output_gradient, *to, sums);
+                    biases = Biases::Done;
+                    continue; // with the linear layer
+                }
+                _ => layers::backward(&pass, output_gradient, &given, (own, biases)),
+            }
+            biases = Biases::Wanted;
             for (target, shape) in targets.iter().zip(&node.inputs) {
                 if let (Some(from), Some(to)) = (target.fill, target.add_to) {
                     let one = 1_f32;
@@ -181,6 +210,15 @@ impl Tape {
                 }
             }
         }
+    }
+
+    /// Whether a node is an activation that is worked out with the layer before it. A batch normalisation by running
+    /// statistics is not: what it puts out may be asked for.
+    fn is_one(&self, index: usize, mode: &Mode) -> bool {
+        let Some(true) = self.joined.get(index) else { return false };
+        let normalises = self.network.nodes()[index - 1].layer == Layer::BatchNorm;
+        let by_batch = matches!(mode.statistics, Statistics::Batch { .. });
+        !normalises || (by_batch && !self.frozen[index - 1])
     }
 
     /// Where the gradients of a node's inputs go: straight to where they are wanted, or to a spare place where
@@ -205,12 +243,13 @@ impl Tape {
     }
 }
 
-/// Whether a node is the activation of a linear layer, which comes right before it.
+/// Whether a node is the activation of a layer that takes one, comes right before it and is read by it alone.
 fn is_joined(nodes: &[Node], index: usize) -> bool {
     let activates = matches!(nodes[index].layer, Layer::Relu | Layer::Elu | Layer::Swish);
-    let before =
-        index.checked_sub(1).filter(|&before| nodes[index].sources == [Source::Node(before)]);
-    activates && before.is_some_and(|before| matches!(nodes[before].layer, Layer::Linear { .. }))
+    let Some(before) = index.checked_sub(1).filter(|_| activates) else { return false };
+    let own = Source::Node(before);
+    let readers = nodes.iter().filter(|node| node.sources.contains(&own)).count();
+    nodes[index].sources == [own] && readers == 1 && layers::takes_activation(&nodes[before].layer)
 }
 
 /// Which places a gradient has reached on the way back.

@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError};
 
 use cudarc::driver::{result as driver, sys};
 
-use super::{Device, NOBODY_RECORDS, RECORDING};
+use super::{Device, NOBODY_RECORDS, RECORDING, lock};
 
 impl Device {
     /// Records what a function asks of the device, without doing it.
@@ -59,6 +59,8 @@ impl Graph {
     /// Does it.
     pub(in crate::cuda) fn launch(&self) {
         let _own = self.device.bind();
+        // A product is one kernel or several, with cuBLAS's workspace between them: this must not come in between.
+        let _alone = lock(&self.device.blas);
         // SAFETY: what it touches is there as long as what was recorded: see `Replays`.
         self.device.check(unsafe { driver::graph::launch(self.graph, self.device.stream) });
     }

@@ -15,6 +15,7 @@ const SOURCE: &str = concat!(
 );
 
 const CONVOLUTIONS: &str = include_str!("../kernels/convolutions.cu");
+const HOPPER: &str = include_str!("../kernels/hopper.cu");
 
 /// The kernels for a kind of GPU, as text for the driver.
 pub(in crate::cuda) fn compile(architecture: &str) -> Result<CString, Error> {
@@ -55,18 +56,28 @@ pub(in crate::cuda) struct Tile {
     pub warp_columns: usize,
 }
 
+/// How a convolution's factors lie in memory and are multiplied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(in crate::cuda) enum Multiply {
+    /// In single precision, so many numbers of a copy, 4 or 1: on every GPU.
+    Single { width: usize },
+    /// In bfloat16, all taps of so many channels one after the other: by the instructions of compute capability 9.0.
+    Hopper { block: usize },
+}
+
 /// A convolution, compiled for a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::cuda) struct Program {
     pub role: Role,
     pub tile: Tile,
-    /// Numbers of a copy, 4 or 1.
-    pub width: usize,
+    pub by: Multiply,
 }
 
-/// Chunks that are copied ahead, and the depth of each, as in the source.
+/// Chunks in shared memory, and the depth of each, as in the source.
 const STAGES: usize = 4;
 pub(in crate::cuda) const DEPTH: usize = 16;
+const HOPPER_STAGES: usize = 3;
+pub(in crate::cuda) const HOPPER_DEPTH: usize = 64;
 
 impl Program {
     /// What the kernel is called.
@@ -82,6 +93,17 @@ impl Program {
     /// warp reads from all banks at once.
     pub(super) fn shared_bytes(&self) -> usize {
         let Tile { rows, columns, .. } = self.tile;
+        if let Multiply::Hopper { .. } = self.by {
+            // A row of the tile with its depth, or a row of the depth with 64 of the tile: 128 bytes.
+            let (deep, wide) =
+                (|side: usize| 128 * side, |side: usize| 128 * 64 * side.div_ceil(64));
+            return HOPPER_STAGES
+                * match self.role {
+                    Role::Forward => deep(rows) + wide(columns),
+                    Role::ToInputs => deep(rows) + deep(columns),
+                    Role::ToWeights => wide(rows) + wide(columns),
+                };
+        }
         let numbers = match self.role {
             Role::Forward => rows * (DEPTH + 4) + DEPTH * (columns + 8),
             Role::ToInputs => (rows + columns) * (DEPTH + 4),
@@ -97,20 +119,46 @@ impl Program {
         precision: Precision,
     ) -> Result<CString, Error> {
         let Tile { rows, columns, warp_rows, warp_columns } = self.tile;
-        let mut options: Vec<String> = [
-            ("PRECISION", precision as usize),
-            ("ROWS", rows),
-            ("COLUMNS", columns),
-            ("WARP_ROWS", warp_rows),
-            ("WARP_COLUMNS", warp_columns),
-            ("WIDTH", self.width),
-            ("BACK", usize::from(self.role == Role::ToInputs)),
-        ]
-        .map(|(name, value)| format!("--define-macro={name}={value}"))
-        .into();
-        if self.role == Role::ToWeights {
-            options.push("--define-macro=TO_WEIGHTS".into());
+        let define = |(name, value): (&str, usize)| format!("--define-macro={name}={value}");
+        let mut options = [("ROWS", rows), ("COLUMNS", columns)].map(define).to_vec();
+        match self.by {
+            Multiply::Single { width } => {
+                let back = usize::from(self.role == Role::ToInputs);
+                let of_warp = [("WARP_ROWS", warp_rows), ("WARP_COLUMNS", warp_columns)];
+                let others = [("PRECISION", precision as usize), ("WIDTH", width), ("BACK", back)];
+                options.extend(of_warp.into_iter().chain(others).map(define));
+                if self.role == Role::ToWeights {
+                    options.push("--define-macro=TO_WEIGHTS".into());
+                }
+                translated(CONVOLUTIONS, architecture, options)
+            }
+            Multiply::Hopper { block } => {
+                let role = self.role as usize;
+                let own = [("BLOCK", block), ("STAGES", HOPPER_STAGES), ("ROLE", role)];
+                options.extend(own.map(define));
+                let source = format!("{}{HOPPER}", multiply_of(columns, self.role));
+                // What only this generation has, the next one has not.
+                translated(&source, &format!("{architecture}a"), options)
+            }
         }
-        translated(CONVOLUTIONS, architecture, options)
     }
+}
+
+/// The instruction that adds a product of 64 rows, so many columns and 16 of the depth to what the threads of four warps have of it:
+/// too many operands to write by hand. A factor is said to be transposed if its depth does not run fastest.
+fn multiply_of(columns: usize, role: Role) -> String {
+    let count = columns / 2;
+    let list = |each: &dyn Fn(usize) -> String| {
+        let all: Vec<String> = (0..count).map(each).collect();
+        all.join(", ")
+    };
+    let (names, outputs) = (list(&|i| format!("%{i}")), list(&|i| format!("\"+f\"(c[{i}])")));
+    let [a, b] = [role == Role::ToWeights, role != Role::ToInputs].map(usize::from);
+    format!(
+        "typedef unsigned int u32;\ntypedef unsigned long long u64;\n\
+         __device__ __forceinline__ void multiply(float* c, u64 a, u64 b) {{\n\
+         asm volatile(\"{{ .reg .pred p; setp.eq.u32 p, 0, 0; wgmma.mma_async.sync.aligned.m64n{columns}k16.f32.bf16.bf16 \
+         {{{names}}}, %{count}, %{next}, p, 1, 1, {a}, {b}; }}\" : {outputs} : \"l\"(a), \"l\"(b));\n}}\n",
+        next = count + 1,
+    )
 }

@@ -24,7 +24,7 @@ use rayon::prelude::*;
 
 pub(super) use self::buffer::Buffer;
 pub(super) use self::graph::Graph;
-pub(super) use self::kernels::{DEPTH, Program, Role, Tile, compile};
+pub(super) use self::kernels::{DEPTH, HOPPER_DEPTH, Multiply, Program, Role, Tile, compile};
 pub(super) use self::product::Factor;
 use super::error::{Error, give_up};
 use super::libraries;
@@ -211,6 +211,11 @@ impl Device {
         };
         drop(own);
         Ok(Arc::new(Self { gpu, stream, blas: Mutex::new(handle), workspace }))
+    }
+
+    /// Whether it has the instructions of compute capability 9.0 and is asked for bfloat16.
+    pub(super) fn is_hopper_in_bf16(&self) -> bool {
+        self.gpu.architecture == "compute_90" && self.gpu.precision == Precision::Bf16
     }
 
     /// What the GPU is called.

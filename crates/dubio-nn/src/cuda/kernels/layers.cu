@@ -19,9 +19,17 @@ extern "C" __global__ void copy_columns(const float* x, int width, int from, flo
     EACH(i, n) { u32 row = i / (u32)columns, c = i % (u32)columns; y[(long long)row * width_out + to + c] = x[(long long)row * width + from + c]; }
 }
 
-enum { RELU, ELU, SWISH, SQUARE };
-__device__ float activated(int kind, float v) {
-    return kind == RELU ? fmaxf(v, 0.f) : kind == ELU ? (v > 0 ? v : expm1f(v)) : kind == SQUARE ? v * v : v / (1.f + expf(-v));
+enum { NOTHING = -1, RELU, ELU, SWISH, SQUARE };
+__device__ __forceinline__ float activated(int kind, float v) {
+    return kind == NOTHING ? v : kind == RELU ? fmaxf(v, 0.f) : kind == ELU ? (v > 0 ? v : expm1f(v)) : kind == SQUARE ? v * v : v / (1.f + expf(-v));
+}
+__device__ __forceinline__ float slope(int kind, float v) {
+    if (kind == NOTHING) return 1.f;
+    if (kind == RELU) return v > 0 ? 1.f : 0.f;
+    if (kind == ELU) return v > 0 ? 1.f : expf(v);
+    if (kind == SQUARE) return 2.f * v;
+    float s = 1.f / (1.f + expf(-v));
+    return s + v * s * (1.f - s);
 }
 extern "C" __global__ void activate(int kind, const float* x, float* y, long long n) {
     EACH(i, n) y[i] = activated(kind, x[i]);
@@ -33,15 +41,31 @@ extern "C" __global__ void add_bias_activate(int kind, float* x, const float* bi
         y[i] = activated(kind, v);
     }
 }
-extern "C" __global__ void activate_back(int kind, const float* x, const float* y, const float* g, float* dx, long long n) {
-    EACH(i, n) {
-        float v = x[i], s = 1.f / (1.f + expf(-v));
-        float slope = kind == RELU ? (v > 0 ? 1.f : 0.f) : kind == ELU ? (v > 0 ? 1.f : y[i] + 1.f) : kind == SQUARE ? 2.f * v : s + y[i] * (1.f - s);
-        dx[i] = g[i] * slope;
+extern "C" __global__ void activate_back(int kind, const float* x, const float* g, float* dx, long long n) {
+    EACH(i, n) dx[i] = g[i] * slope(kind, x[i]);
+}
+// The same for a matrix [rows, channels], and the sums of its columns. A block has 32 channels and eight rows at a time.
+extern "C" __global__ void activate_back_sums(int kind, const float* x, const float* g, float* dx, float* sums, int rows, int channels) {
+    __shared__ float parts[256];
+    int t = threadIdx.x, c = blockIdx.x * 32 + t % 32;
+    float sum = 0;
+    if (c < channels)
+        #pragma unroll 4
+        for (int r = t / 32; r < rows; r += 8) {
+            int i = r * channels + c;
+            float v = g[i] * slope(kind, x[i]);
+            dx[i] = v;
+            sum += v;
+        }
+    parts[t] = sum;
+    __syncthreads();
+    if (t < 32 && c < channels) {
+        for (int k = 1; k < 8; k++) sum += parts[k * 32 + t];
+        sums[c] = sum;
     }
 }
 
-// sums += the parts of a gradient, in their order.
+// The sums of the parts of a gradient, in their order.
 extern "C" __global__ void add_parts(const float* parts, float* sums, int count, int numbers) {
     __shared__ float sh[8][33];
     int i = blockIdx.x * 32 + threadIdx.x;
@@ -53,7 +77,19 @@ extern "C" __global__ void add_parts(const float* parts, float* sums, int count,
     __syncthreads();
     if (threadIdx.y == 0 && i < numbers) {
         for (int k = 1; k < 8; k++) sum += sh[k][threadIdx.x];
-        sums[i] += sum;
+        sums[i] = sum;
+    }
+}
+
+// Eight numbers at a time as bfloat16, rounded to the nearest.
+__device__ __forceinline__ u32 two_bf16(float low, float high) { u32 r; asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low)); return r; }
+extern "C" __global__ void to_bf16(const float* x, uint4* y, long long eights) {
+    bool aligned = (u64)x % 16 == 0;
+    EACH(i, eights) {
+        float4 a, b;
+        if (aligned) { a = ((const float4*)x)[2 * i]; b = ((const float4*)x)[2 * i + 1]; }
+        else { const float* v = x + 8ll * i; a = make_float4(v[0], v[1], v[2], v[3]); b = make_float4(v[4], v[5], v[6], v[7]); }
+        y[i] = make_uint4(two_bf16(a.x, a.y), two_bf16(a.z, a.w), two_bf16(b.x, b.y), two_bf16(b.z, b.w));
     }
 }
 
@@ -143,28 +179,34 @@ extern "C" __global__ void padded_shortcut_back(const float* g, float* dx, int H
 }
 
 // Sums over rows of two functions of a matrix [rows, channels]: a part for each chunk of rows, then their sum.
-//   PLAIN: x, nothing. SPREAD: x - s and its square, s the first row. BACK: g, g (x - mean) scale.
+//   PLAIN: x, nothing. SPREAD: x - s and its square, s the first row. BACK: h, h (x - mean) scale, where h is g times the
+//   slope of the activation that follows.
 enum { PLAIN, SPREAD, BACK };
 // A block has `lanes` channels, a power of two up to 32, and 256 / lanes rows at a time.
-extern "C" __global__ void column_parts(int what, const float* x, const float* g, const float* saved, float* parts, float* sums, int rows, int channels, int chunk, int lanes) {
+extern "C" __global__ void column_parts(int what, int kind, const float* x, const float* g, const float* saved, const float* weight, float* parts, float* sums, int rows, int channels, int chunk, int lanes) {
     __shared__ float one[256], two[256];
     int t = threadIdx.x, slots = 256 / lanes, slot = t / lanes, c = blockIdx.x * lanes + t % lanes, first = blockIdx.y * chunk, end = min(rows, first + chunk);
     float a = 0, b = 0;
     if (c < channels) {
         float shift = what == SPREAD ? x[c] : what == BACK ? saved[c] : 0.f, scale = what == BACK ? saved[channels + c] : 0.f;
+        float w = kind >= 0 ? weight[c] : 0.f, bias = kind >= 0 ? weight[channels + c] : 0.f;
         #pragma unroll 4
         for (int r = first + slot; r < end; r += slots) {
             float v = x[(long long)r * channels + c];
             if (what == PLAIN) a += v;
             else if (what == SPREAD) { v -= shift; a += v; b += v * v; }
-            else { float h = g[(long long)r * channels + c]; a += h; b += h * (v - shift) * scale; }
+            else {
+                float h = g[(long long)r * channels + c], normal = (v - shift) * scale;
+                if (kind >= 0) h *= slope(kind, normal * w + bias);
+                a += h; b += h * normal;
+            }
         }
     }
     one[t] = a; two[t] = b;
     __syncthreads();
     if (slot == 0 && c < channels) {
         for (int k = 1; k < slots; k++) { a += one[k * lanes + t]; b += two[k * lanes + t]; }
-        if (sums) { sums[c] += a; return; } // one chunk
+        if (sums) { sums[c] = a; return; } // one chunk
         parts[(long long)blockIdx.y * 2 * channels + c] = a;
         parts[(long long)blockIdx.y * 2 * channels + channels + c] = b;
     }
@@ -187,7 +229,7 @@ extern "C" __global__ void column_sums(const float* parts, float* sums, int chun
     __shared__ double sh[16][33];
     int c = blockIdx.x * 32 + threadIdx.x;
     double2 t = column_total(parts, chunks, channels, c, sh);
-    if (threadIdx.y == 0 && c < channels) sums[c] += (float)t.x;
+    if (threadIdx.y == 0 && c < channels) sums[c] = (float)t.x;
 }
 // saved: means, then one over standard deviations. Running statistics move.
 extern "C" __global__ void batch_statistics(const float* x, const float* parts, float* saved, float* running, int rows, int chunks, int channels, float momentum) {
@@ -207,24 +249,51 @@ extern "C" __global__ void batch_statistics(const float* x, const float* parts, 
 extern "C" __global__ void running_statistics(const float* running, float* saved, int channels) {
     EACH(c, channels) { saved[c] = running[c]; saved[channels + c] = 1.f / sqrtf(running[channels + c] + 1e-5f); }
 }
-extern "C" __global__ void batch_norm(const float* x, const float* saved, const float* weight, float* y, int channels, long long n) {
-    EACH(i, n) { int c = i % (u32)channels; y[i] = (x[i] - saved[c]) * (saved[channels + c] * weight[c]) + weight[channels + c]; }
+// What becomes of a number of a channel, and of its gradient.
+struct Channel {
+    float mean, scale, weight, bias, kept, kept_normal;
+    __device__ __forceinline__ Channel(const float* saved, const float* w, const float* sums, int channels, int c)
+        : mean(saved[c]), scale(saved[channels + c]), weight(w[c]), bias(w[channels + c]), kept(sums ? sums[c] : 0.f), kept_normal(sums ? sums[channels + c] : 0.f) {}
+    __device__ __forceinline__ float forward(int kind, float x) const { return activated(kind, (x - mean) * scale * weight + bias); }
+    __device__ __forceinline__ float back(int kind, float x, float g) const {
+        float normal = (x - mean) * scale;
+        if (kind >= 0) g *= slope(kind, normal * weight + bias);
+        return weight * scale * (g - kept - normal * kept_normal);
+    }
+};
+// `width` numbers at a time, 4 where channels come in fours or 1; of the activation that follows, too.
+extern "C" __global__ void batch_norm(int kind, const float* x, const float* saved, const float* weight, float* y, int channels, int width, long long n) {
+    EACH(i, n) {
+        int c = i % (u32)(channels / width) * width;
+        if (width == 1) { y[i] = Channel(saved, weight, nullptr, channels, c).forward(kind, x[i]); continue; }
+        float4 v = ((const float4*)x)[i];
+        v.x = Channel(saved, weight, nullptr, channels, c).forward(kind, v.x);
+        v.y = Channel(saved, weight, nullptr, channels, c + 1).forward(kind, v.y);
+        v.z = Channel(saved, weight, nullptr, channels, c + 2).forward(kind, v.z);
+        v.w = Channel(saved, weight, nullptr, channels, c + 3).forward(kind, v.w);
+        ((float4*)y)[i] = v;
+    }
 }
-// Adds to the gradient of weight and bias; keeps what the inputs need: sums times `fraction`.
+// The gradient of weight and bias; keeps what the inputs need: sums times `fraction`.
 extern "C" __global__ void batch_norm_sums(const float* parts, float* gradient, float* kept, int chunks, int channels, float fraction) {
     __shared__ double sh[16][33];
     int c = blockIdx.x * 32 + threadIdx.x;
     double2 t = column_total(parts, chunks, channels, c, sh);
     if (threadIdx.y == 0 && c < channels) {
-        gradient[c] += (float)t.y; gradient[channels + c] += (float)t.x;
+        gradient[c] = (float)t.y; gradient[channels + c] = (float)t.x;
         kept[c] = (float)(t.x * fraction); kept[channels + c] = (float)(t.y * fraction);
     }
 }
-extern "C" __global__ void batch_norm_back(const float* x, const float* g, const float* saved, const float* weight, const float* kept, float* dx, int channels, long long n) {
+extern "C" __global__ void batch_norm_back(int kind, const float* x, const float* g, const float* saved, const float* weight, const float* kept, float* dx, int channels, int width, long long n) {
     EACH(i, n) {
-        int c = i % (u32)channels;
-        float scale = saved[channels + c], normal = (x[i] - saved[c]) * scale;
-        dx[i] = weight[c] * scale * (g[i] - kept[c] - normal * kept[channels + c]);
+        int c = i % (u32)(channels / width) * width;
+        if (width == 1) { dx[i] = Channel(saved, weight, kept, channels, c).back(kind, x[i], g[i]); continue; }
+        float4 v = ((const float4*)x)[i], h = ((const float4*)g)[i];
+        v.x = Channel(saved, weight, kept, channels, c).back(kind, v.x, h.x);
+        v.y = Channel(saved, weight, kept, channels, c + 1).back(kind, v.y, h.y);
+        v.z = Channel(saved, weight, kept, channels, c + 2).back(kind, v.z, h.z);
+        v.w = Channel(saved, weight, kept, channels, c + 3).back(kind, v.w, h.w);
+        ((float4*)dx)[i] = v;
     }
 }
 

@@ -24,8 +24,21 @@ extern "C" __global__ void gather_moved(const float* data, const u32* order, con
     }
 }
 
-// Cross-entropy of the softmax, a thread for each example: its loss, and the gradient of the mean.
-extern "C" __global__ void cross_entropy(const float* out, const u32* labels, const u32* order, const Step* step, float* seed, double* losses, int classes, int batch) {
+// The mean of a batch's losses, by one block; then the next step follows this one.
+__device__ void end_of_step(const double* losses, double* means, Step* step, int batch) {
+    double sum = 0;
+    for (int b = threadIdx.x; b < batch; b += blockDim.x) sum += losses[b];
+    sum = block_sum(sum);
+    if (threadIdx.x == 0) {
+        means[step->slot++] = sum / batch;
+        step->start += batch;
+    }
+}
+extern "C" __global__ void mean_loss(const double* losses, double* means, Step* step, int batch) { end_of_step(losses, means, step, batch); }
+
+// Cross-entropy of the softmax, a thread for each example: its loss, and the gradient of the mean. One block alone also ends
+// the step, if there is a place for the mean loss.
+extern "C" __global__ void cross_entropy(const float* out, const u32* labels, const u32* order, Step* step, float* seed, double* losses, double* means, int classes, int batch) {
     EACH(b, batch) {
         const float* row = out + b * classes; float* grad = seed + b * classes;
         float top = row[0];
@@ -38,9 +51,10 @@ extern "C" __global__ void cross_entropy(const float* out, const u32* labels, co
         grad[label] -= 1.f / batch;
         losses[b] = log((double)z) + (double)(top - row[label]);
     }
+    if (means) end_of_step(losses, means, step, batch);
 }
 // Negative log density of Normal(m, s^2), with outputs m and log s; log s beyond the bounds changes nothing.
-extern "C" __global__ void gaussian(const float* out, const double* targets, const u32* order, const Step* step, float* seed, double* losses, double bound, int batch) {
+extern "C" __global__ void gaussian(const float* out, const double* targets, const u32* order, Step* step, float* seed, double* losses, double* means, double bound, int batch) {
     EACH(b, batch) {
         double mean = out[2 * b], output = out[2 * b + 1], log_std = fmin(fmax(output, -bound), bound);
         double inverse = exp(-log_std), z = (targets[row_of(order, step->start, b)] - mean) * inverse, weight = 1.0 / batch;
@@ -48,16 +62,7 @@ extern "C" __global__ void gaussian(const float* out, const double* targets, con
         seed[2 * b + 1] = (float)(log_std == output ? weight * (1.0 - z * z) : 0.0);
         losses[b] = 0.5 * z * z + log_std + 0.91893853320467274178;
     }
-}
-// The mean of a batch's losses, by one block; then the next step follows this one.
-extern "C" __global__ void mean_loss(const double* losses, double* means, Step* step, int batch) {
-    double sum = 0;
-    for (int b = threadIdx.x; b < batch; b += blockDim.x) sum += losses[b];
-    sum = block_sum(sum);
-    if (threadIdx.x == 0) {
-        means[step->slot++] = sum / batch;
-        step->start += batch;
-    }
+    if (means) end_of_step(losses, means, step, batch);
 }
 // The gradient of -weight log softmax(outputs)[label], each example with its own.
 extern "C" __global__ void weighted_cross_entropy(const float* out, const u32* labels, const double* weights, float* seed, int classes, int batch) {

@@ -29,5 +29,5 @@ pub(super) fn backward(
     }
     let own = pass.scratch;
     copy_columns(pass, batch, (g, inputs + numbers, inputs), (own, numbers, 0), numbers);
-    sums::add(pass.device, own, own.plus(batch * numbers), gradient, (batch, numbers));
+    sums::of_rows(pass.device, own, own.plus(batch * numbers), gradient, (batch, numbers));
 }

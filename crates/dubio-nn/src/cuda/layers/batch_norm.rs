@@ -1,13 +1,27 @@
 //! `Layer::BatchNorm`: channels shifted and scaled to mean 0 and variance 1 over a batch.
 
-use super::{Arg, Pass, Place, sums};
+use super::{Arg, Pass, Place, activation, sums};
 use crate::mode::Statistics;
 
 fn rows(pass: &Pass<'_>) -> (usize, usize) {
     (pass.batch * pass.shape().places(), pass.shape().channels)
 }
 
-pub(super) fn forward(pass: &Pass<'_>, statistics: Place) {
+/// Which activation follows, if one is worked out with it.
+fn kind(next: Option<&Pass<'_>>) -> Arg {
+    next.map_or(activation::NOTHING.into(), activation::kind)
+}
+
+/// Runs a kernel number by number, by fours where channels come in fours.
+fn each(pass: &Pass<'_>, name: &'static str, arguments: &[Arg]) {
+    let channels = pass.shape().channels;
+    let width = if channels.is_multiple_of(4) { 4 } else { 1 };
+    let sides = [channels, width].map(|side| Arg::from(side as i32));
+    pass.device.each(name, pass.size_in() / width, &[arguments, &sides].concat());
+}
+
+/// With the activation that reads it, if there is one.
+pub(super) fn forward(pass: &Pass<'_>, statistics: Place, next: Option<&Pass<'_>>) {
     let (rows, channels) = rows(pass);
     let (device, x, width) = (pass.device, pass.inputs[0], Arg::from(channels as i32));
     match pass.mode.statistics {
@@ -16,23 +30,30 @@ pub(super) fn forward(pass: &Pass<'_>, statistics: Place) {
             device.launch("running_statistics", (channels.div_ceil(256), 1), (256, 1), &arguments);
         }
         Statistics::Batch { momentum } => {
-            let of = (x, Place::NOWHERE, Place::NOWHERE);
-            let chunks =
-                sums::parts(device, sums::What::Spread, of, pass.scratch, (rows, channels));
+            let (of, sides) = (sums::Of::plain(x), (rows, channels));
+            let chunks = sums::parts(device, sums::What::Spread, of, pass.scratch, sides);
             let places: [Arg; 4] = [x, pass.scratch, pass.saved, statistics].map(Into::into);
             let counts: [Arg; 3] = [rows, chunks, channels].map(|count| (count as i32).into());
             let arguments = [&places[..], &counts, &[(momentum as f32).into()]].concat();
             device.launch("batch_statistics", (channels.div_ceil(32), 1), (32, 8), &arguments);
         }
     }
-    let [x, saved, weight, y] = [x, pass.saved, pass.theta, pass.output].map(Into::into);
-    device.each("batch_norm", pass.size_in(), &[x, saved, weight, y, width]);
+    let output = next.map_or(pass.output, |next| next.output);
+    let [x, saved, weight, y] = [x, pass.saved, pass.theta, output].map(Into::into);
+    each(pass, "batch_norm", &[kind(next), x, saved, weight, y]);
 }
 
-pub(super) fn backward(pass: &Pass<'_>, g: Place, to: Option<Place>, gradient: Place) {
+/// From the gradient of its outputs, or of those of the activation that reads it.
+pub(super) fn backward(
+    pass: &Pass<'_>,
+    g: Place,
+    to: Option<Place>,
+    gradient: Place,
+    next: Option<&Pass<'_>>,
+) {
     let (rows, channels) = rows(pass);
     let (device, x) = (pass.device, pass.inputs[0]);
-    let of = (x, g, pass.saved);
+    let of = sums::Of { x, g, saved: pass.saved, weight: pass.theta, activation: kind(next) };
     let chunks = sums::parts(device, sums::What::Back, of, pass.scratch, (rows, channels));
     // With statistics of the batch, every input moves them; with running ones, none does.
     let fraction = match pass.mode.statistics {
@@ -46,7 +67,6 @@ pub(super) fn backward(pass: &Pass<'_>, g: Place, to: Option<Place>, gradient: P
     device.launch("batch_norm_sums", (channels.div_ceil(32), 1), (32, 8), &arguments);
     if let Some(to) = to {
         let [x, g, saved, weight] = [x, g, pass.saved, pass.theta].map(Into::into);
-        let arguments = [x, g, saved, weight, kept, to.into(), width];
-        device.each("batch_norm_back", pass.size_in(), &arguments);
+        each(pass, "batch_norm_back", &[kind(next), x, g, saved, weight, kept, to.into()]);
     }
 }

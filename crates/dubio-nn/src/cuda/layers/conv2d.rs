@@ -1,7 +1,9 @@
 //! `Layer::Conv2d`: products of matrices whose windows are read in place.
 
-use super::{Arg, Pass, Place, sums};
-use crate::cuda::device::{DEPTH, Program, Role, Tile};
+mod hopper;
+
+use super::{Arg, Device, Pass, Place, sums};
+use crate::cuda::device::{DEPTH, Multiply, Program, Role, Tile};
 use crate::layer::{Bias, Layer};
 use crate::network::Node;
 use crate::shape::Shape;
@@ -32,11 +34,15 @@ fn tiles(role: Role) -> &'static [(Tile, f64)] {
     if role == Role::ToWeights { &TILES_TO_WEIGHTS } else { &TILES }
 }
 
-/// Every program that a convolution may ask for.
+pub(in crate::cuda) use hopper::programs as hopper_programs;
+
+/// Every program that a convolution may ask for on any GPU.
 pub(in crate::cuda) fn programs() -> impl Iterator<Item = Program> {
     [Role::Forward, Role::ToInputs, Role::ToWeights].into_iter().flat_map(|role| {
         let tiles = tiles(role).iter().map(|(tile, _)| *tile);
-        tiles.flat_map(move |tile| [4, 1].map(|width| Program { role, tile, width }))
+        tiles.flat_map(move |tile| {
+            [4, 1].map(|width| Program { role, tile, by: Multiply::Single { width } })
+        })
     })
 }
 
@@ -101,12 +107,18 @@ impl Sizes {
         [rows.div_ceil(tile.rows), columns.div_ceil(tile.columns), classes]
     }
 
-    /// Chunks of places that a block adds up for the gradient of the weights, and how many stretches of them there are.
-    fn stretches(&self, [down, across, _]: [usize; 3]) -> (usize, usize) {
-        let chunks = (self.images * self.output.places()).div_ceil(DEPTH).max(1);
+    /// Stretches that the places are cut into for the gradient of the weights, at most: fewer for fewer images.
+    fn most_stretches(&self, images: usize) -> usize {
+        let [down, across, _] = self.blocks(Role::ToWeights, self.tile(Role::ToWeights));
+        let chunks = (images * self.output.places()).div_ceil(DEPTH).max(1);
         // Four times as many: each block works on little at a time, and waits for most of it.
-        let wanted = (4 * AT_ONCE).div_ceil(down * across).clamp(1, chunks.div_ceil(8));
-        let each = chunks.div_ceil(wanted);
+        (4 * AT_ONCE).div_ceil(down * across).clamp(1, chunks.div_ceil(8))
+    }
+
+    /// Chunks of `depth` places that a block adds up, and how many stretches of them there are, at most so many.
+    fn stretches(&self, depth: usize, most: usize) -> (usize, usize) {
+        let chunks = (self.images * self.output.places()).div_ceil(depth).max(1);
+        let each = chunks.div_ceil(most);
         (each, chunks.div_ceil(each))
     }
 
@@ -140,22 +152,38 @@ impl Sizes {
             Role::ToInputs => outputs && weights_at_four,
             Role::ToWeights => inputs && outputs,
         };
-        Program { role, tile: self.tile(role), width: if can { 4 } else { 1 } }
+        let by = Multiply::Single { width: if can { 4 } else { 1 } };
+        Program { role, tile: self.tile(role), by }
     }
 }
 
 /// Its programs.
-pub(super) fn needs(node: &Node, capacity: usize) -> Vec<Program> {
+pub(super) fn needs(node: &Node, capacity: usize, device: &Device) -> Vec<Program> {
     let sizes = Sizes::of(node, capacity, capacity);
     let at_four = node.parameters.start.is_multiple_of(4);
-    [Role::Forward, Role::ToInputs, Role::ToWeights].map(|role| sizes.program(role, at_four)).into()
+    let by_hopper = hopper::is_for(device, node);
+    [Role::Forward, Role::ToInputs, Role::ToWeights]
+        .map(|role| if by_hopper { sizes.hopper(role) } else { sizes.program(role, at_four) })
+        .into()
 }
 
-/// Numbers of room for the parts of the gradient of the weights.
-pub(super) fn room(node: &Node, capacity: usize) -> usize {
+/// Numbers kept for the way back.
+pub(super) fn saved(node: &Node, capacity: usize, device: &Device) -> usize {
+    if hopper::is_for(device, node) {
+        hopper::saved(&Sizes::of(node, capacity, capacity))
+    } else {
+        0
+    }
+}
+
+/// Numbers of room for the parts of the gradients of weights and biases.
+pub(super) fn room(node: &Node, capacity: usize, device: &Device) -> usize {
     let sizes = Sizes::of(node, capacity, capacity);
-    let blocks = sizes.blocks(Role::ToWeights, sizes.tile(Role::ToWeights));
-    sizes.stretches(blocks).1 * sizes.weights()
+    let sums = sums::room(capacity * sizes.output.places(), sizes.output.channels);
+    if hopper::is_for(device, node) {
+        return hopper::room(&sizes, sums);
+    }
+    sums.max(sizes.most_stretches(capacity) * sizes.weights())
 }
 
 pub(super) fn forward(pass: &Pass<'_>, bias: Bias) {
@@ -164,39 +192,84 @@ pub(super) fn forward(pass: &Pass<'_>, bias: Bias) {
         Bias::Yes => pass.theta.plus(sizes.weights()),
         Bias::No => Place::NOWHERE,
     };
-    convolve(pass, &sizes, Role::Forward, [pass.inputs[0], pass.theta, bias, pass.output]);
+    if hopper::is_for(pass.device, pass.node) {
+        return hopper::forward(pass, &sizes, bias);
+    }
+    let program = sizes.program(Role::Forward, pass.theta.is_aligned());
+    let places = [pass.inputs[0], pass.theta, bias, pass.output];
+    convolve(pass, &sizes, program, places);
 }
 
 pub(super) fn backward(pass: &Pass<'_>, bias: Bias, g: Place, to: Option<Place>, gradient: Place) {
     let sizes = Sizes::of(pass.node, pass.batch, pass.capacity);
-    to_weights(pass, &sizes, g, gradient);
-    if let Some(to) = to {
-        convolve(pass, &sizes, Role::ToInputs, [g, pass.theta, Place::NOWHERE, to]);
+    let mut scratch = pass.scratch;
+    if hopper::is_for(pass.device, pass.node) {
+        scratch = hopper::backward(pass, &sizes, g, to, gradient);
+    } else {
+        let program = sizes.program(Role::ToWeights, true);
+        let stretches = sizes.stretches(DEPTH, sizes.most_stretches(sizes.images));
+        let places = [pass.inputs[0], g, scratch];
+        to_weights(pass, &sizes, program, stretches, places, gradient);
+        if let Some(to) = to {
+            let program = sizes.program(Role::ToInputs, pass.theta.is_aligned());
+            convolve(pass, &sizes, program, [g, pass.theta, Place::NOWHERE, to]);
+        }
     }
     if bias == Bias::Yes {
         let (rows, channels) = (pass.batch * sizes.output.places(), sizes.output.channels);
         let biases = gradient.plus(sizes.weights());
-        sums::add(pass.device, g, pass.scratch, biases, (rows, channels));
+        sums::of_rows(pass.device, g, scratch, biases, (rows, channels));
     }
 }
 
-fn convolve(pass: &Pass<'_>, sizes: &Sizes, role: Role, places: [Place; 4]) {
-    let program = sizes.program(role, pass.theta.is_aligned());
-    let arguments = [&places.map(Arg::from)[..], &sizes.counts(role)].concat();
-    pass.device.run(&program, sizes.blocks(role, program.tile), &arguments);
+fn convolve(pass: &Pass<'_>, sizes: &Sizes, program: Program, places: [Place; 4]) {
+    let arguments = [&places.map(Arg::from)[..], &sizes.counts(program.role)].concat();
+    pass.device.run(&program, sizes.blocks(program.role, program.tile), &arguments);
 }
 
-fn to_weights(pass: &Pass<'_>, sizes: &Sizes, g: Place, gradient: Place) {
-    let program = sizes.program(Role::ToWeights, true);
+/// From images, the gradient of what they became, and room for parts.
+fn to_weights(
+    pass: &Pass<'_>,
+    sizes: &Sizes,
+    program: Program,
+    (each, stretches): (usize, usize),
+    places: [Place; 3],
+    gradient: Place,
+) {
     let [down, across, _] = sizes.blocks(Role::ToWeights, program.tile);
-    let (each, stretches) = sizes.stretches([down, across, 1]);
-    let places = [pass.inputs[0], g, pass.scratch].map(Arg::from);
+    let parts = places[2];
+    let places = places.map(Arg::from);
     let counts = sizes.counts(Role::ToWeights);
     let arguments = [&places[..], &counts, &[(each as i32).into()]].concat();
     pass.device.run(&program, [down, across, stretches], &arguments);
     let numbers = sizes.weights();
-    let [parts, sums] = [pass.scratch, gradient].map(Arg::from);
+    let [parts, sums] = [parts, gradient].map(Arg::from);
     let [stretches, count] = [stretches, numbers].map(|count| Arg::from(count as i32));
     let arguments = [parts, sums, stretches, count];
     pass.device.launch("add_parts", (numbers.div_ceil(32), 1), (32, 8), &arguments);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::Network;
+
+    /// What is kept for a whole batch is enough for every smaller one.
+    #[test]
+    fn smaller_batches_have_room_for_their_parts() {
+        for (side, channels, kernel) in
+            [(32, [16, 16], 3), (16, [32, 32], 3), (32, [160, 160], 3), (8, [640, 640], 1)]
+        {
+            let mut network = Network::new(Shape::image(channels[0], side, side));
+            network.then("layer", Layer::conv2d(channels[1], kernel, 1));
+            let node = &network.nodes()[0];
+            let whole = Sizes::of(node, 128, 128);
+            let most = whole.most_stretches(128);
+            for images in 1..=128 {
+                let sizes = Sizes::of(node, images, 128);
+                let (_, parts) = sizes.stretches(DEPTH, sizes.most_stretches(images));
+                assert!(parts <= most, "{parts} for {images} images, {most} for 128");
+            }
+        }
+    }
 }

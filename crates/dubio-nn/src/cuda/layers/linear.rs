@@ -1,6 +1,6 @@
 //! `Layer::Linear`: products of matrices.
 
-use super::{Pass, Place, activation, sums};
+use super::{Biases, Pass, Place, activation, sums};
 use crate::cuda::device::Factor::{Plain, Transposed};
 
 /// The product; where the biases are.
@@ -18,7 +18,7 @@ pub(super) fn forward(pass: &Pass<'_>, outputs: usize) {
 }
 
 /// The same, and the activation that reads it.
-pub(in crate::cuda) fn forward_activated(pass: &Pass<'_>, next: &Pass<'_>) {
+pub(super) fn forward_activated(pass: &Pass<'_>, next: &Pass<'_>) {
     let outputs = pass.node.output.size();
     let bias = product(pass, outputs).into();
     let [x, y, width] = [pass.output.into(), next.output.into(), (outputs as i32).into()];
@@ -31,14 +31,16 @@ pub(super) fn backward(
     outputs: usize,
     g: Place,
     to: Option<Place>,
-    gradient: Place,
+    (gradient, biases): (Place, Biases),
 ) {
     let (batch, inputs) = (pass.batch, pass.shape().size());
     let device = pass.device;
     let x = Plain(pass.inputs[0]);
-    device.product([outputs, inputs, batch], Transposed(g), x, 1.0, gradient);
-    let biases = gradient.plus(outputs * inputs);
-    sums::add(device, g, pass.scratch, biases, (batch, outputs));
+    device.product([outputs, inputs, batch], Transposed(g), x, 0.0, gradient);
+    if biases == Biases::Wanted {
+        let biases = gradient.plus(outputs * inputs);
+        sums::of_rows(device, g, pass.scratch, biases, (batch, outputs));
+    }
     if let Some(to) = to {
         device.product([batch, inputs, outputs], Plain(g), Plain(pass.theta), 0.0, to);
     }

@@ -15,8 +15,8 @@ mod random_signs;
 
 use std::sync::Arc;
 
-pub(super) use conv2d::programs;
-pub(super) use linear::forward_activated;
+pub(super) use activation::{MOST_ROWS, backward_with_sums};
+pub(super) use conv2d::{hopper_programs, programs};
 
 use super::device::{Arg, Device, Place, Program};
 use crate::layer::Layer;
@@ -70,8 +70,9 @@ impl Pass<'_> {
 }
 
 /// Numbers kept from forward to backward.
-pub(super) fn saved(node: &Node, capacity: usize) -> usize {
+pub(super) fn saved(node: &Node, capacity: usize, device: &Device) -> usize {
     match node.layer {
+        Layer::Conv2d { .. } => conv2d::saved(node, capacity, device),
         Layer::MaxPool { .. } => node.output.size() * capacity,
         Layer::BatchNorm => 2 * node.inputs[0].channels,
         Layer::FilterResponseNorm => node.inputs[0].channels * capacity,
@@ -97,14 +98,11 @@ pub(super) fn fixed(node: &Node) -> Vec<f32> {
 }
 
 /// Numbers of room to work in.
-pub(super) fn scratch(node: &Node, capacity: usize) -> usize {
+pub(super) fn scratch(node: &Node, capacity: usize, device: &Device) -> usize {
     let input = node.inputs[0];
     match node.layer {
         Layer::Linear { outputs } => sums::room(capacity, outputs),
-        Layer::Conv2d { channels, .. } => {
-            let sums = sums::room(capacity * node.output.places(), channels);
-            conv2d::room(node, capacity).max(sums)
-        }
+        Layer::Conv2d { .. } => conv2d::room(node, capacity, device),
         Layer::BatchNorm => {
             sums::room(capacity * input.places(), input.channels) + 2 * input.channels
         }
@@ -116,11 +114,44 @@ pub(super) fn scratch(node: &Node, capacity: usize) -> usize {
 }
 
 /// Programs that a layer runs besides the kernels that every device has.
-pub(super) fn needs(node: &Node, capacity: usize) -> Vec<Program> {
+pub(super) fn needs(node: &Node, capacity: usize, device: &Device) -> Vec<Program> {
     match node.layer {
-        Layer::Conv2d { .. } => conv2d::needs(node, capacity),
+        Layer::Conv2d { .. } => conv2d::needs(node, capacity, device),
         _ => Vec::new(),
     }
+}
+
+/// Whether a linear layer's backward pass works out the gradient of its biases.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Biases {
+    /// It does.
+    Wanted,
+    /// What came before it on the way back has.
+    Done,
+}
+
+/// Whether a layer and the activation that reads it can be one.
+pub(super) fn takes_activation(layer: &Layer) -> bool {
+    matches!(layer, Layer::Linear { .. } | Layer::BatchNorm)
+}
+
+/// A layer that [`takes_activation`] and the activation that reads it, forward. What a batch normalisation puts out is not kept.
+pub(super) fn forward_activated(pass: &Pass<'_>, next: &Pass<'_>, statistics: Place) {
+    match pass.node.layer {
+        Layer::Linear { .. } => linear::forward_activated(pass, next),
+        _ => batch_norm::forward(pass, statistics, Some(next)),
+    }
+}
+
+/// A batch normalisation and the activation that reads it, back.
+pub(super) fn backward_activated(
+    pass: &Pass<'_>,
+    next: &Pass<'_>,
+    output_gradient: Place,
+    input: Option<Place>,
+    gradient: Place,
+) {
+    batch_norm::backward(pass, output_gradient, input, gradient, Some(next));
 }
 
 /// Activations forward.
@@ -131,7 +162,7 @@ pub(super) fn forward(pass: &Pass<'_>, statistics: Place) {
         Layer::MaxPool { .. } | Layer::AveragePool { .. } | Layer::GlobalAveragePool => {
             pool::forward(pass);
         }
-        Layer::BatchNorm => batch_norm::forward(pass, statistics),
+        Layer::BatchNorm => batch_norm::forward(pass, statistics, None),
         Layer::FilterResponseNorm => filter_response_norm::forward(pass),
         Layer::Relu | Layer::Elu | Layer::Swish | Layer::Square => activation::forward(pass),
         Layer::Dropout { .. } | Layer::GaussianDropout { .. } => dropout::forward(pass),
@@ -149,17 +180,17 @@ pub(super) fn forward(pass: &Pass<'_>, statistics: Place) {
     }
 }
 
-/// Gradients back: to the inputs where there is a place for them, and added to those of the parameters.
+/// Gradients back: to the inputs where there is a place for them, and to those of the parameters.
 pub(super) fn backward(
     pass: &Pass<'_>,
     output_gradient: Place,
     inputs: &[Option<Place>],
-    gradient: Place,
+    (gradient, biases): (Place, Biases),
 ) {
     let first = inputs[0];
     match pass.node.layer {
         Layer::Linear { outputs } => {
-            linear::backward(pass, outputs, output_gradient, first, gradient);
+            linear::backward(pass, outputs, output_gradient, first, (gradient, biases));
         }
         Layer::Conv2d { bias, .. } => {
             conv2d::backward(pass, bias, output_gradient, first, gradient);
@@ -167,7 +198,7 @@ pub(super) fn backward(
         Layer::MaxPool { .. } | Layer::AveragePool { .. } | Layer::GlobalAveragePool => {
             pool::backward(pass, output_gradient, first);
         }
-        Layer::BatchNorm => batch_norm::backward(pass, output_gradient, first, gradient),
+        Layer::BatchNorm => batch_norm::backward(pass, output_gradient, first, gradient, None),
         Layer::FilterResponseNorm => {
             filter_response_norm::backward(pass, output_gradient, first, gradient);
         }
@@ -197,6 +228,7 @@ pub(super) fn backward(
 
 /// Sums over the rows of a matrix, channel by channel, in an order that depends on its size alone.
 mod sums {
+    use super::activation::NOTHING;
     use super::{Arg, Device, Place};
 
     /// Rows of a chunk.
@@ -213,6 +245,24 @@ mod sums {
         Back = 2,
     }
 
+    /// What is added up: the numbers, gradients and what belongs to each channel; and the activation behind them.
+    #[derive(Clone, Copy)]
+    pub(super) struct Of {
+        pub x: Place,
+        pub g: Place,
+        pub saved: Place,
+        pub weight: Place,
+        pub activation: Arg,
+    }
+
+    impl Of {
+        /// Numbers alone.
+        pub(super) fn plain(x: Place) -> Self {
+            let [g, saved, weight] = [Place::NOWHERE; 3];
+            Self { x, g, saved, weight, activation: NOTHING.into() }
+        }
+    }
+
     /// Numbers that the parts of the sums take.
     pub(super) fn room(rows: usize, channels: usize) -> usize {
         2 * channels * rows.div_ceil(CHUNK)
@@ -222,45 +272,46 @@ mod sums {
     pub(super) fn parts(
         device: &Device,
         what: What,
-        of: (Place, Place, Place),
+        of: Of,
         parts: Place,
         sides: (usize, usize),
     ) -> usize {
         parts_or_sums(device, what, of, [parts, Place::NOWHERE], sides)
     }
 
-    /// The same, or, if there is a place for sums and one chunk alone, what is to be added to them.
+    /// The same, or, if there is a place for sums and one chunk alone, the sums.
     fn parts_or_sums(
         device: &Device,
         what: What,
-        (x, g, saved): (Place, Place, Place),
+        of: Of,
         to: [Place; 2],
         (rows, channels): (usize, usize),
     ) -> usize {
         let chunks = rows.div_ceil(CHUNK);
-        let [x, g, saved] = [x, g, saved].map(Arg::from);
+        let [x, g, saved, weight] = [of.x, of.g, of.saved, of.weight].map(Arg::from);
         let [parts, sums] = to.map(Arg::from);
         let lanes = channels.next_power_of_two().min(32);
         let counts: [Arg; 4] = [rows, channels, CHUNK, lanes].map(|count| (count as i32).into());
         let [rows, width, chunk, across] = counts;
+        let places = [x, g, saved, weight, parts, sums];
         let arguments =
-            [(what as i32).into(), x, g, saved, parts, sums, rows, width, chunk, across];
+            [&[(what as i32).into(), of.activation][..], &places, &[rows, width, chunk, across]]
+                .concat();
         device.launch("column_parts", (channels.div_ceil(lanes), chunks), (256, 1), &arguments);
         chunks
     }
 
-    /// Adds the sums of the rows to `sums`.
-    pub(super) fn add(
+    /// The sums of the rows.
+    pub(super) fn of_rows(
         device: &Device,
         x: Place,
         scratch: Place,
         sums: Place,
         (rows, channels): (usize, usize),
     ) {
-        let (nothing, sides) = (Place::NOWHERE, (rows, channels));
-        let at_once = if rows <= CHUNK { sums } else { nothing };
-        let of = (x, nothing, nothing);
-        let chunks = parts_or_sums(device, What::Plain, of, [scratch, at_once], sides) as i32;
+        let at_once = if rows <= CHUNK { sums } else { Place::NOWHERE };
+        let (of, to) = (Of::plain(x), [scratch, at_once]);
+        let chunks = parts_or_sums(device, What::Plain, of, to, (rows, channels)) as i32;
         if rows <= CHUNK {
             return;
         }

@@ -7,6 +7,9 @@ use crate::engine::{Batch, Seed};
 use crate::examples::Answers;
 use crate::loss::{Kernel, LARGEST_LOG_STD, Truth};
 
+/// Examples whose losses one block of threads works out and adds up.
+const ONE_BLOCK: usize = 256;
+
 impl CudaModel {
     /// The mean loss of the last batch's outputs to the ring; its gradient becomes the seed.
     pub(super) fn mean_loss(&self, outputs: Place, batch: &Batch<'_>, slot: usize) {
@@ -22,21 +25,32 @@ impl CudaModel {
         ]
         .map(Arg::from);
         let examples = Arg::from(count as i32);
+        // One block of threads also works out the mean; several leave it to a kernel of its own.
+        let ring = Arg::from(self.ring.place());
+        let (blocks, threads, means) = match count {
+            ..=ONE_BLOCK => (1, ONE_BLOCK, ring),
+            _ => (count.div_ceil(64), 64, Place::NOWHERE.into()),
+        };
         let (name, arguments) = match (loss.kernel(), data.labels(), data.targets()) {
             (Some(Kernel::CrossEntropy), Some(labels), _) => {
                 let classes = Arg::from((self.outputs_len() / count) as i32);
                 let labels = labels.into();
-                ("cross_entropy", [out, labels, order, step, seed, losses, classes, examples])
+                (
+                    "cross_entropy",
+                    [out, labels, order, step, seed, losses, means, classes, examples],
+                )
             }
             (Some(Kernel::Gaussian), _, Some(targets)) => {
                 let (targets, bound) = (targets.into(), LARGEST_LOG_STD.into());
-                ("gaussian", [out, targets, order, step, seed, losses, bound, examples])
+                ("gaussian", [out, targets, order, step, seed, losses, means, bound, examples])
             }
             _ => return self.mean_loss_on_host(outputs, &chosen.on_host(), slot),
         };
-        self.device().launch(name, (count.div_ceil(64), 1), (64, 1), &arguments);
-        let arguments = [losses, self.ring.place().into(), step, examples];
-        self.device().launch("mean_loss", (1, 1), (256, 1), &arguments);
+        self.device().launch(name, (blocks, 1), (threads as u32, 1), &arguments);
+        if blocks > 1 {
+            let arguments = [losses, ring, step, examples];
+            self.device().launch("mean_loss", (1, 1), (ONE_BLOCK as u32, 1), &arguments);
+        }
     }
 
     /// The same for a loss without a kernel: the outputs go to the host and the gradient comes back.
