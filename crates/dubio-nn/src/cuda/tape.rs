@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dubio_random::numbered::Numbered;
 
 use super::device::{Buffer, Device, Place};
-use super::layers::{self, Biases, Pass};
+use super::layers::{self, Biases, Pass, To, batch_norm};
 use crate::layer::Layer;
 use crate::mode::{Mode, Statistics};
 use crate::network::{Network, Node, Source};
@@ -18,7 +18,9 @@ pub(super) struct Tape {
     /// Examples of the last batch.
     pub batch: usize,
     outputs: Vec<Buffer<f32>>,
+    /// Gradients of the outputs; of some, those of another node.
     gradients: Vec<Buffer<f32>>,
+    gradient_of: Vec<usize>,
     saved: Vec<Buffer<f32>>,
     scratch: Buffer<f32>,
     /// For gradients that reach a node after another has: one for each input that a layer may have.
@@ -37,8 +39,13 @@ impl Tape {
         let nodes = network.nodes();
         device.make_ready(nodes.iter().flat_map(|node| layers::needs(node, capacity, device)));
         let zeros = |numbers: usize| Buffer::zeros(device, numbers);
-        let each_output =
-            || nodes.iter().map(|node| zeros(node.output.size() * capacity)).collect();
+        let outputs = nodes.iter().map(|node| zeros(node.output.size() * capacity)).collect();
+        let gradient_of = gradients_alike(nodes);
+        let own = |(index, of): (usize, &usize)| index == *of;
+        let gradients = gradient_of
+            .iter()
+            .enumerate()
+            .map(|one| zeros(if own(one) { nodes[one.0].output.size() * capacity } else { 0 }));
         let most = nodes.iter().map(|node| node.inputs.len()).max().unwrap_or(0);
         let largest = |which: usize| {
             nodes.iter().filter_map(|node| Some(node.inputs.get(which)?.size())).max().unwrap_or(0)
@@ -53,8 +60,9 @@ impl Tape {
         Self {
             capacity,
             batch: 0,
-            outputs: each_output(),
-            gradients: each_output(),
+            outputs,
+            gradients: gradients.collect(),
+            gradient_of,
             saved: nodes.iter().map(keeps).collect(),
             scratch: zeros(scratch),
             spare: (0..most).map(|which| zeros(largest(which) * capacity)).collect(),
@@ -73,7 +81,7 @@ impl Tape {
 
     /// Gradient with respect to what a node put out for the last batch.
     pub(super) fn output_gradients(&self, node: usize) -> Place {
-        self.gradients[node].place()
+        self.gradients[self.gradient_of[node]].place()
     }
 
     /// Where the gradient with respect to the network's outputs goes.
@@ -183,12 +191,13 @@ impl Tape {
             let pass = self.pass(index, theta, input, mode);
             let targets = self.targets(node, &mut reached, input_gradient);
             let given: Vec<Option<Place>> = targets.iter().map(|target| target.fill).collect();
-            let output_gradient = self.gradients[index].place();
+            let output_gradient = self.output_gradients(index);
             match (before, &targets[..]) {
-                (_, [Target { fill, .. }]) if with_next && node.layer == Layer::BatchNorm => {
-                    let next = self.pass(index + 1, theta, input, mode);
-                    let of_next = self.gradients[index + 1].place();
-                    layers::backward_activated(&pass, &next, of_next, *fill, own);
+                (_, [target]) if node.layer == Layer::BatchNorm => {
+                    let next = with_next.then(|| self.pass(index + 1, theta, input, mode));
+                    let g = self.output_gradients(index + usize::from(with_next));
+                    batch_norm::backward(&pass, next.as_ref(), g, target.whole(), own);
+                    continue; // nothing is left to add
                 }
                 (Some(linear), [Target { fill: Some(to), add_to: None }])
                     if is_one && self.batch <= layers::MOST_ROWS =>
@@ -227,10 +236,9 @@ impl Tape {
         let target = |(which, source): (usize, &Source)| {
             let (own, again) = match *source {
                 Source::Input => (inputs, std::mem::replace(&mut reached.input, true)),
-                Source::Node(i) => (
-                    Some(self.gradients[i].place()),
-                    std::mem::replace(&mut reached.nodes[i], true),
-                ),
+                Source::Node(i) => {
+                    (Some(self.output_gradients(i)), std::mem::replace(&mut reached.nodes[i], true))
+                }
             };
             match own {
                 Some(own) if again => {
@@ -252,6 +260,24 @@ fn is_joined(nodes: &[Node], index: usize) -> bool {
     nodes[index].sources == [own] && readers == 1 && layers::takes_activation(&nodes[before].layer)
 }
 
+/// Where the gradient of each node's outputs lies: where what reads it alone only adds it or gives it another shape, with the
+/// gradient of that one's outputs, which is the same.
+fn gradients_alike(nodes: &[Node]) -> Vec<usize> {
+    let mut of: Vec<usize> = (0..nodes.len()).collect();
+    for index in (0..nodes.len()).rev() {
+        let own = Source::Node(index);
+        let times = |node: &Node| node.sources.iter().filter(|source| **source == own).count();
+        let mut readers = nodes.iter().enumerate().filter(|(_, node)| times(node) > 0);
+        if let (Some((reader, node)), None) = (readers.next(), readers.next()) {
+            let hands_on = matches!(node.layer, Layer::Add | Layer::Flatten);
+            if hands_on && times(node) == 1 {
+                of[index] = of[reader];
+            }
+        }
+    }
+    of
+}
+
 /// Which places a gradient has reached on the way back.
 struct Reached {
     nodes: Vec<bool>,
@@ -262,4 +288,12 @@ struct Reached {
 struct Target {
     fill: Option<Place>,
     add_to: Option<Place>,
+}
+
+impl Target {
+    /// For a layer that can add by itself.
+    fn whole(&self) -> Option<To> {
+        let place = self.add_to.or(self.fill)?;
+        Some(To { place, adds: self.add_to.is_some() })
+    }
 }

@@ -76,7 +76,7 @@ pub(in crate::cuda) struct Program {
 /// Chunks in shared memory, and the depth of each, as in the source.
 const STAGES: usize = 4;
 pub(in crate::cuda) const DEPTH: usize = 16;
-const HOPPER_STAGES: usize = 3;
+const HOPPER_STAGES: usize = 4;
 pub(in crate::cuda) const HOPPER_DEPTH: usize = 64;
 
 impl Program {

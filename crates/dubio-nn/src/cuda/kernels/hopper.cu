@@ -36,12 +36,8 @@ __device__ __forceinline__ u64 factor(u32 address, bool is_wide) {
 
 extern __shared__ __align__(1024) unsigned char shared_memory[];
 
-// Copies a unit to shared memory; zeros where there is nothing to copy. Images stay in the first-level cache, where the taps
-// after this one find most of theirs; what is read once does not go there.
-__device__ __forceinline__ void copy_image(u32 to, const bf16* from, bool there) {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(there ? 16 : 0));
-}
-__device__ __forceinline__ void copy_other(u32 to, const bf16* from, bool there) {
+// Copies a unit to shared memory; zeros where there is nothing to copy.
+__device__ __forceinline__ void copy_later(u32 to, const bf16* from, bool there) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(there ? 16 : 0));
 }
 
@@ -52,16 +48,16 @@ struct Run {
     __device__ __forceinline__ void move_on(int runs, int taps) { tap += runs; while (tap >= taps) { tap -= taps; channel += BLOCK; } }
 };
 
-// Chunk after chunk, copies STAGES - 1 ahead: a stage is written again when both groups have ended its product.
+// Chunk after chunk, copies STAGES - 2 ahead. When the groups meet, both have ended the product of the last chunk but one: its
+// stage is written again, while the product of this chunk is under way.
 template <class F> __device__ __forceinline__ void each_chunk(float (*acc)[COUNT], u32 tiles, int chunks, F copy) {
     int group = threadIdx.x / 128;
-    for (int chunk = 0; chunk < STAGES - 1; chunk++) {
+    for (int chunk = 0; chunk < STAGES - 2; chunk++) {
         if (chunk < chunks) copy(chunk, tiles + chunk % STAGES * STAGE_BYTES);
         asm volatile("cp.async.commit_group;");
     }
     for (int chunk = 0; chunk < chunks; chunk++) {
-        asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2));
-        asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+        asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 3));
         asm volatile("fence.proxy.async.shared::cta;");
         __syncthreads();
         u32 a = tiles + chunk % STAGES * STAGE_BYTES, b = a + A_BYTES;
@@ -72,9 +68,10 @@ template <class F> __device__ __forceinline__ void each_chunk(float (*acc)[COUNT
             for (int m = 0; m < DOWN; m++)
                 multiply(acc[m], factor(a + (group * DOWN + m) * A_DOWN + k * A_STEP, ROLE == 2), factor(b + k * B_STEP, ROLE != 1));
         asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-        int next = chunk + STAGES - 1;
+        int next = chunk + STAGES - 2;
         if (next < chunks) copy(next, tiles + next % STAGES * STAGE_BYTES);
         asm volatile("cp.async.commit_group;");
+        asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
     }
     asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
 }
@@ -99,10 +96,19 @@ template <class F> __device__ __forceinline__ void hand_over(float (*acc)[COUNT]
         }
 }
 
+// What a thread copies of a factor that lies WIDE: a row of the depth, every fourth unit of it. Zeros where the row is not
+// there, or a unit is beyond `width` numbers.
+__device__ __forceinline__ void copy_row(u32 tile, int k, const bf16* row, bool there, int width) {
+    int first = threadIdx.x % 4;
+    #pragma unroll
+    for (int i = 0; i < COLUMNS / 32; i++)
+        copy_later(tile + wide(k, first + i * 4), row + i * 32, there && i * 32 < width);
+}
+
 #if ROLE != 2
 // out[image, y, x, n] = sum over taps and channels of in * weights, plus a bias if there is one. With ROLE 1, `in` is the
 // gradient [H, W, C] of what went out, and `out` that of what came in: its places fall into stride^2 classes, blockIdx.z,
-// which are reached by other taps.
+// which are reached by other taps. At most 32 taps.
 extern "C" __global__ void __launch_bounds__(THREADS, 1) convolution(const bf16* in, const bf16* weights, const float* bias, float* out,
         int images, int H, int W, int C, int OH, int OW, int N, int kernel, int stride, int pad) {
     u32 tiles = (u32)__cvta_generic_to_shared(shared_memory);
@@ -111,55 +117,47 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) convolution(const bf16*
     int py = back ? blockIdx.z / stride : 0, px = back ? blockIdx.z % stride : 0, apart = back ? stride : 1;
     int QH = (OH - py + apart - 1) / apart, QW = (OW - px + apart - 1) / apart;
     int ky0 = back ? (py + pad) % stride : 0, kx0 = back ? (px + pad) % stride : 0;
-    int ny = (kernel - ky0 + apart - 1) / apart, nx = (kernel - kx0 + apart - 1) / apart;
-    int rows = images * QH * QW, depth = ny * nx * ((C + BLOCK - 1) / BLOCK * BLOCK), first_row = blockIdx.x * ROWS, first_column = blockIdx.y * COLUMNS;
+    int ny = (kernel - ky0 + apart - 1) / apart, nx = (kernel - kx0 + apart - 1) / apart, taps = ny * nx;
+    int rows = images * QH * QW, depth = taps * C, first_row = blockIdx.x * ROWS, first_column = blockIdx.y * COLUMNS;
     if (first_row >= rows) return;
-    // What this thread copies: a unit of a tap's channels, of every 32nd row. Corners of windows: y above x, and where that is.
-    const int COPIES = ROWS / 32;
-    int part = threadIdx.x % 8, own_row = threadIdx.x / 8, corner[COPIES], at[COPIES];
+    // What this thread copies: a unit of a tap's channels, of every 32nd row. Where the corners of their windows are, and a bit
+    // for each tap that is inside of the image.
+    const int COPIES = ROWS / 32, RUNS = DEPTH / BLOCK;
+    int part = threadIdx.x % 8, own_row = threadIdx.x / 8, at[COPIES];
+    u32 inside[COPIES];
     #pragma unroll
     for (int i = 0; i < COPIES; i++) {
         int m = first_row + own_row + i * 32, x = m % QW, y = m / QW % QH;
-        y = m >= rows ? -(1 << 14) : back ? (y * stride + py + pad - ky0) / stride : y * stride - pad;
+        y = back ? (y * stride + py + pad - ky0) / stride : y * stride - pad;
         x = back ? (x * stride + px + pad - kx0) / stride : x * stride - pad;
-        corner[i] = y * 65536 + (x & 65535);
         at[i] = ((m / (QW * QH) * H + y) * W + x) * C;
+        inside[i] = 0;
+        for (int tap = 0; tap < taps && m < rows; tap++) {
+            int jy = back ? -(tap / nx) : tap / nx, jx = back ? -(tap % nx) : tap % nx;
+            if ((u32)(y + jy) < (u32)H && (u32)(x + jx) < (u32)W) inside[i] |= 1u << tap;
+        }
     }
-    // Which of them, chunk after chunk: its own, and those of the rows of the weights that it copies.
-    int taps = ny * nx, runs = DEPTH / BLOCK;
-    Run own(part * UNIT / BLOCK, taps);
+    // Which channels, chunk after chunk: its own, and those of the row of the weights that it copies.
+    Run own(part * UNIT / BLOCK, taps), of_row(threadIdx.x / 4 / BLOCK, taps);
+    int column = first_column + threadIdx.x % 4 * UNIT;
     auto copy = [&](int chunk, u32 a) {
-        u32 b = a + A_BYTES;
         int jy = own.tap / nx, jx = own.tap - jy * nx, c = own.channel + part * UNIT % BLOCK;
-        bool inside = c < C;
-        int from_corner = (back ? -(jy * W + jx) : jy * W + jx) * C + c;
+        bool there = c < C;
+        const bf16* from = in + ((back ? -(jy * W + jx) : jy * W + jx) * C + c);
         #pragma unroll
-        for (int i = 0; i < COPIES; i++) {
-            int y = corner[i] >> 16, x = (short)corner[i];
-            y = back ? y - jy : y + jy; x = back ? x - jx : x + jx;
-            bool there = inside && (u32)y < (u32)H && (u32)x < (u32)W;
-            copy_image(a + deep(own_row + i * 32, part), there ? in + at[i] + from_corner : in, there);
-        }
+        for (int i = 0; i < COPIES; i++)
+            copy_later(a + deep(own_row, part) + i * (32 * 128), from + at[i], there && (inside[i] >> own.tap & 1));
         if (back) { // [column, channel that went out]
-            const bf16* from = weights + (size_t)((ky0 + stride * jy) * kernel + kx0 + stride * jx) * N * C + c;
+            const bf16* from = weights + ((size_t)((ky0 + stride * jy) * kernel + kx0 + stride * jx) * N + first_column + own_row) * C + c;
             #pragma unroll
-            for (int i = 0; i < (COLUMNS + 31) / 32; i++) {
-                int n = own_row + i * 32;
-                if (COLUMNS % 32 && n >= COLUMNS) continue;
-                bool there = inside && first_column + n < N;
-                copy_other(b + deep(n, part), there ? from + (size_t)(first_column + n) * C : weights, there);
-            }
+            for (int i = 0; i < COLUMNS / 32; i++)
+                copy_later(a + A_BYTES + deep(own_row, part) + i * (32 * 128), from + i * 32 * C, there && first_column + own_row + i * 32 < N);
         } else { // [tap and channel, column]
-            #pragma unroll
-            for (int i = threadIdx.x; i < DEPTH * COLUMNS / UNIT; i += THREADS) {
-                int unit = i % (COLUMNS / UNIT), k = i / (COLUMNS / UNIT), n = first_column + unit * UNIT;
-                Run of(chunk * runs + k / BLOCK, taps);
-                int channel = of.channel + k % BLOCK;
-                bool there = channel < C && n < N;
-                copy_other(b + wide(k, unit), there ? weights + (size_t)(of.tap * C + channel) * N + n : weights, there);
-            }
+            int k = threadIdx.x / 4, channel = of_row.channel + k % BLOCK;
+            copy_row(a + A_BYTES, k, weights + (size_t)(of_row.tap * C + channel) * N + column, channel < C, N - column);
+            of_row.move_on(RUNS, taps);
         }
-        own.move_on(runs, taps);
+        own.move_on(RUNS, taps);
     };
     float acc[DOWN][COUNT] = {};
     each_chunk(acc, tiles, (depth + DEPTH - 1) / DEPTH, copy);
@@ -174,35 +172,33 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) convolution(const bf16*
 extern "C" __global__ void __launch_bounds__(THREADS, 1) convolution(const bf16* in, const bf16* gradient, float* parts,
         int images, int H, int W, int C, int OH, int OW, int N, int kernel, int stride, int pad, int chunks_each) {
     u32 tiles = (u32)__cvta_generic_to_shared(shared_memory);
-    int rows = kernel * kernel * C, places = images * OH * OW, first_row = blockIdx.x * ROWS, first_column = blockIdx.y * COLUMNS;
+    int rows = kernel * kernel * C, taps = kernel * kernel, places = images * OH * OW, first_row = blockIdx.x * ROWS, first_column = blockIdx.y * COLUMNS;
     int first_chunk = blockIdx.z * chunks_each, chunks = min(chunks_each, (places + DEPTH - 1) / DEPTH - first_chunk);
-    // What this thread copies of the images: a unit of a tap's channels, at several places, which move by DEPTH.
-    const int UNITS = ROWS / UNIT, EACH = THREADS / UNITS, COPIES = DEPTH / EACH;
-    int place = threadIdx.x / UNITS, own = threadIdx.x % UNITS, ox[COPIES], oy[COPIES], image[COPIES];
-    int row = first_row + own * UNIT, taps = kernel * kernel;
+    // What this thread copies of the images: a unit of a tap's channels, at places one after the other.
+    const int UNITS = ROWS / UNIT, COPIES = DEPTH * UNITS / THREADS;
+    int own = threadIdx.x % UNITS, place = threadIdx.x / UNITS * COPIES, row = first_row + own * UNIT;
     Run run(row / BLOCK, taps);
-    int c = run.channel + row % BLOCK, ky = run.tap / kernel - pad, kx = run.tap % kernel - pad;
-    #pragma unroll
-    for (int i = 0; i < COPIES; i++) {
-        int p = first_chunk * DEPTH + place + i * EACH;
-        ox[i] = p % OW; oy[i] = p / OW % OH; image[i] = c < C ? p / (OW * OH) : images;
-    }
+    int c = run.channel + row % BLOCK, ky = run.tap / kernel - pad, kx = run.tap % kernel - pad, column = first_column + threadIdx.x % 4 * UNIT;
+    // Where they lie on one line of what went out, as they do if lines are a multiple of them: the place moves by DEPTH.
+    bool on_line = OW % COPIES == 0;
+    int p = first_chunk * DEPTH + place, ox = p % OW, oy = p / OW % OH, image = p / (OW * OH), lines = DEPTH / OW, rest = DEPTH % OW;
     auto copy = [&](int chunk, u32 a) {
-        u32 b = a + A_BYTES;
+        u32 to = a + wide(place, own);
         #pragma unroll
         for (int i = 0; i < COPIES; i++) {
-            int y = oy[i] * stride + ky, x = ox[i] * stride + kx;
-            bool there = image[i] < images && (u32)y < (u32)H && (u32)x < (u32)W;
-            copy_image(a + wide(place + i * EACH, own), there ? in + ((image[i] * H + y) * W + x) * C + c : in, there);
-            ox[i] += DEPTH; // the chunk after this one
-            while (ox[i] >= OW) { ox[i] -= OW; if (++oy[i] == OH) { oy[i] = 0; image[i]++; } }
+            if (!on_line && i > 0) { int q = p + i; ox = q % OW; oy = q / OW % OH; image = q / (OW * OH); }
+            int y = oy * stride + ky, x = (on_line ? ox + i : ox) * stride + kx;
+            bool there = c < C && image < images && (u32)y < (u32)H && (u32)x < (u32)W;
+            copy_later(((to ^ ((place + i) % 8 ^ place % 8) * 16)) + i * 128, in + (((image * H + y) * W + x) * C + c), there);
         }
-        #pragma unroll
-        for (int i = threadIdx.x; i < DEPTH * COLUMNS / UNIT; i += THREADS) {
-            int unit = i % (COLUMNS / UNIT), k = i / (COLUMNS / UNIT), n = first_column + unit * UNIT, p = (first_chunk + chunk) * DEPTH + k;
-            bool there = p < places && n < N;
-            copy_other(b + wide(k, unit), there ? gradient + (size_t)p * N + n : gradient, there);
-        }
+        p += DEPTH;
+        if (on_line) {
+            ox += rest; oy += lines;
+            if (ox >= OW) { ox -= OW; oy++; }
+            while (oy >= OH) { oy -= OH; image++; }
+        } else { ox = p % OW; oy = p / OW % OH; image = p / (OW * OH); }
+        int k = threadIdx.x / 4, q = (first_chunk + chunk) * DEPTH + k;
+        copy_row(a + A_BYTES, k, gradient + (size_t)q * N + column, q < places, N - column);
     };
     float acc[DOWN][COUNT] = {};
     each_chunk(acc, tiles, chunks, copy);

@@ -44,25 +44,24 @@ extern "C" __global__ void add_bias_activate(int kind, float* x, const float* bi
 extern "C" __global__ void activate_back(int kind, const float* x, const float* g, float* dx, long long n) {
     EACH(i, n) dx[i] = g[i] * slope(kind, x[i]);
 }
-// The same for a matrix [rows, channels], and the sums of its columns. A block has 32 channels and eight rows at a time.
+// The same for a matrix [rows, channels], and the sums of its columns. A block has 32 channels and 32 rows at a time.
 extern "C" __global__ void activate_back_sums(int kind, const float* x, const float* g, float* dx, float* sums, int rows, int channels) {
-    __shared__ float parts[256];
-    int t = threadIdx.x, c = blockIdx.x * 32 + t % 32;
+    __shared__ float parts[32][33];
+    int lane = threadIdx.x, slot = threadIdx.y, c = blockIdx.x * 32 + lane;
     float sum = 0;
     if (c < channels)
         #pragma unroll 4
-        for (int r = t / 32; r < rows; r += 8) {
+        for (int r = slot; r < rows; r += 32) {
             int i = r * channels + c;
             float v = g[i] * slope(kind, x[i]);
             dx[i] = v;
             sum += v;
         }
-    parts[t] = sum;
+    parts[slot][lane] = sum;
     __syncthreads();
-    if (t < 32 && c < channels) {
-        for (int k = 1; k < 8; k++) sum += parts[k * 32 + t];
-        sums[c] = sum;
-    }
+    sum = parts[lane][slot]; // now `slot` is the channel
+    for (int k = 16; k; k >>= 1) sum += __shfl_xor_sync(~0u, sum, k);
+    if (lane == 0 && blockIdx.x * 32 + slot < channels) sums[blockIdx.x * 32 + slot] = sum;
 }
 
 // The sums of the parts of a gradient, in their order.
@@ -78,6 +77,20 @@ extern "C" __global__ void add_parts(const float* parts, float* sums, int count,
     if (threadIdx.y == 0 && i < numbers) {
         for (int k = 1; k < 8; k++) sum += sh[k][threadIdx.x];
         sums[i] = sum;
+    }
+}
+
+// The same for many numbers with few parts, four at a time.
+extern "C" __global__ void add_parts_by_fours(const float4* parts, float* sums, int count, long long fours) {
+    EACH(i, fours) {
+        float4 sum = parts[i];
+        #pragma unroll 4
+        for (int k = 1; k < count; k++) {
+            float4 v = parts[k * fours + i];
+            sum.x += v.x; sum.y += v.y; sum.z += v.z; sum.w += v.w;
+        }
+        float* to = sums + 4ll * i;
+        to[0] = sum.x; to[1] = sum.y; to[2] = sum.z; to[3] = sum.w;
     }
 }
 
@@ -284,15 +297,17 @@ extern "C" __global__ void batch_norm_sums(const float* parts, float* gradient, 
         kept[c] = (float)(t.x * fraction); kept[channels + c] = (float)(t.y * fraction);
     }
 }
-extern "C" __global__ void batch_norm_back(int kind, const float* x, const float* g, const float* saved, const float* weight, const float* kept, float* dx, int channels, int width, long long n) {
+// `adds`: to what is there.
+extern "C" __global__ void batch_norm_back(int kind, const float* x, const float* g, const float* saved, const float* weight, const float* kept, float* dx, int adds, int channels, int width, long long n) {
     EACH(i, n) {
         int c = i % (u32)(channels / width) * width;
-        if (width == 1) { dx[i] = Channel(saved, weight, kept, channels, c).back(kind, x[i], g[i]); continue; }
+        if (width == 1) { dx[i] = Channel(saved, weight, kept, channels, c).back(kind, x[i], g[i]) + (adds ? dx[i] : 0.f); continue; }
         float4 v = ((const float4*)x)[i], h = ((const float4*)g)[i];
         v.x = Channel(saved, weight, kept, channels, c).back(kind, v.x, h.x);
         v.y = Channel(saved, weight, kept, channels, c + 1).back(kind, v.y, h.y);
         v.z = Channel(saved, weight, kept, channels, c + 2).back(kind, v.z, h.z);
         v.w = Channel(saved, weight, kept, channels, c + 3).back(kind, v.w, h.w);
+        if (adds) { float4 old = ((float4*)dx)[i]; v.x += old.x; v.y += old.y; v.z += old.z; v.w += old.w; }
         ((float4*)dx)[i] = v;
     }
 }

@@ -37,5 +37,5 @@ pub(in crate::cuda) fn backward_with_sums(pass: &Pass<'_>, g: Place, to: Place, 
     let [x, g, to, sums] = [pass.inputs[0], g, to, sums].map(Arg::from);
     let [rows, width] = [pass.batch, channels].map(|side| Arg::from(side as i32));
     let arguments = [kind(pass), x, g, to, sums, rows, width];
-    pass.device.launch("activate_back_sums", (channels.div_ceil(32), 1), (256, 1), &arguments);
+    pass.device.launch("activate_back_sums", (channels.div_ceil(32), 1), (32, 32), &arguments);
 }

@@ -1,6 +1,6 @@
 //! `Layer::BatchNorm`: channels shifted and scaled to mean 0 and variance 1 over a batch.
 
-use super::{Arg, Pass, Place, activation, sums};
+use super::{Arg, Pass, Place, To, activation, sums};
 use crate::mode::Statistics;
 
 fn rows(pass: &Pass<'_>) -> (usize, usize) {
@@ -44,12 +44,12 @@ pub(super) fn forward(pass: &Pass<'_>, statistics: Place, next: Option<&Pass<'_>
 }
 
 /// From the gradient of its outputs, or of those of the activation that reads it.
-pub(super) fn backward(
+pub(in crate::cuda) fn backward(
     pass: &Pass<'_>,
-    g: Place,
-    to: Option<Place>,
-    gradient: Place,
     next: Option<&Pass<'_>>,
+    g: Place,
+    to: Option<To>,
+    gradient: Place,
 ) {
     let (rows, channels) = rows(pass);
     let (device, x) = (pass.device, pass.inputs[0]);
@@ -67,6 +67,8 @@ pub(super) fn backward(
     device.launch("batch_norm_sums", (channels.div_ceil(32), 1), (32, 8), &arguments);
     if let Some(to) = to {
         let [x, g, saved, weight] = [x, g, pass.saved, pass.theta].map(Into::into);
-        each(pass, "batch_norm_back", &[kind(next), x, g, saved, weight, kept, to.into()]);
+        let to = [to.place.into(), i32::from(to.adds).into()];
+        let arguments = [&[kind(next), x, g, saved, weight, kept][..], &to].concat();
+        each(pass, "batch_norm_back", &arguments);
     }
 }

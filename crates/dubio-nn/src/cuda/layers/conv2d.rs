@@ -222,10 +222,14 @@ pub(super) fn backward(pass: &Pass<'_>, bias: Bias, g: Place, to: Option<Place>,
     }
 }
 
+/// From images, weights and biases to a place.
 fn convolve(pass: &Pass<'_>, sizes: &Sizes, program: Program, places: [Place; 4]) {
     let arguments = [&places.map(Arg::from)[..], &sizes.counts(program.role)].concat();
     pass.device.run(&program, sizes.blocks(program.role, program.tile), &arguments);
 }
+
+/// Numbers from which on parts are added up four numbers at a time: fewer want more threads for each.
+const MANY: usize = 1 << 16;
 
 /// From images, the gradient of what they became, and room for parts.
 fn to_weights(
@@ -237,16 +241,24 @@ fn to_weights(
     gradient: Place,
 ) {
     let [down, across, _] = sizes.blocks(Role::ToWeights, program.tile);
-    let parts = places[2];
-    let places = places.map(Arg::from);
+    let at_once = stretches == 1 && gradient.is_aligned();
+    let parts = if at_once { gradient } else { places[2] };
+    let places = [places[0], places[1], parts].map(Arg::from);
     let counts = sizes.counts(Role::ToWeights);
     let arguments = [&places[..], &counts, &[(each as i32).into()]].concat();
     pass.device.run(&program, [down, across, stretches], &arguments);
+    if at_once {
+        return;
+    }
     let numbers = sizes.weights();
     let [parts, sums] = [parts, gradient].map(Arg::from);
-    let [stretches, count] = [stretches, numbers].map(|count| Arg::from(count as i32));
-    let arguments = [parts, sums, stretches, count];
-    pass.device.launch("add_parts", (numbers.div_ceil(32), 1), (32, 8), &arguments);
+    let stretches = Arg::from(stretches as i32);
+    if numbers >= MANY && numbers.is_multiple_of(4) {
+        pass.device.each("add_parts_by_fours", numbers / 4, &[parts, sums, stretches]);
+    } else {
+        let arguments = [parts, sums, stretches, (numbers as i32).into()];
+        pass.device.launch("add_parts", (numbers.div_ceil(32), 1), (32, 8), &arguments);
+    }
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ pub(super) fn backward(pass: &Pass<'_>, g: Place, inputs: &[Option<Place>]) {
         }
         // Of a sum, or of the same numbers as a vector: the gradient that comes in.
         _ => {
-            for to in inputs.iter().flatten() {
+            for to in inputs.iter().flatten().filter(|to| **to != g) {
                 pass.device.copy(g, *to, pass.size_in());
             }
         }

@@ -2,7 +2,7 @@
 
 mod activation;
 mod append;
-mod batch_norm;
+pub(super) mod batch_norm;
 mod conv2d;
 mod draw_normal;
 mod dropout;
@@ -143,15 +143,12 @@ pub(super) fn forward_activated(pass: &Pass<'_>, next: &Pass<'_>, statistics: Pl
     }
 }
 
-/// A batch normalisation and the activation that reads it, back.
-pub(super) fn backward_activated(
-    pass: &Pass<'_>,
-    next: &Pass<'_>,
-    output_gradient: Place,
-    input: Option<Place>,
-    gradient: Place,
-) {
-    batch_norm::backward(pass, output_gradient, input, gradient, Some(next));
+/// Where the gradient of an input goes.
+#[derive(Clone, Copy)]
+pub(super) struct To {
+    pub place: Place,
+    /// Whether it is added to what is there.
+    pub adds: bool,
 }
 
 /// Activations forward.
@@ -198,7 +195,10 @@ pub(super) fn backward(
         Layer::MaxPool { .. } | Layer::AveragePool { .. } | Layer::GlobalAveragePool => {
             pool::backward(pass, output_gradient, first);
         }
-        Layer::BatchNorm => batch_norm::backward(pass, output_gradient, first, gradient, None),
+        Layer::BatchNorm => {
+            let to = first.map(|place| To { place, adds: false });
+            batch_norm::backward(pass, None, output_gradient, to, gradient);
+        }
         Layer::FilterResponseNorm => {
             filter_response_norm::backward(pass, output_gradient, first, gradient);
         }

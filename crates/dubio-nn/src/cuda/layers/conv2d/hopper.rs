@@ -3,6 +3,7 @@
 
 use super::{Arg, Pass, Place, Sizes, convolve, to_weights};
 use crate::cuda::device::{Device, HOPPER_DEPTH, Multiply, Program, Role, Tile};
+use crate::layer::Layer;
 use crate::network::Node;
 
 const fn tile(rows: usize, columns: usize) -> Tile {
@@ -26,10 +27,12 @@ pub(in crate::cuda) fn programs() -> impl Iterator<Item = Program> {
     roles.into_iter().flat_map(move |role| TILES.map(|(tile, _)| Program { role, tile, by }))
 }
 
-/// Whether a convolution runs so: channels come in eights, and the GPU can.
+/// Whether a convolution runs so: channels come in eights, there is a bit for each tap, and the GPU can.
 pub(super) fn is_for(device: &Device, node: &Node) -> bool {
-    let eights = |channels: usize| channels.is_multiple_of(8);
-    device.is_hopper_in_bf16() && eights(node.inputs[0].channels) && eights(node.output.channels)
+    let few_taps = matches!(node.layer, Layer::Conv2d { kernel, .. } if kernel * kernel <= 32);
+    let sides = [node.inputs[0].channels, node.output.channels];
+    let eights = sides.iter().all(|channels| channels.is_multiple_of(8));
+    device.is_hopper_in_bf16() && few_taps && eights
 }
 
 impl Sizes {
