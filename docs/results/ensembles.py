@@ -4,8 +4,9 @@ test-time augmentation.
 
     docs/results/ensembles.py suites/ensembles-mnist.toml RUNS
     docs/results/ensembles.py suites/ensembles-cifar.toml RUNS
+    docs/results/ensembles.py suites/ensembles-cifar100.toml RUNS
 
-Needs `dubio` on the path and Fashion-MNIST or CIFAR-10 below $DUBIO_DATA. Finished runs are not run again. The first takes
+Needs `dubio` on the path and Fashion-MNIST, CIFAR-10 or CIFAR-100 below $DUBIO_DATA. Finished runs are not run again. The first takes
 about an hour on two cores, the second some minutes on a GPU.
 """
 import csv
@@ -14,7 +15,9 @@ import pathlib
 import subprocess
 import sys
 
-SAMPLES = {"ensembles-mnist": [1, 2, 4, 8, 20, 50], "ensembles-cifar": [1, 2, 5, 10, 20]}
+SAMPLES = {
+    "ensembles-mnist": [1, 2, 4, 8, 20, 50], "ensembles-cifar": [1, 2, 5, 10, 20], "ensembles-cifar100": [1, 2, 5, 10, 20, 50],
+}
 SCORES = [("accuracy", "accuracy, %", 100, 2), ("nll", "NLL", 1, 4), ("calibrated.nll", "calibrated NLL", 1, 4), ("ece", "ECE", 1, 4)]
 
 
