@@ -140,6 +140,21 @@ def compare(models: Mapping[str, Predictions], labels: Any = None, *, form: str 
 _SEVERAL_FILES = ("csv", "svg", "pdf")
 
 
+class Page(str):
+    """The text of a report. A terminal or a notebook shows where it is, not the whole of it."""
+
+    path: Optional[str]  #: the file that it was written to
+
+    def __new__(cls, text: str, path: Optional[str] = None) -> "Page":
+        page = super().__new__(cls, text)
+        page.path = path
+        return page
+
+    def __repr__(self) -> str:
+        place = "not written to a file" if self.path is None else f"in {self.path}"
+        return f"<report of {len(self)} characters, {place}>"
+
+
 @overload
 def report(
     models: Union[Mapping[str, Predictions], str, "os.PathLike[str]"],
@@ -150,7 +165,7 @@ def report(
     format: Literal["html", "markdown", "latex"] = "html",
     costs: Any = None,
     **settings: Any,
-) -> str: ...
+) -> "Page": ...
 
 
 @overload
@@ -202,7 +217,7 @@ def report(
     [page] = written.values()
     if path is not None:
         Path(path).write_bytes(page)
-    return page.decode("utf-8")
+    return Page(page.decode("utf-8"), None if path is None else os.fspath(path))
 
 
 class Study(Result):

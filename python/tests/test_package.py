@@ -91,6 +91,14 @@ def test_groups_ood_and_reports(example, tmp_path):
     assert dubio.report({"mine": probs}, labels, resamples=20, format="markdown").startswith("#")
 
 
+def test_a_report_that_is_shown_says_where_it_is_instead_of_all_its_text(example, tmp_path):
+    text = dubio.report({"mine": example[0]}, example[1], tmp_path / "mine.md", resamples=20, format="markdown")
+    assert repr(text) == f"<report of {len(text)} characters, in {tmp_path / 'mine.md'}>"
+    assert (tmp_path / "mine.md").read_text() == text == str(text)
+    again = pickle.loads(pickle.dumps(text))
+    assert (again, repr(again)) == (text, repr(text))
+
+
 @pytest.mark.parametrize("format", ["html", "markdown", "latex", "csv", "svg", "pdf"])
 def test_reports_in_every_format_are_the_commands(example, tmp_path, format):
     probs, labels = example

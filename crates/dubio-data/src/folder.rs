@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use crate::error::Error;
+use crate::sets::{Files, Set};
 
 /// The folder that `DUBIO_DATA` names, or else the platform's place for a user's data.
 pub fn data_folder() -> Result<PathBuf, Error> {
@@ -11,6 +12,14 @@ pub fn data_folder() -> Result<PathBuf, Error> {
         let advice = "set DUBIO_DATA to a folder with free space";
         Error::new("DUBIO_DATA", "neither it nor a home folder is set", advice)
     })
+}
+
+/// The same for a set to be read from there. A user's own files, and what is part of the program, need no folder.
+pub fn folder_of(set: &Set) -> Result<PathBuf, Error> {
+    match set.files {
+        Files::Own | Files::Embedded => Ok(data_folder().unwrap_or_default()),
+        Files::Listed(_) | Files::Uci { .. } => data_folder(),
+    }
 }
 
 /// `$DUBIO_DATA`; `%APPDATA%\dubio`; `~/Library/Application Support/dubio`;

@@ -74,8 +74,10 @@ fn what_does_not_fit_is_refused_by_name() {
     refused(&[inputs(), labels(&[0, 5])], Some(5), "5 in row 1, where there are 5 classes");
     let float_labels = ("labels", npy("<f4", false, "(2,)", &floats(&[0.0, 1.0])));
     refused(&[inputs(), float_labels], None, "no whole numbers");
-    let gap = ("inputs", npy("<f4", false, "(2, 1)", &floats(&[1.0, f32::NAN])));
-    refused(&[gap, labels(&[0, 1])], None, "array `inputs`: NaN at element 1");
+    // numpy.argwhere(numpy.isnan(inputs)) of [[1, 2, 3], [4, nan, 6]]
+    let numbers = floats(&[1.0, 2.0, 3.0, 4.0, f32::NAN, 6.0]);
+    let gap = ("inputs", npy("<f4", false, "(2, 3)", &numbers));
+    refused(&[gap, labels(&[0, 1])], None, "array `inputs`: NaN at [1, 1]");
     let images = ("inputs", npy("<f4", false, "(1, 1, 2)", &floats(&[1.0, 2.0])));
     refused(&[images, labels(&[0])], None, "images that are not uint8");
     let empty = ("inputs", npy("<f4", false, "(0, 2)", &[]));

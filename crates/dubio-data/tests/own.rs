@@ -79,6 +79,18 @@ fn the_target_decides_the_task_unless_it_is_said() {
 }
 
 #[test]
+fn a_table_with_other_separators_is_told_which() {
+    let rows = "1;2,5;3\n4;5;6\n";
+    let folder =
+        written(&[("semi.csv", &format!("a;b;price\n{rows}")), ("tabs.csv", "a\tb\n1\t2\n")]);
+    let semicolons = mistake(&name(folder.path(), "semi.csv"));
+    assert!(semicolons.contains("one column, \"a;b;price\": the cells are separated by ';'"));
+    assert!(semicolons.contains("separate them by commas"), "{semicolons}");
+    let tabs = mistake(&name(folder.path(), "tabs.csv"));
+    assert!(tabs.contains("separated by '\\t'") && tabs.contains("ends in .tsv"), "{tabs}");
+}
+
+#[test]
 fn every_bad_cell_is_reported_with_line_and_column() {
     let mut text = "a,b,y\n".to_string();
     (0..30).for_each(|i| text += &format!("{i},{i},{}.5\n", i % 7));
@@ -204,6 +216,15 @@ fn a_folder_for_each_class_and_a_list_give_the_same_images() {
     let wrong = mistake(&by_folder);
     assert!(wrong.contains("dog/9.png: 5 x 5") && wrong.contains("give `size`"), "{wrong}");
     assert!(load(&name(root, "images:size=8"), Part::Train).len() == 5);
+    // One that is no image is named, others are compared with the first that is one, and no size helps.
+    fs::write(root.join("images/train/cat/0.png"), "no image").expect("written");
+    let wrong = mistake(&by_folder);
+    for words in ["cat/0.png: cannot be decoded", "cat/1.png has 8 x 8", "give `size`"] {
+        assert!(wrong.contains(words), "{words}\n{wrong}");
+    }
+    let wrong = mistake(&name(root, "images:size=8"));
+    assert!(wrong.contains("replace or remove the files") && !wrong.contains("give `size`"));
+    png(&root.join("images/train/cat/0.png"), 8, 10);
     // An image that changes changes a list's checksum too.
     let sum = || own::card(&Own::parse(&by_list).expect("a name")).expect("a card").sha256.clone();
     let before = sum();

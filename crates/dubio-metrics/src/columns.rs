@@ -6,7 +6,8 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::distributions::{Distributions, Kind};
-use crate::softmax::raise;
+use crate::numeric::transcendental::ln;
+use crate::softmax::{logarithms, raise};
 use crate::transposed::Transposed;
 
 /// The predictive distributions of some examples. Clones share the matrices.
@@ -103,6 +104,7 @@ impl Columns {
         row: impl Fn(usize, &[f64], &mut [f64]) -> (Scale, [f64; K]) + Sync,
     ) -> (Self, [Vec<f64>; K]) {
         let classes = self.classes();
+        self.take_logarithms();
         let prepare = |examples| self.rows(Kind::LogP, examples);
         let read = |rows: &Rows<'_>, i: usize, out: &mut Tempered<K>, p: &mut [f64]| {
             (out.scale, out.numbers) = row(i, rows.get(i), p);
@@ -132,7 +134,7 @@ impl Columns {
         (Self { tempered: Some((beta, Arc::new(scales))), transposed, ..self.clone() }, numbers)
     }
 
-    fn in_memory(&self) -> bool {
+    pub(crate) fn in_memory(&self) -> bool {
         self.all.memory(Kind::P).is_some()
     }
 
@@ -170,6 +172,33 @@ impl Columns {
     /// Whole rows of some examples, before any temperature.
     pub(crate) fn rows(&self, kind: Kind, examples: Range<usize>) -> Rows<'_> {
         self.part(kind, examples, 0..self.classes())
+    }
+
+    /// See [`Distributions::take_logarithms`].
+    pub(crate) fn take_logarithms(&self) {
+        self.all.take_logarithms();
+    }
+
+    /// Each example's log probability of one class, before any temperature. Where no logarithm has been taken, only
+    /// these are.
+    pub(crate) fn log_p_of(&self, classes: &[u32]) -> Vec<f64> {
+        let one = |i: usize, class: &u32| match self.all.without_logarithms() {
+            Some(p) => ln(p[self.row_index(i) * self.classes() + *class as usize]),
+            None => self.log_p(i, *class as usize),
+        };
+        classes.par_iter().enumerate().map(|(i, class)| one(i, class)).collect()
+    }
+
+    /// The logarithms of an example's probabilities, before any temperature. Where none has been taken, only these
+    /// are.
+    pub(crate) fn log_p_row(&self, example: usize) -> Vec<f64> {
+        let Some(p) = self.all.without_logarithms() else {
+            return self.rows(Kind::LogP, example..example + 1).get(example).to_vec();
+        };
+        let (start, mut log_p) =
+            (self.row_index(example) * self.classes(), vec![0.0; self.classes()]);
+        logarithms(&p[start..start + log_p.len()], &mut log_p);
+        log_p
     }
 
     /// The log probability of one class of an example, before any temperature.

@@ -9,7 +9,12 @@ use std::borrow::Cow;
 use std::fmt::Debug;
 use std::io;
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
+
+use rayon::prelude::*;
+
+use crate::remember::remember;
+use crate::softmax;
 
 /// A place for numbers that are not to stay in memory: a temporary file, made by whoever may touch
 /// files.
@@ -42,12 +47,25 @@ pub struct Distributions {
 
 #[derive(Debug)]
 enum Held {
-    Memory { p: Vec<f64>, log_p: Vec<f64> },
+    /// The logarithms may be taken of the probabilities when they are asked for.
+    Memory {
+        p: Vec<f64>,
+        log_p: OnceLock<Vec<f64>>,
+    },
     Spilled(Box<dyn Spill>),
 }
 
 impl Distributions {
     pub(crate) fn in_memory(p: Vec<f64>, log_p: Vec<f64>, classes: usize) -> Self {
+        Self::held(p, log_p.into(), classes)
+    }
+
+    /// Of which only the probabilities are known: their logarithms are taken when they are asked for.
+    pub(crate) fn of_probabilities(p: Vec<f64>, classes: usize) -> Self {
+        Self::held(p, OnceLock::new(), classes)
+    }
+
+    fn held(p: Vec<f64>, log_p: OnceLock<Vec<f64>>, classes: usize) -> Self {
         let examples = p.len() / classes;
         Self { examples, classes, held: Held::Memory { p, log_p }, spare: Mutex::default() }
     }
@@ -97,9 +115,24 @@ impl Distributions {
     pub(crate) fn memory(&self, kind: Kind) -> Option<&[f64]> {
         match (&self.held, kind) {
             (Held::Memory { p, .. }, Kind::P) => Some(p),
-            (Held::Memory { log_p, .. }, Kind::LogP) => Some(log_p),
+            (Held::Memory { p, log_p }, Kind::LogP) => {
+                Some(remember::<Vec<f64>>(log_p, || logarithms(p)))
+            }
             (Held::Spilled(_), _) => None,
         }
+    }
+
+    /// All probabilities, where they are in memory and no logarithm of them has been taken.
+    pub(crate) fn without_logarithms(&self) -> Option<&[f64]> {
+        match &self.held {
+            Held::Memory { p, log_p } => log_p.get().is_none().then_some(p),
+            Held::Spilled(_) => None,
+        }
+    }
+
+    /// Takes the logarithms, if they have not been taken: called before many threads ask for them.
+    pub(crate) fn take_logarithms(&self) {
+        self.memory(Kind::LogP);
     }
 
     /// Some rows, one after the other.
@@ -177,4 +210,12 @@ impl Distributions {
         };
         before + self.examples * tile.start + row * tile.len()
     }
+}
+
+fn logarithms(p: &[f64]) -> Vec<f64> {
+    const TOGETHER: usize = 1 << 12;
+    let mut log_p = vec![0.0; p.len()];
+    let pieces = log_p.par_chunks_mut(TOGETHER).zip(p.par_chunks(TOGETHER));
+    pieces.for_each(|(log_p, p)| softmax::logarithms(p, log_p));
+    log_p
 }

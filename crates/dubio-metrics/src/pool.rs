@@ -6,12 +6,14 @@
 
 use std::io;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
 use crate::distributions::{Distributions, Kind, Spill};
 use crate::members::{Fault, Form, Members, first_fault};
 use crate::numeric::transcendental::{TINY, logsumexp};
+use crate::remember::remember;
 use crate::softmax;
 
 /// Predictive distributions of one file, a row per example, before any label is seen.
@@ -27,8 +29,8 @@ pub struct Pooled {
     pub predicted: Vec<u32>,
     /// Probability of the predicted class.
     pub confidence: Vec<f64>,
-    /// Entropy of the predictive distribution, in nats.
-    pub total: Vec<f64>,
+    /// See [`Pooled::total`].
+    pub(crate) total: OnceLock<Vec<f64>>,
     /// Mean entropy of the members; `None` for one member.
     pub data: Option<Vec<f64>>,
 }
@@ -39,6 +41,14 @@ impl Pooled {
         self.predicted.len()
     }
 
+    /// Entropy of the predictive distribution, in nats.
+    pub fn total(&self) -> &[f64] {
+        let entropy = |i: usize| softmax::entropy(&self.distributions.rows(Kind::P, i..i + 1));
+        remember::<Vec<f64>>(&self.total, || {
+            (0..self.examples()).into_par_iter().map(entropy).collect()
+        })
+    }
+
     /// Mutual information between prediction and member, `total - data`: exactly 0 where it is
     /// less than rounding can tell from 0.
     pub fn knowledge(&self) -> Option<Vec<f64>> {
@@ -47,7 +57,7 @@ impl Pooled {
             let gap = total - data;
             if gap < NOISE { 0.0 } else { gap }
         };
-        self.data.as_ref().map(|data| self.total.iter().zip(data).map(gap).collect())
+        self.data.as_ref().map(|data| self.total().iter().zip(data).map(gap).collect())
     }
 }
 
@@ -68,6 +78,9 @@ pub fn pool(
     form: Form,
     progress: &(dyn Fn(usize) + Sync),
 ) -> Result<Pooled, Fault> {
+    if source.members() == 1 && form == Form::Probs {
+        return only_probabilities(source, progress);
+    }
     let (examples, classes) = (source.examples(), source.width());
     let mut p = vec![0.0; examples * classes];
     let mut log_p = vec![0.0; examples * classes];
@@ -85,6 +98,40 @@ pub fn pool(
         .reduce(|| true, |a, b| a & b);
     faultless(clean, source, form)?;
     Ok(of_rows.pooled(source, Distributions::in_memory(p, log_p, classes)))
+}
+
+/// The probabilities of one member, as they are: logarithms and entropies are worked out if they are asked for.
+fn only_probabilities(
+    source: &dyn Members,
+    progress: &(dyn Fn(usize) + Sync),
+) -> Result<Pooled, Fault> {
+    let (examples, classes) = (source.examples(), source.width());
+    let mut p = vec![0.0; examples * classes];
+    let (mut predicted, mut confidence) = (vec![0; examples], vec![0.0; examples]);
+    let task = rows_per_task(source);
+    let clean = p
+        .par_chunks_mut(task * classes)
+        .zip(predicted.par_chunks_mut(task).zip(confidence.par_chunks_mut(task)))
+        .enumerate()
+        .map(|(index, (p, (predicted, confidence)))| {
+            let mut clean = true;
+            let (piece, mut start) = (rows_per_piece(classes), index * task);
+            let tops_of = predicted.chunks_mut(piece).zip(confidence.chunks_mut(piece));
+            for (p, (predicted, confidence)) in p.chunks_mut(piece * classes).zip(tops_of) {
+                let rows = start..start + predicted.len();
+                start = rows.end;
+                source.read(0, rows, p);
+                clean &= softmax::are_probabilities(p, classes);
+                tops(p, classes, predicted, confidence);
+            }
+            progress(p.len() / classes);
+            clean
+        })
+        .reduce(|| true, |a, b| a & b);
+    faultless(clean, source, Form::Probs)?;
+    let distributions = Distributions::of_probabilities(p, classes);
+    let (members, total, data) = (1, OnceLock::new(), None);
+    Ok(Pooled { classes, members, distributions, predicted, confidence, total, data })
 }
 
 /// The same with the distributions in a spill file: a place for twice examples times classes numbers.
@@ -160,6 +207,7 @@ impl OfRows<Vec<f64>, Vec<u32>> {
         let (members, classes) = (source.members(), source.width());
         let Self { total, data, confidence, predicted } = self;
         let data = (members > 1).then_some(data);
+        let total = total.into();
         Pooled { classes, members, distributions, predicted, confidence, total, data }
     }
 }
@@ -176,12 +224,16 @@ fn pool_task(
     let OfRows { total, data, confidence, predicted } = of_rows;
     let rows = start..start + total.len();
     let clean = pool_rows(source, form, rows, p, log_p, total, data);
-    let tops = predicted.iter_mut().zip(confidence);
-    for (row, (class, top)) in p.chunks_exact(source.width()).zip(tops) {
+    tops(p, source.width(), predicted, confidence);
+    clean
+}
+
+/// Most probable classes and their probabilities.
+fn tops(p: &[f64], classes: usize, predicted: &mut [u32], confidence: &mut [f64]) {
+    for (row, (class, top)) in p.chunks_exact(classes).zip(predicted.iter_mut().zip(confidence)) {
         let best = softmax::argmax(row);
         (*class, *top) = (best as u32, row[best]);
     }
-    clean
 }
 
 /// Rows handed to a thread at once: two megabytes of the result, and enough tasks for every thread.
@@ -190,6 +242,11 @@ fn rows_per_task(source: &dyn Members) -> usize {
     let by_memory = (1 << 18) / source.width();
     let by_threads = source.examples().div_ceil(4 * rayon::current_num_threads());
     by_memory.min(by_threads).max(1)
+}
+
+/// Rows that stay in the cache.
+fn rows_per_piece(classes: usize) -> usize {
+    (4096 / classes).clamp(1, 256)
 }
 
 /// Pools a task's rows, in pieces that stay in the cache. False when a number is at fault.
@@ -203,7 +260,7 @@ fn pool_rows(
     data: &mut [f64],
 ) -> bool {
     let (members, classes) = (source.members(), source.width());
-    let piece = (4096 / classes).clamp(1, 256);
+    let piece = rows_per_piece(classes);
     let mut clean = true;
     let pieces = p
         .chunks_mut(piece * classes)
@@ -265,6 +322,83 @@ fn redo_underflowed(
                 *term = row[member * classes + class];
             }
             *log_p = logsumexp(&terms) - log_members;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::members::InMemory;
+
+    /// Rows of `classes` probabilities: sharp, flat, with zeros and a negative zero.
+    fn rows(examples: usize, classes: usize) -> Vec<f64> {
+        let row = |i: usize| {
+            let weight = |c: usize| match (i + c) % 7 {
+                0 if c > 0 => -0.0,
+                k => (((i * classes + c) as f64 * 0.618_034).fract() * k as f64).exp(),
+            };
+            let weights: Vec<f64> = (0..classes).map(weight).collect();
+            let sum: f64 = weights.iter().sum();
+            weights.into_iter().map(move |weight| weight / sum)
+        };
+        (0..examples).flat_map(row).collect()
+    }
+
+    /// What pooling gave when it took every logarithm at once: the way of every other form.
+    fn at_once(source: &dyn Members) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+        let (n, classes) = (source.examples(), source.width());
+        let (mut p, mut log_p) = (vec![0.0; n * classes], vec![0.0; n * classes]);
+        let (mut total, mut data) = (vec![0.0; n], vec![0.0; n]);
+        assert!(pool_rows(source, Form::Probs, 0..n, &mut p, &mut log_p, &mut total, &mut data));
+        (p, log_p, total)
+    }
+
+    #[test]
+    fn what_is_worked_out_when_asked_for_has_the_bits_of_what_is_worked_out_at_once() {
+        for classes in [2, 3, 8, 11, 100] {
+            let source = InMemory::new(rows(300, classes), [1, 300, classes]).expect("rows");
+            let pooled = pool(&source, Form::Probs, &|_| {}).expect("probabilities");
+            let (p, log_p, total) = at_once(&source);
+            let bits = |values: &[f64]| values.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(pooled.total()), bits(&total), "{classes}");
+            let of = |kind| bits(&pooled.distributions.rows(kind, 0..300));
+            assert_eq!((of(Kind::P), of(Kind::LogP)), (bits(&p), bits(&log_p)), "{classes}");
+        }
+    }
+
+    #[test]
+    fn rows_are_refused_and_taken_on_either_side_of_the_tolerance_as_before() {
+        for classes in [2, 9, 100] {
+            for step in -40_i32..40 {
+                for edge in
+                    [1.0 - crate::members::SUM_TOLERANCE, 1.0 + crate::members::SUM_TOLERANCE]
+                {
+                    let sum = edge + 1e-16 * f64::from(step);
+                    let values = vec![sum / classes as f64; classes];
+                    let source = InMemory::new(values, [1, 1, classes]).expect("a row");
+                    let (mut p, mut log_p) = (vec![0.0; classes], vec![0.0; classes]);
+                    let (mut total, mut data) = ([0.0], [0.0]);
+                    let before = pool_rows(
+                        &source,
+                        Form::Probs,
+                        0..1,
+                        &mut p,
+                        &mut log_p,
+                        &mut total,
+                        &mut data,
+                    );
+                    source.read(0, 0..1, &mut p);
+                    assert_eq!(
+                        softmax::are_probabilities(&mut p, classes),
+                        before,
+                        "{classes} {sum}"
+                    );
+                }
+            }
+        }
+        for bad in [f64::NAN, -1e-300, 1.0 + 1e-9, f64::INFINITY] {
+            assert!(!softmax::are_probabilities(&mut [0.5, 0.5, bad], 3), "{bad}");
         }
     }
 }

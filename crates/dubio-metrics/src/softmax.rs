@@ -13,7 +13,10 @@ const FLOOR: f64 = -1e150;
 #[multiversion(targets = "simd")]
 pub(crate) fn argmax(row: &[f64]) -> usize {
     let top = max(row);
-    row.iter().position(|&x| x == top).unwrap_or(0)
+    let (chunks, _) = row.as_chunks::<8>();
+    let holds_top = |chunk: &[f64; 8]| chunk.iter().fold(false, |any, &x| any | (x == top));
+    let before = 8 * chunks.iter().position(holds_top).unwrap_or(chunks.len());
+    row[before..].iter().position(|&x| x == top).map_or(0, |place| before + place)
 }
 
 /// Adds a member's probabilities to `sum` and its rows' entropies to `entropy`; `rows` is
@@ -67,6 +70,39 @@ pub(crate) fn add_member(
         }
     }
     clean
+}
+
+/// Whether all rows are probabilities that sum to 1 ([`crate::members::first_fault`] says which are not). Negative
+/// zeros become zeros.
+#[multiversion(targets = "simd")]
+pub(crate) fn are_probabilities(rows: &mut [f64], classes: usize) -> bool {
+    let mut clean = true;
+    for row in rows.chunks_exact_mut(classes) {
+        let outside = |x: f64| f64::from(u8::from(!(0.0..=1.0).contains(&x)));
+        let [z, outside] = zip_sum(row, row, |x, _| [x, outside(x)]);
+        // Where rounding could decide, the sum is taken again without it, as for several members.
+        const NEAR: f64 = 1e-6;
+        let mut off = (z - 1.0).abs();
+        if (off - SUM_TOLERANCE).abs() < NEAR {
+            let [z] = map_sum(row, 0.0, |x| (x, [x]));
+            off = (z - 1.0).abs();
+        }
+        clean &= (outside == 0.0) & (off <= SUM_TOLERANCE);
+        row.iter_mut().for_each(|x| *x += 0.0);
+    }
+    clean
+}
+
+/// The logarithm of each number.
+#[multiversion(targets = "simd")]
+pub(crate) fn logarithms(p: &[f64], out: &mut [f64]) {
+    map_sum_into::<0>(p, out, 0.0, |p| (ln(p), []));
+}
+
+/// The entropy of a row of probabilities, to the bit as [`log_of_single`] gives it.
+#[multiversion(targets = "simd")]
+pub(crate) fn entropy(p: &[f64]) -> f64 {
+    zip_sum(p, p, |p, _| [entropy_term(p, ln(p))])[0]
 }
 
 /// Turns a row into probabilities up to a factor, and gives their sum.

@@ -279,7 +279,7 @@ fn likelihood(data: &Data, temperatures: &[f64]) -> f64 {
     let tempered = Tempered::new(&*members, data.form, temperatures);
     let pooled = pool(&tempered, Tempered::FORM, &|_| ()).expect("finite");
     let examples = Examples::new(pooled, data.labels.clone());
-    examples.log_likelihood.iter().sum::<f64>() / data.n() as f64
+    examples.log_likelihood().iter().sum::<f64>() / data.n() as f64
 }
 
 #[test]

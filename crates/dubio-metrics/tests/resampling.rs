@@ -175,7 +175,7 @@ fn predictions_do_not_change_with_the_temperature() {
             let at = examples.tempered(None, beta);
             assert_eq!(at.predicted, examples.predicted);
             for i in 0..data.n() {
-                assert!(at.log_likelihood[i] <= at.confidence[i].ln() + 1e-12);
+                assert!(at.log_likelihood()[i] <= at.confidence[i].ln() + 1e-12);
                 assert!(at.confidence[i] >= 1.0 / 6.0 - 1e-12);
             }
         }

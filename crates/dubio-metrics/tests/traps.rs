@@ -595,7 +595,7 @@ mod temperature {
             let data = ensemble(n);
             let t = score(&data, "temperature");
             let best = data.examples().tempered(None, 1.0 / t);
-            let common = -best.log_likelihood.iter().sum::<f64>() / n as f64;
+            let common = -best.log_likelihood().iter().sum::<f64>() / n as f64;
             assert!(calibrated(&data, "nll") > common, "{n} rows");
         }
     }

@@ -63,6 +63,7 @@ fn quietly<T>(work: impl FnOnce() -> T) -> std::thread::Result<T> {
 mod reader {
     use std::io::Read;
 
+    use parquet::basic::Compression;
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::Field;
 
@@ -76,7 +77,21 @@ mod reader {
     fn open(path: &Path, bytes: &Bytes) -> Result<SerializedFileReader<bytes::Bytes>, Error> {
         let mut whole = Vec::new();
         bytes.reader().read_to_end(&mut whole).map_err(|e| Error::io(path, &e))?;
-        SerializedFileReader::new(bytes::Bytes::from(whole)).map_err(|e| unreadable(path, e))
+        let file = SerializedFileReader::new(bytes::Bytes::from(whole))
+            .map_err(|e| unreadable(path, e))?;
+        let columns = file.metadata().row_groups().iter().flat_map(|group| group.columns());
+        let read = |codec: &Compression| {
+            use Compression::{GZIP, SNAPPY, UNCOMPRESSED, ZSTD};
+            matches!(codec, UNCOMPRESSED | SNAPPY | GZIP(_) | ZSTD(_))
+        };
+        match columns.map(|column| column.compression()).find(|codec| !read(codec)) {
+            None => Ok(file),
+            Some(codec) => Err(Error::file(
+                path,
+                format!("compressed with {codec}, which is not read"),
+                "write it again with compression=\"snappy\", \"gzip\" or \"zstd\"",
+            )),
+        }
     }
 
     fn names(file: &SerializedFileReader<bytes::Bytes>) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! A Parquet file that pandas wrote (`fixtures/make_parquet.py`).
+//! Parquet files that pandas and polars wrote (`fixtures/make_parquet.py`).
 #![cfg(feature = "parquet")]
 
 use std::path::{Path, PathBuf};
@@ -7,7 +7,11 @@ use dubio_metrics::members::{Form, Members};
 use dubio_predictions::{Error, Note, Predictions, open};
 
 fn fixture() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/table.parquet")
+    named("table.parquet")
+}
+
+fn named(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
 fn refused(bytes: &[u8]) -> Error {
@@ -18,8 +22,20 @@ fn refused(bytes: &[u8]) -> Error {
 }
 
 #[test]
-fn columns_of_any_numeric_type_are_read() {
-    let Ok(Predictions::Classification(file)) = open(&fixture()) else { panic!("classes") };
+fn columns_of_any_numeric_type_are_read_however_pandas_and_polars_compress_them() {
+    for name in ["table.parquet", "gzip.parquet", "polars.parquet"] {
+        is_read(&named(name));
+    }
+}
+
+#[test]
+fn a_compression_that_is_not_read_is_named_with_those_that_are() {
+    let error = open(&named("brotli.parquet")).err().expect("it was read").to_string();
+    assert!(error.contains("BROTLI") && error.contains("compression=\"snappy\""), "{error}");
+}
+
+fn is_read(path: &Path) {
+    let Ok(Predictions::Classification(file)) = open(path) else { panic!("{}", path.display()) };
     assert_eq!((file.form, file.source.members(), file.source.width()), (Form::Probs, 1, 2));
     let mut all = [0.0; 10];
     file.source.read(0, 0..5, &mut all);

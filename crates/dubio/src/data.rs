@@ -10,7 +10,7 @@ use anyhow::Result;
 use clap::Subcommand;
 use dubio_data::check::{Status, check};
 use dubio_data::fetch::{Downloader, Progress, fetch};
-use dubio_data::folder::data_folder;
+use dubio_data::folder::{data_folder, folder_of};
 use dubio_data::sets::own;
 use dubio_data::sets::{self, Counts, File, Files, InputKind, Set};
 use dubio_words::counted;
@@ -86,11 +86,17 @@ struct CheckArgs {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
-    let root = args.dir.clone().map_or_else(data_folder, Ok);
+    let chosen = args.dir.clone();
+    let root = |set| chosen.clone().map_or_else(|| folder_of(set), Ok);
     match &args.command {
-        Command::List(args) => list(args, &root.unwrap_or_default()).map(|()| Outcome::Done),
-        Command::Fetch(args) => fetch_all(args, &root?).map(|()| Outcome::Done),
-        Command::Check(args) => check_all(args, &root?),
+        Command::List(args) => {
+            let root = chosen.map_or_else(data_folder, Ok);
+            list(args, &root.unwrap_or_default()).map(|()| Outcome::Done)
+        }
+        Command::Fetch(args) => {
+            fetch_all(args, &chosen.map_or_else(data_folder, Ok)?).map(|()| Outcome::Done)
+        }
+        Command::Check(args) => check_all(args, root),
     }
 }
 
@@ -168,7 +174,10 @@ fn fetch_all(args: &FetchArgs, root: &Path) -> Result<()> {
     Ok(())
 }
 
-fn check_all(args: &CheckArgs, root: &Path) -> Result<Outcome> {
+fn check_all(
+    args: &CheckArgs,
+    root: impl Fn(&'static Set) -> Result<PathBuf, dubio_data::Error>,
+) -> Result<Outcome> {
     let mut out = terminal::stdout();
     let mut whole = true;
     let mut cards = Vec::new();
@@ -188,7 +197,7 @@ fn check_all(args: &CheckArgs, root: &Path) -> Result<Outcome> {
                 "{name} is a known data set; write ./{name} for the folder that is here"
             )?;
         }
-        let files = check(set, root);
+        let files = check(set, &root(set)?);
         let good = files.iter().filter(|(_, status)| status.is_good()).count();
         whole &= good == files.len();
         if args.json {

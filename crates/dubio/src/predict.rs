@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use clap::builder::ValueParser;
 use dubio_api::destination;
 use dubio_data::dataset::{Answers, Dataset, Images, Inputs};
-use dubio_data::folder::data_folder;
+use dubio_data::folder::folder_of;
 use dubio_data::sets::{self, Part};
 use dubio_data::transforms::standardise::Standardise;
 use dubio_infer::augment::Augmentation;
@@ -172,7 +172,7 @@ fn load(args: &Args) -> Result<Dataset> {
     let part = name.part.unwrap_or(Part::Test);
     let folder = match &args.dir {
         Some(folder) => folder.clone(),
-        None => data_folder()?,
+        None => folder_of(name.set)?,
     };
     Ok(name.set.load(&folder, part)?)
 }

@@ -49,6 +49,31 @@ fn a_table_is_trained_on_and_scored_with_its_groups() {
 }
 
 #[test]
+fn own_data_and_what_is_part_of_the_program_need_no_folder_of_data_sets() {
+    let folder = folder();
+    let without_home = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dubio"));
+        command.args(words).current_dir(folder.path()).env_clear().output().expect("dubio runs")
+    };
+    let quick = ["--network", "mlp-5", "--set", "epochs=1", "--set", "batch=4", "-o", "p.npz"];
+    for words in [
+        &["data", "check", "mine.csv:target=level"][..],
+        &["data", "check", "digits"],
+        &[&["train", "sgd", "--data", "mine.csv:target=level"][..], &quick].concat(),
+        &[&["train", "sgd", "--data", "digits"][..], &quick].concat(),
+    ] {
+        let output = without_home(words);
+        assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    for words in [&["data", "check", "mnist"][..], &["train", "sgd", "--data", "mnist", "-o", "p"]]
+    {
+        let output = without_home(words);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && said.contains("set DUBIO_DATA"), "{words:?}: {said}");
+    }
+}
+
+#[test]
 fn a_look_comes_as_text_and_as_json() {
     let folder = folder();
     let folder = folder.path();

@@ -147,7 +147,7 @@ impl File<'_> {
         match values.iter().position(|value| !value.is_finite()) {
             None => Ok(values),
             Some(place) => {
-                let what = format!("{} at element {place}", values[place]);
+                let what = format!("{} at {:?}", values[place], index(place, array.shape()));
                 Err(self.fault(name, what, "fill the gap or drop the row; nothing is guessed"))
             }
         }
@@ -193,4 +193,13 @@ fn planes(pixels: &[u8], channels: usize, area: usize) -> Vec<u8> {
         }
     }
     out
+}
+
+/// Where an element stands along each axis, the last fastest.
+fn index(mut element: usize, shape: &[usize]) -> Vec<usize> {
+    let mut index = vec![0; shape.len()];
+    for (at, axis) in index.iter_mut().zip(shape).rev() {
+        (*at, element) = (element % axis, element / axis);
+    }
+    index
 }

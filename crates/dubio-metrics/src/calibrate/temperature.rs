@@ -106,6 +106,7 @@ fn every_label_is_on_top(examples: &Examples) -> bool {
 /// Slopes and curvatures at `beta`.
 fn at(examples: &Examples, beta: f64) -> Fit {
     let columns = &examples.columns;
+    columns.take_logarithms();
     let mut slope = Vec::with_capacity(examples.len());
     let mut curvature = Vec::with_capacity(examples.len());
     let fill = |stretch: Range<usize>, out: &mut [(f64, f64)]| {

@@ -30,7 +30,11 @@ impl Relabelled {
             let decisions = examples.columns.map_rows(|_, p| costs.decision(p) as f64);
             decisions.into_iter().map(|decision| decision as usize).collect()
         });
-        Self { examples: examples.clone(), known: Arc::new(Known { square, decision }) }
+        let examples = examples.clone();
+        // Once, before many threads put labels.
+        examples.columns.take_logarithms();
+        let _ = (examples.log_likelihood(), examples.brier());
+        Self { examples, known: Arc::new(Known { square, decision }) }
     }
 
     /// Exchanges the labels.
@@ -39,11 +43,14 @@ impl Relabelled {
         own.labels.copy_from_slice(labels);
         let n = labels.len();
         let (p, log_p) = (own.columns.rows(Kind::P, 0..n), own.columns.rows(Kind::LogP, 0..n));
+        let mut log_likelihood = own.log_likelihood.take().unwrap_or_else(|| vec![0.0; n]);
+        let mut brier = own.brier.take().unwrap_or_else(|| vec![0.0; n]);
         for (i, &label) in labels.iter().enumerate() {
             let label = label as usize;
-            own.log_likelihood[i] = log_p.get(i)[label];
-            own.brier[i] = brier_from_square(self.known.square[i], p.get(i)[label]);
+            log_likelihood[i] = log_p.get(i)[label];
+            brier[i] = brier_from_square(self.known.square[i], p.get(i)[label]);
         }
+        (own.log_likelihood, own.brier) = (log_likelihood.into(), brier.into());
         if let (Some(cost), Some(costs), Some(decisions)) =
             (&mut own.cost, &own.costs, &self.known.decision)
         {

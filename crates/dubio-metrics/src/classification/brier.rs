@@ -21,7 +21,10 @@ impl Score<Examples> for Brier {
     fn card(&self) -> &'static Card {
         &CARD
     }
+    fn before_sharing(&self, examples: &Examples, _: &Options) {
+        examples.brier();
+    }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
-        mean(&examples.brier)
+        mean(examples.brier())
     }
 }

@@ -21,8 +21,11 @@ impl Score<Examples> for BrierPerClass {
     fn card(&self) -> &'static Card {
         &CARD
     }
+    fn before_sharing(&self, examples: &Examples, _: &Options) {
+        examples.brier();
+    }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
         let classes = examples.classes as f64;
-        Ok(Box::new(Mapped(Mean::new(&examples.brier[..]), move |brier: f64| brier / classes)))
+        Ok(Box::new(Mapped(Mean::new(examples.brier()), move |brier: f64| brier / classes)))
     }
 }

@@ -28,8 +28,11 @@ impl Score<Examples> for ClasswiseUce {
     fn needs(&self) -> Needs {
         Needs::Hits
     }
+    fn before_sharing(&self, examples: &Examples, _: &Options) {
+        examples.total();
+    }
     fn prepare<'a>(&self, examples: &'a Examples, options: &Options) -> Preparation<'a> {
-        Ok(Box::new(PerClass(EntropyGaps::of(examples, options.bins), &examples.total)))
+        Ok(Box::new(PerClass(EntropyGaps::of(examples, options.bins), examples.total())))
     }
 }
 

@@ -22,6 +22,6 @@ impl Score<Examples> for Nll {
         &CARD
     }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
-        Ok(Box::new(Mapped(Mean::new(&examples.log_likelihood[..]), |mean: f64| 0.0 - mean)))
+        Ok(Box::new(Mapped(Mean::new(examples.log_likelihood()), |mean: f64| 0.0 - mean)))
     }
 }

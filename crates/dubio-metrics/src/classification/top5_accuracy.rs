@@ -24,6 +24,11 @@ impl Score<Examples> for Top5Accuracy {
     fn card(&self) -> &'static Card {
         &CARD
     }
+    fn before_sharing(&self, examples: &Examples, _: &Options) {
+        if examples.classes > 5 {
+            examples.label_rank();
+        }
+    }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
         let among: Vec<bool> = match examples.classes {
             0..=5 => vec![true; examples.len()],

@@ -33,8 +33,11 @@ impl Score<Examples> for Uce {
     fn needs(&self) -> Needs {
         Needs::Hits
     }
+    fn before_sharing(&self, examples: &Examples, _: &Options) {
+        examples.total();
+    }
     fn prepare<'a>(&self, examples: &'a Examples, options: &Options) -> Preparation<'a> {
-        Ok(Box::new(Gaps(EntropyGaps::of(examples, options.bins), &examples.total)))
+        Ok(Box::new(Gaps(EntropyGaps::of(examples, options.bins), examples.total())))
     }
 }
 
@@ -87,7 +90,8 @@ impl EntropyGaps {
 
     fn new(examples: &Examples, bins: usize) -> Self {
         let largest = (examples.classes as f64).ln();
-        let u = |i: usize| examples.total[i] / largest;
+        let total = examples.total();
+        let u = |i: usize| total[i] / largest;
         let place = |i: usize| {
             u64::from(examples.predicted[i]) * bins as u64 + right_closed(u(i), bins) as u64
         };

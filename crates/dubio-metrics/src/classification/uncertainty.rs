@@ -52,12 +52,17 @@ impl Score<Examples> for Uncertainty {
     fn needs(&self) -> Needs {
         Needs::Nothing
     }
+    fn before_sharing(&self, examples: &Examples, _: &Options) {
+        if matches!(self, Self::Total) {
+            examples.total();
+        }
+    }
     fn prepare<'a>(&self, examples: &'a Examples, _: &Options) -> Preparation<'a> {
         let members = || -> Result<&MemberUncertainty, Undefined> {
             examples.members.as_ref().ok_or_else(|| Undefined::because(ONE_MEMBER))
         };
         match self {
-            Self::Total => mean(&examples.total),
+            Self::Total => mean(examples.total()),
             Self::Data => mean(&members()?.data),
             Self::Knowledge => mean(&members()?.knowledge),
         }

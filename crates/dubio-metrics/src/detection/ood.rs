@@ -23,7 +23,7 @@ impl Uncertainties {
     pub fn of(pooled: &Pooled) -> Self {
         Self {
             confidence: pooled.confidence.iter().map(|c| -c).collect(),
-            total: pooled.total.clone(),
+            total: pooled.total().to_vec(),
             model: pooled.knowledge(),
         }
     }

@@ -114,7 +114,11 @@ pub fn of_gaussians(
         let mut std = vec![0.0; targets.len()];
         stds.read(member, 0..targets.len(), &mut std);
         each_row(means, member, |example, row| {
-            each(example, row[0], -log_density(targets[example], row[0], std[example]));
+            each(
+                example,
+                row[0],
+                -log_density(targets[example], row[0], std[example], std[example].ln()),
+            );
         });
     })
 }

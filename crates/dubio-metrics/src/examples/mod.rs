@@ -3,7 +3,7 @@
 mod orders;
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
@@ -12,6 +12,7 @@ use crate::costs::Costs;
 use crate::distributions::Kind;
 use crate::known::Known;
 use crate::pool::Pooled;
+use crate::remember::remember;
 use crate::softmax::{self, brier_from_square};
 use orders::{rank, ranked};
 
@@ -26,12 +27,10 @@ pub struct Examples {
     pub predicted: Vec<u32>,
     /// Probability of the predicted class, `c`.
     pub confidence: Vec<f64>,
-    /// `log p[y]`.
-    pub log_likelihood: Vec<f64>,
-    /// `sum_c (p_c - [y = c])^2`.
-    pub brier: Vec<f64>,
-    /// Entropy of the predictive distribution, in nats.
-    pub total: Vec<f64>,
+    /// Worked out when they are asked for, see the functions of these names.
+    pub(crate) log_likelihood: OnceLock<Vec<f64>>,
+    pub(crate) brier: OnceLock<Vec<f64>>,
+    total: OnceLock<Vec<f64>>,
     /// Mean entropy of the members, and mutual information; `None` without several members.
     pub members: Option<MemberUncertainty>,
     /// The cost matrix, if there is one.
@@ -74,29 +73,11 @@ impl Examples {
             .zip(pooled.data)
             .map(|(knowledge, data)| MemberUncertainty { data, knowledge });
         let columns = Columns::plain(pooled.distributions);
-        let n = labels.len();
-        let (mut log_likelihood, mut brier) = (Vec::with_capacity(n), Vec::with_capacity(n));
-        let mut ranks = Vec::new();
-        let fill = |examples: Range<usize>, out: &mut [(f64, f64, u32)]| {
-            let all_p = columns.rows(Kind::P, examples.clone());
-            let all_log_p = columns.rows(Kind::LogP, examples.clone());
-            for (i, out) in examples.zip(out) {
-                let (p, log_p, label) = (all_p.get(i), all_log_p.get(i), labels[i] as usize);
-                *out = (log_p[label], softmax::brier(p, label), rank(p, log_p, label));
-            }
-        };
-        columns.each_part(fill, |rows| {
-            log_likelihood.extend(rows.iter().map(|row| row.0));
-            brier.extend(rows.iter().map(|row| row.1));
-            if classes > 5 {
-                ranks.extend(rows.iter().map(|row| row.2)); // with fewer, no score asks for them
-            }
-        });
-        Self {
+        let examples = Self {
             classes,
             labels,
-            log_likelihood,
-            brier,
+            log_likelihood: OnceLock::new(),
+            brier: OnceLock::new(),
             predicted: pooled.predicted,
             confidence: pooled.confidence,
             total: pooled.total,
@@ -106,8 +87,51 @@ impl Examples {
             reference: None,
             columns,
             likely: None,
-            known: ranked((classes > 5).then(|| Arc::new(ranks))),
-        }
+            known: Known::default(),
+        };
+        if examples.columns.in_memory() { examples } else { examples.read_once() }
+    }
+
+    /// Works out in one pass what would need a pass each: for distributions in a file.
+    fn read_once(mut self) -> Self {
+        let (columns, labels, n) = (&self.columns, &self.labels, self.labels.len());
+        let (mut log_likelihood, mut brier) = (Vec::with_capacity(n), Vec::with_capacity(n));
+        let mut ranks = Vec::new();
+        let fill = |examples: Range<usize>, out: &mut [(f64, f64, u32)]| {
+            let all_p = columns.rows(Kind::P, examples.clone());
+            let all_log_p = columns.rows(Kind::LogP, examples.clone());
+            for (i, out) in examples.zip(out) {
+                let (p, log_p, label) = (all_p.get(i), all_log_p.get(i), labels[i] as usize);
+                *out = (log_p[label], softmax::brier(p, label), rank(p, || log_p, label));
+            }
+        };
+        columns.each_part(fill, |rows| {
+            log_likelihood.extend(rows.iter().map(|row| row.0));
+            brier.extend(rows.iter().map(|row| row.1));
+            if self.classes > 5 {
+                ranks.extend(rows.iter().map(|row| row.2)); // with fewer, no score asks for them
+            }
+        });
+        self.known = ranked((self.classes > 5).then(|| Arc::new(ranks)));
+        self.log_likelihood = log_likelihood.into();
+        self.brier = brier.into();
+        self
+    }
+
+    /// `log p[y]`.
+    pub fn log_likelihood(&self) -> &[f64] {
+        remember::<Vec<f64>>(&self.log_likelihood, || self.columns.log_p_of(&self.labels))
+    }
+
+    /// `sum_c (p_c - [y = c])^2`.
+    pub fn brier(&self) -> &[f64] {
+        let brier = |i: usize, p: &[f64]| softmax::brier(p, self.labels[i] as usize);
+        remember::<Vec<f64>>(&self.brier, || self.columns.map_rows(brier))
+    }
+
+    /// Entropy of the predictive distribution, in nats.
+    pub fn total(&self) -> &[f64] {
+        remember::<Vec<f64>>(&self.total, || self.columns.map_rows(|_, p| softmax::entropy(p)))
     }
 
     /// With decisions made under this cost matrix, which must have the examples' classes.
@@ -155,6 +179,7 @@ impl Examples {
             (Scale { top, one_by_z: row.one_by_z }, numbers)
         });
         let [log_likelihood, confidence, total, brier] = numbers;
+        let (log_likelihood, total, brier) = (log_likelihood.into(), total.into(), brier.into());
         let cost = self
             .costs
             .as_ref()
@@ -195,7 +220,7 @@ impl Examples {
 
     /// Number of examples whose true class has probability 0.
     pub fn impossible(&self) -> usize {
-        self.log_likelihood.iter().filter(|&&l| l == f64::NEG_INFINITY).count()
+        self.log_likelihood().iter().filter(|&&l| l == f64::NEG_INFINITY).count()
     }
 
     /// The examples with these indices, with their predictive distributions in memory.
@@ -206,14 +231,17 @@ impl Examples {
     /// The examples with these indices.
     pub fn subset(&self, rows: &[u32]) -> Self {
         let floats = |values: &[f64]| take(values, rows);
+        let known = |values: &OnceLock<Vec<f64>>| -> OnceLock<Vec<f64>> {
+            values.get().map_or_else(OnceLock::new, |values| floats(values).into())
+        };
         Self {
             classes: self.classes,
             labels: take(&self.labels, rows),
             predicted: take(&self.predicted, rows),
             confidence: floats(&self.confidence),
-            log_likelihood: floats(&self.log_likelihood),
-            brier: floats(&self.brier),
-            total: floats(&self.total),
+            log_likelihood: known(&self.log_likelihood),
+            brier: known(&self.brier),
+            total: known(&self.total),
             members: self.members.as_ref().map(|m| MemberUncertainty {
                 data: floats(&m.data),
                 knowledge: floats(&m.knowledge),

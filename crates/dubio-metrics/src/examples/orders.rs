@@ -1,5 +1,6 @@
 //! Orders of the examples and ranks of their labels, each worked out once.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -41,7 +42,7 @@ impl Examples {
         if self.classes == 2 {
             return self.by_doubt();
         }
-        let rank = || Ranking::within(&self.total, entropy_tolerance);
+        let rank = || Ranking::within(self.total(), entropy_tolerance);
         self.known.get(Of::Predictions, || ByTotal(Arc::new(rank()))).0.clone()
     }
 
@@ -58,9 +59,8 @@ impl Examples {
         let ranks = || {
             self.columns.map_stretches(|examples, out| {
                 let p = self.columns.rows(Kind::P, examples.clone());
-                let log_p = self.columns.rows(Kind::LogP, examples.clone());
                 for (i, out) in examples.zip(out) {
-                    *out = rank(p.get(i), log_p.get(i), self.labels[i] as usize);
+                    *out = rank(p.get(i), || self.columns.log_p_row(i), self.labels[i] as usize);
                 }
             })
         };
@@ -108,8 +108,12 @@ pub(super) fn ranked(ranks: Option<Arc<Vec<u32>>>) -> Known {
 }
 
 /// Where the label's probability underflows its logarithm tells.
-pub(super) fn rank(p: &[f64], log_p: &[f64], label: usize) -> u32 {
-    let values = if p[label] > 0.0 { p } else { log_p };
+pub(super) fn rank<'a, L: Into<Cow<'a, [f64]>>>(
+    p: &'a [f64],
+    log_p: impl FnOnce() -> L,
+    label: usize,
+) -> u32 {
+    let values = if p[label] > 0.0 { p.into() } else { log_p().into() };
     let own = values[label];
     let before = values[..label].iter().filter(|&&v| v >= own).count();
     let after = values[label + 1..].iter().filter(|&&v| v > own).count();
@@ -122,8 +126,8 @@ mod tests {
 
     #[test]
     fn ranks_put_the_lower_index_first_among_equals() {
-        assert_eq!(rank(&[0.3, 0.1, 0.3, 0.3], &[], 2), 1);
-        assert_eq!(rank(&[0.3, 0.1, 0.3, 0.3], &[], 1), 3);
-        assert_eq!(rank(&[1.0, 0.0, 0.0], &[0.0, -800.0, -900.0], 2), 2);
+        assert_eq!(rank(&[0.3, 0.1, 0.3, 0.3], Vec::new, 2), 1);
+        assert_eq!(rank(&[0.3, 0.1, 0.3, 0.3], Vec::new, 1), 3);
+        assert_eq!(rank(&[1.0, 0.0, 0.0], || vec![0.0, -800.0, -900.0], 2), 2);
     }
 }

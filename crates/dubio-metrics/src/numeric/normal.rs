@@ -12,10 +12,11 @@ pub fn cdf(z: f64) -> f64 {
     0.5 * libm::erfc(-z * FRAC_1_SQRT_2)
 }
 
-/// Log density of `N(mean, std^2)` at `y`.
-pub fn log_density(y: f64, mean: f64, std: f64) -> f64 {
+/// Log density of `N(mean, std^2)` at `y`, from the logarithm of `std` as well.
+pub fn log_density(y: f64, mean: f64, std: f64, log_std: f64) -> f64 {
+    const HALF_LN_2_PI: f64 = 0.918_938_533_204_672_7;
     let z = (y - mean) / std;
-    -0.5 * z * z - std.ln() - 0.5 * (2.0 * PI).ln()
+    -0.5 * z * z - log_std - HALF_LN_2_PI
 }
 
 /// Quantile of `N(0, 1)` at `0 < p < 1`.

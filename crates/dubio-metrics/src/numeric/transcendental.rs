@@ -58,6 +58,68 @@ pub fn ln(x: f64) -> f64 {
     select(x == 0.0, f64::NEG_INFINITY, value)
 }
 
+/// Coefficients of `ln(erfc(x) / t) + x^2` as a polynomial in `2 t - 1`, `t = 2 / (2 + x)`, four at a time: its
+/// Chebyshev series to degree 27, computed with 60 digits.
+const ERFC: [[f64; 4]; 7] = [
+    [
+        -0.671_794_084_056_692_3,
+        0.672_643_223_977_656_7,
+        0.047_343_306_841_904_43,
+        -0.046_895_610_231_175_3,
+    ],
+    [
+        -0.009_872_689_366_389_959,
+        0.008_824_938_557_060_623,
+        0.001_758_933_557_799_016,
+        -0.002_345_812_500_482_853,
+    ],
+    [
+        -0.000_146_246_863_378_003_36,
+        0.000_673_678_795_580_235,
+        -9.373_503_117_098_17e-05,
+        -0.000_174_302_947_203_076_2,
+    ],
+    [
+        7.140_101_412_757_03e-05,
+        3.174_517_974_943_74e-05,
+        -3.018_788_455_139_424_3e-05,
+        1.377_266_413_446_441_7e-07,
+    ],
+    [
+        8.562_623_420_121_286e-06,
+        -2.947_986_876_998_259e-06,
+        -1.272_311_904_868_87e-06,
+        1.250_027_661_256_975_4e-06,
+    ],
+    [
+        -1.684_980_072_065_329_7e-07,
+        -2.495_832_761_719_667e-07,
+        1.533_434_592_090_817_7e-07,
+        1.444_865_804_625_267_6e-09,
+    ],
+    [
+        -3.917_182_051_027_185_5e-08,
+        1.117_235_226_362_375_9e-08,
+        4.060_882_146_969_72e-09,
+        -1.890_230_600_894_453_7e-09,
+    ],
+];
+
+/// `1 - erf(x)`, relatively within `5e-16 (1 + x^2)`: what the square loses by rounding is lost.
+#[inline(always)]
+pub fn erfc(x: f64) -> f64 {
+    let positive = x.abs();
+    let t = 2.0 / (2.0 + positive);
+    let u = 2.0 * t - 1.0;
+    let (u2, u4) = (u * u, (u * u) * (u * u));
+    let mut series = 0.0;
+    for [a, b, c, d] in ERFC.into_iter().rev() {
+        series = ((a + u * b) + u2 * (c + u * d)) + u4 * series;
+    }
+    let upper = t * exp(series - positive * positive);
+    select(x < 0.0, 2.0 - upper, upper)
+}
+
 /// `-p ln p`, with `0 ln 0 = 0`.
 #[inline(always)]
 pub fn entropy_term(p: f64, ln_p: f64) -> f64 {
@@ -101,5 +163,16 @@ mod tests {
         }
         assert_eq!(ln(1.0), 0.0);
         assert_eq!(ln(0.0), f64::NEG_INFINITY);
+    }
+
+    #[test]
+    fn erfc_agrees_with_the_mathematical_library() {
+        for i in -60_000..260_000 {
+            let x = f64::from(i) / 10_000.0;
+            assert!(relative(erfc(x), libm::erfc(x)) < 7e-16 * (1.0 + x * x), "erfc({x})");
+        }
+        assert_eq!((erfc(-30.0), erfc(30.0)), (2.0, 0.0));
+        assert_eq!((erfc(f64::NEG_INFINITY), erfc(f64::INFINITY)), (2.0, 0.0));
+        assert!(erfc(f64::NAN).is_nan());
     }
 }

@@ -15,6 +15,8 @@ pub(crate) struct AtTargets<'a> {
     needs: &'a [Needs],
     /// What `crps` subtracts, `1/2 E|X - X'|`, of each example; empty when it is not needed.
     spread: Vec<f64>,
+    /// Logarithms of the standard deviations; empty for draws.
+    log_std: Vec<f64>,
 }
 
 enum Kind<'a> {
@@ -36,7 +38,8 @@ impl<'a> AtTargets<'a> {
             true => rows.map(|(means, stds)| mixture_spread(means, stds)).collect(),
             false => Vec::new(),
         };
-        Self { members, kind: Kind::Gaussians(mean, std), needs, spread }
+        let log_std = std.par_iter().map(|std| std.ln()).collect();
+        Self { members, kind: Kind::Gaussians(mean, std), needs, spread, log_std }
     }
 
     pub(crate) fn samples(members: usize, samples: &[f64], needs: &'a [Needs]) -> Self {
@@ -46,7 +49,7 @@ impl<'a> AtTargets<'a> {
             true => sorted.par_chunks(members).map(empirical_spread).collect(),
             false => Vec::new(),
         };
-        Self { members, kind: Kind::Samples(sorted), needs, spread }
+        Self { members, kind: Kind::Samples(sorted), needs, spread, log_std: Vec::new() }
     }
 
     fn needed(&self, part: Needs) -> bool {
@@ -88,10 +91,11 @@ impl<'a> AtTargets<'a> {
         let spread = self.spread.get(example).copied();
         match &self.kind {
             Kind::Gaussians(means, stds) => {
-                let (means, stds) = (&means[own.clone()], &stds[own]);
+                let (means, stds, log_stds) =
+                    (&means[own.clone()], &stds[own.clone()], &self.log_std[own]);
                 let mut row = Row::default();
                 if !densities.is_empty() {
-                    row.log_density = mixture_log_density(means, stds, y, densities);
+                    row.log_density = mixture_log_density(means, stds, log_stds, y, densities);
                 }
                 if self.needed(Needs::Distribution) {
                     row = mixture_row(means, stds, y, spread, row.log_density);

@@ -1,7 +1,15 @@
 //! A predictive distribution, a mixture of Gaussians or sorted draws, asked about one target.
 
+use std::f64::consts::{FRAC_1_SQRT_2, PI};
+
+use multiversion::multiversion;
+
+use crate::numeric::lanes::zip_sum;
 use crate::numeric::normal;
-use crate::numeric::transcendental::logsumexp;
+use crate::numeric::transcendental::{erfc, exp, logsumexp};
+
+/// Members from which on vectors of them are faster than one after the other.
+const MANY: usize = 8;
 
 /// What one target gives.
 #[derive(Clone, Copy, Default)]
@@ -45,7 +53,8 @@ pub(super) fn gaussian_row(
         }
     };
     let mut densities = vec![0.0; means.len()];
-    let log_density = mixture_log_density(means, stds, y, &mut densities);
+    let log_stds: Vec<f64> = stds.iter().map(|std| std.ln()).collect();
+    let log_density = mixture_log_density(means, stds, &log_stds, y, &mut densities);
     let whole = Whole {
         mean: means.iter().sum::<f64>() / members,
         at: mixture_row(means, stds, y, Some(mixture_spread(means, stds)), log_density),
@@ -73,13 +82,26 @@ pub(super) fn empirical_row(draws: &[f64], y: f64, level: f64) -> Whole {
 pub(super) fn mixture_log_density(
     means: &[f64],
     stds: &[f64],
+    log_stds: &[f64],
     y: f64,
     densities: &mut [f64],
 ) -> f64 {
-    for ((density, &mean), &std) in densities.iter_mut().zip(means).zip(stds) {
-        *density = normal::log_density(y, mean, std);
+    let members = densities.iter_mut().zip(means).zip(stds.iter().zip(log_stds));
+    for ((density, &mean), (&std, &log_std)) in members {
+        *density = normal::log_density(y, mean, std, log_std);
     }
-    logsumexp(densities) - (means.len() as f64).ln()
+    let sum = if means.len() < MANY { logsumexp(densities) } else { logsumexp_of_many(densities) };
+    sum - (means.len() as f64).ln()
+}
+
+/// [`logsumexp`] up to rounding.
+fn logsumexp_of_many(x: &[f64]) -> f64 {
+    #[multiversion(targets = "simd")]
+    fn sum(x: &[f64], max: f64) -> f64 {
+        zip_sum(x, x, |x, _| [exp(x - max)])[0]
+    }
+    let max = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if max == f64::NEG_INFINITY { max } else { max + sum(x, max).ln() }
 }
 
 /// The distribution function of a mixture at `y`, and its score where the spread is known.
@@ -92,16 +114,40 @@ pub(super) fn mixture_row(
 ) -> Row {
     let count = means.len() as f64;
     let (mut cdf, mut moment) = (0.0, 0.0);
-    for (&mean, &std) in means.iter().zip(stds) {
-        let below = normal::cdf((y - mean) / std);
-        cdf += below;
-        if spread.is_some() {
-            moment += absolute_moment(y - mean, std, below);
+    if means.len() < MANY {
+        for (&mean, &std) in means.iter().zip(stds) {
+            let below = normal::cdf((y - mean) / std);
+            cdf += below;
+            if spread.is_some() {
+                moment += absolute_moment(y - mean, std, below);
+            }
         }
+    } else if spread.is_some() {
+        [cdf, moment] = moments_of_many(means, stds, y);
+    } else {
+        cdf = below_of_many(means, stds, y);
     }
     let cdf = cdf / count;
     let crps = spread.map_or(f64::NAN, |spread| moment / count - spread);
     Row { log_density, cdf, centrality: (2.0 * cdf - 1.0).abs(), crps }
+}
+
+/// The sum of the members' distribution functions at `y`.
+#[multiversion(targets = "simd")]
+fn below_of_many(means: &[f64], stds: &[f64], y: f64) -> f64 {
+    let below = |mean: f64, std: f64| 0.5 * erfc((mean - y) / std * FRAC_1_SQRT_2);
+    zip_sum(means, stds, |mean, std| [below(mean, std)])[0]
+}
+
+/// The same, and the sum of `E|X - y|`.
+#[multiversion(targets = "simd")]
+fn moments_of_many(means: &[f64], stds: &[f64], y: f64) -> [f64; 2] {
+    let one_by_root = 1.0 / (2.0 * PI).sqrt();
+    zip_sum(means, stds, |mean, std| {
+        let (d, z) = (y - mean, (y - mean) / std);
+        let below = 0.5 * erfc(-z * FRAC_1_SQRT_2);
+        [below, 2.0 * std * (exp(-0.5 * z * z) * one_by_root) + d * (2.0 * below - 1.0)]
+    })
 }
 
 /// The same of sorted draws, which have no density.
@@ -197,6 +243,35 @@ pub(super) fn empirical_spread(draws: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// One member after the other, by functions of libraries, against vectors of members.
+    #[test]
+    fn many_members_together_give_what_they_give_one_by_one() {
+        for members in [8_usize, 9, 30, 200] {
+            let at = |m: usize| (m as f64 * 0.618_034).fract();
+            let means: Vec<f64> = (0..members).map(|m| 4.0 * at(m)).collect();
+            let stds: Vec<f64> = (0..members).map(|m| 0.1 + at(3 * m + 1)).collect();
+            let pairs = || means.iter().zip(&stds);
+            for y in [-60.0, -3.0, 0.0, 1.7, 4.0, 9.0, 70.0] {
+                let below: f64 = pairs().map(|(m, s)| normal::cdf((y - m) / s)).sum();
+                let moment =
+                    |(m, s): (&f64, &f64)| absolute_moment(y - m, *s, normal::cdf((y - m) / s));
+                let moment: f64 = pairs().map(moment).sum();
+                let [own_below, own_moment] = moments_of_many(&means, &stds, y);
+                assert_eq!(own_below, below_of_many(&means, &stds, y));
+                assert!((own_below - below).abs() <= 1e-13 * below, "{y}: {own_below} {below}");
+                assert!(
+                    (own_moment - moment).abs() <= 1e-13 * moment,
+                    "{y}: {own_moment} {moment}"
+                );
+                let logs: Vec<f64> =
+                    pairs().map(|(m, s)| normal::log_density(y, *m, *s, s.ln())).collect();
+                let (own, library) = (logsumexp_of_many(&logs), logsumexp(&logs));
+                assert!((own - library).abs() <= 1e-14 * library.abs(), "{y}: {own} {library}");
+            }
+        }
+        assert_eq!(logsumexp_of_many(&[f64::NEG_INFINITY; 9]), f64::NEG_INFINITY);
+    }
 
     /// The closed form against the integral, for mixtures that are narrow, wide, far apart and far from 0.
     #[test]

@@ -74,7 +74,7 @@ pub(super) fn mistakes(examples: &Examples) -> Vec<Mistake> {
         label: examples.labels[index],
         predicted: examples.predicted[index],
         confidence: examples.confidence[index],
-        probability: examples.log_likelihood[index].exp(),
+        probability: examples.log_likelihood()[index].exp(),
     };
     all.iter().map(mistake).collect()
 }

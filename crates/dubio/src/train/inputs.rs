@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use dubio_api::destination;
 use dubio_data::dataset::Dataset;
-use dubio_data::folder::data_folder;
+use dubio_data::folder::folder_of;
 use dubio_data::sets::own;
 use dubio_data::sets::{self, Halves, Name, Part};
 use dubio_infer::recipe::Recipe;
@@ -78,7 +78,7 @@ fn asked(text: &str) -> Result<(Name, Part, PathBuf)> {
 pub(super) fn load(args: &Args, name: Name, part: Part) -> Result<Dataset> {
     let folder = match &args.dir {
         Some(folder) => folder.clone(),
-        None => data_folder()?,
+        None => folder_of(name.set)?,
     };
     Ok(name.set.load(&folder, part)?)
 }

@@ -34,6 +34,14 @@ impl<'a> Columns<'a> {
         let path = &own.path;
         let TextTable { first, mut rows, mut lines } =
             read_text_table(path).map_err(Error::from)?;
+        if let [only] = &first[..]
+            && let Some(mark) = only.chars().find(|mark| [';', '\t', '|'].contains(mark))
+        {
+            let what =
+                format!("one column, {:?}: the cells are separated by {mark:?}", short(only));
+            let advice = "separate them by commas, or by tabs in a file that ends in .tsv";
+            return Err(Error::new(path, what, advice));
+        }
         let has_header = match own.get("header") {
             Some(given) => given == "yes",
             None => !first.iter().any(|cell| cell.parse::<f64>().is_ok()),

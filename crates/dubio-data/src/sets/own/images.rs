@@ -155,7 +155,8 @@ fn read_all(own: &Own, paths: &[PathBuf]) -> Result<Images, Error> {
     };
     let results: Vec<Result<Images, Error>> = paths.par_iter().map(one).collect();
     let mut mistakes = Mistakes::default();
-    let mut images: Vec<Images> = Vec::new();
+    let (mut images, mut of_first): (Vec<Images>, _) = (Vec::new(), 0);
+    let mut advice = "replace or remove the files";
     for (index, result) in results.into_iter().enumerate() {
         match result {
             Err(error) => mistakes.at_file(index, error.in_one_line()),
@@ -167,17 +168,21 @@ fn read_all(own: &Own, paths: &[PathBuf]) -> Result<Images, Error> {
                         paths[index].display(),
                         image.height,
                         image.width,
-                        paths[0].display(),
+                        paths[of_first].display(),
                         first.height,
                         first.width
                     );
                     mistakes.at_file(index, what);
+                    advice = "give `size`, as in size=32x32, and every image gets it";
+                }
+                if images.is_empty() {
+                    of_first = index;
                 }
                 images.push(image);
             }
         }
     }
-    mistakes.finish_files(&own.path, "give `size`, as in size=32x32, and every image gets it")?;
+    mistakes.finish_files(&own.path, advice)?;
     let colour = match own.get("channels") {
         Some(asked) => asked == "colour",
         None => images.iter().any(|image| image.channels == 3),
