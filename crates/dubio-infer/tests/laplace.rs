@@ -246,10 +246,12 @@ fn sampled_labels_have_the_gauss_newton_matrix_as_their_mean_and_true_labels_hav
     let mut of_bias = |curvature: Curvature, stream: &Stream| {
         let mut sum = 0.0;
         let all = 0..point.theta.len();
-        problem.curvature(&point, all, curvature, stream, &mut |_, layers: Vec<LayerGradients>| {
+        let mut take = |_: usize, layers: Vec<LayerGradients>| {
             let last = layers.last().expect("layers");
             sum += last.squares().last().expect("a bias");
-        });
+            Ok(())
+        };
+        problem.curvature(&point, all, curvature, stream, &mut take).expect("nothing stops it");
         sum
     };
     let exact = of_bias(Curvature::Ggn, &Stream::root(0));
@@ -287,8 +289,10 @@ fn the_last_layer_alone_has_the_gradients_that_it_has_beside_others() {
                 assert_eq!(layers.len(), layers_there);
                 let last = layers.last().expect("layers");
                 found.push((root, last.weights.clone(), last.squares()));
+                Ok(())
             };
-            problem.curvature(&point, stretch, curvature, &Stream::root(3), &mut take);
+            let all = problem.curvature(&point, stretch, curvature, &Stream::root(3), &mut take);
+            all.expect("nothing stops it");
             found
         };
         let beside = squares(0..point.theta.len(), 2);
