@@ -464,6 +464,13 @@ fn no_other_noise_and_prior_precision_have_a_larger_marginal_likelihood() {
         let report = &best.records[0].report;
         let (precision, most) = (report[0].1, report[1].1);
         let std = best.points[0].theta.0[21].exp();
+        // The curvature goes with the noise: it predicts like a run that began with the one that is chosen.
+        let method = method("laplace", json!({"structure": structure}));
+        let [ours, expected] =
+            [&best, &evidence(std, json!(precision))].map(|fit| case.outputs(&method, fit));
+        for (ours, expected) in ours.iter().zip(&expected) {
+            assert!((ours - expected).abs() < 1e-6, "{structure}: {ours} {expected}");
+        }
         for (a, b) in [(1.0, 1.0), (1.1, 1.0), (0.9, 1.0), (1.0, 1.1), (1.0, 0.9), (1.05, 1.05)] {
             let other = evidence(a * std, json!(b * precision)).records[0].report[1].1;
             let same = (a, b) == (1.0, 1.0);
