@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use dubio_nn::engine::{Point, Seed, Vector, Visited};
 use dubio_nn::matrix::Matrix;
+use dubio_progress::Progress;
 use dubio_random::stream::Stream;
 
 use crate::error::Error;
@@ -114,6 +115,25 @@ pub trait Steps<V: Vector> {
     }
 }
 
+/// A draw's place after training.
+#[derive(Clone, Copy)]
+pub struct Draw<'a> {
+    /// Draws before this one.
+    pub index: usize,
+    /// Its own stream of noise.
+    pub stream: &'a Stream,
+    /// Who may ask it to stop.
+    pub progress: &'a dyn Progress,
+}
+
+impl Draw<'_> {
+    /// An error once a stop was asked for. A draw that passes over the data several times asks before each pass. When it
+    /// then ends, points and memory must be such that the same draw, made again, gives the same bytes.
+    pub fn may_go_on(&self) -> Result<(), Error> {
+        if self.progress.should_stop() { Err(Error::Stopped) } else { Ok(()) }
+    }
+}
+
 /// Draws after training.
 pub trait Draws<V: Vector> {
     /// How many draws.
@@ -123,8 +143,7 @@ pub trait Draws<V: Vector> {
         &mut self,
         points: &mut [Point<V>],
         target: &mut dyn Target<Vector = V>,
-        index: usize,
-        stream: &Stream,
+        at: &Draw<'_>,
     ) -> Result<Vec<V>, Error>;
 }
 

@@ -11,6 +11,7 @@ use dubio_nn::parameter::Slice;
 use dubio_random::stream::Stream;
 
 use crate::curvature::{Curvature, LayerGradients};
+use crate::error::Error;
 use crate::likelihood::Likelihood;
 use crate::prior::Prior;
 use crate::target::{BatchName, Perturbed, Target};
@@ -188,15 +189,15 @@ impl<T: Target> Target for Subnetwork<'_, T> {
         stretch: Range<usize>,
         curvature: Curvature,
         stream: &Stream,
-        each: &mut dyn FnMut(usize, Vec<LayerGradients>),
-    ) {
+        each: &mut dyn FnMut(usize, Vec<LayerGradients>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let range = self.range.clone();
         let there = range.start + stretch.start..range.start + stretch.end;
         let mut own = |root: usize, layers: Vec<LayerGradients>| {
-            each(root, layers.into_iter().filter_map(|layer| layer.within(&range)).collect());
+            each(root, layers.into_iter().filter_map(|layer| layer.within(&range)).collect())
         };
         self.at(&mut point.clone(), |whole, point, _| {
-            whole.curvature(point, there, curvature, stream, &mut own);
-        });
+            whole.curvature(point, there, curvature, stream, &mut own)
+        })
     }
 }

@@ -10,6 +10,7 @@ use dubio_nn::parameter::Slice;
 use dubio_random::stream::Stream;
 
 use crate::curvature::{Curvature, LayerGradients};
+use crate::error::Error;
 use crate::likelihood::Likelihood;
 use crate::prior::Prior;
 
@@ -141,15 +142,16 @@ pub trait Target {
     /// What the curvature of the loss of all examples as they are is made of: chunk by chunk of the examples, and for
     /// each the roots `f_r` of the Fisher information at the outputs, `sum_r f_r f_r'`, one by one, the gradients from
     /// that root of each layer whose weights lie in a stretch of the vector. Nothing where there is no network, or its
-    /// likelihood has no curvature.
+    /// likelihood has no curvature. Ends with the first error of `each`.
     fn curvature(
         &mut self,
         _point: &Point<Self::Vector>,
         _stretch: Range<usize>,
         _curvature: Curvature,
         _stream: &Stream,
-        _each: &mut dyn FnMut(usize, Vec<LayerGradients>),
-    ) {
+        _each: &mut dyn FnMut(usize, Vec<LayerGradients>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        Ok(())
     }
 }
 

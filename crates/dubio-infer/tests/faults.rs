@@ -47,6 +47,21 @@ fn a_prediction_that_is_no_number_is_an_error_that_names_its_place() {
     fitted.posterior.points[0].theta.fill(f64::INFINITY);
     let error = fitted.predict(&data, &TestTime::default(), &Stream::root(0)).expect_err("none");
     assert!(matches!(error, Error::Predicted { sample: 0, example: 0, .. }), "{error}");
+    // In the second of two samples, for the fourth example alone: 1e30 * 1e5 * 1e5 is no number of 32 bits.
+    let values =
+        |fourth: f64| (0..40).map(|i| if i == 3 { fourth } else { f64::from(i) }).collect();
+    let data = |fourth: f64| Dataset {
+        answers: Answers::Classes { classes: 2, labels: (0..40).map(|i| i % 2).collect() },
+        inputs: Inputs::Features { width: 1, values: values(fourth) },
+        groups: Default::default(),
+    };
+    let recipe = recipe("sgd", json!({"epochs": 1, "members": 2, "batch": 20}));
+    let mut fitted = go(&recipe, "mlp-5", &data(3.0)).expect("fits");
+    fitted.posterior.points[0].theta.fill(0.0);
+    fitted.posterior.points[1].theta.fill(1e5);
+    let data = data(1e30);
+    let error = fitted.predict(&data, &TestTime::default(), &Stream::root(0)).expect_err("none");
+    assert!(matches!(error, Error::Predicted { sample: 1, example: 3, .. }), "{error}");
 }
 
 /// A loss that is no number from some step on, for a while: divergence made to order.

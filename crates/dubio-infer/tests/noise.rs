@@ -5,6 +5,7 @@ mod support;
 use dubio_data::dataset::{Answers, Dataset, Inputs};
 use dubio_infer::fit::Options;
 use dubio_infer::fitted::Fitted;
+use dubio_infer::likelihood::{FixedNoise, Gaussian as PerExample, Likelihood, SharedNoise};
 use dubio_infer::predict::{Predicted, TestTime};
 use dubio_infer::training::Training;
 use dubio_nn::Double;
@@ -209,6 +210,31 @@ fn every_method_runs_with_every_noise() {
             }
             let fitted = fit.unwrap_or_else(|e| panic!("{name}: {}", e.error));
             assert_eq!(predicted(&fitted).shape[2], 2, "{name}");
+        }
+    }
+}
+
+/// The Fisher information of `Normal(m, s^2)` is `1 / s^2` for `m`, 2 for `log s`, and 0 between them.
+#[test]
+fn gradients_of_drawn_targets_have_the_fisher_information_of_their_noise() {
+    let (examples, s) = (40_000, 0.4_f64);
+    let all: [(&dyn Likelihood, Vec<f64>); 3] = [
+        (&PerExample, vec![1.7, s.ln()]),
+        (&SharedNoise, vec![1.7, s.ln()]),
+        (&FixedNoise { std: s }, vec![1.7]),
+    ];
+    for (likelihood, row) in all {
+        let curved = likelihood.curved().expect("a curvature");
+        let drawn = curved.drawn(&row.repeat(examples), &Stream::root(6));
+        assert_eq!(drawn.len(), examples * row.len());
+        let mean = |i: usize, j: usize| {
+            drawn.chunks(row.len()).map(|g| g[i] * g[j]).sum::<f64>() / examples as f64
+        };
+        // More than five standard errors, which are sqrt(2 / n), sqrt(56 / n) and sqrt(10 / n).
+        assert!((mean(0, 0) * s * s - 1.0).abs() < 0.04, "{}", mean(0, 0));
+        if row.len() == 2 {
+            assert!((mean(1, 1) - 2.0).abs() < 0.2, "{}", mean(1, 1));
+            assert!((mean(0, 1) * s).abs() < 0.1, "{}", mean(0, 1));
         }
     }
 }

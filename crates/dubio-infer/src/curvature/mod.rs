@@ -183,6 +183,42 @@ mod tests {
         assert!(kfac.iter().zip(&full).any(|(a, b)| (a - b).abs() > 0.01));
     }
 
+    /// With one example `a = (x, 1)` and its gradient `g` at a unit, `H = g^2 a a'` for the weights of that unit, and
+    /// `a' (H + d)^-1 a = a'a / (d + g^2 a'a)` (Sherman and Morrison 1950); between units there is nothing.
+    #[test]
+    fn units_of_one_example_have_the_variances_of_a_matrix_of_rank_one() {
+        let of = layer(2, 2, &[0.3, -1.2], &[0.7, 2.0]);
+        let units = spectrum(Structure::Units, &of);
+        let jacobian =
+            [[1.0, 0.0], [0.0, 1.0]].map(|unit| vec![layer(2, 2, &[0.3, -1.2], &unit)]).to_vec();
+        let (d, square) = (0.5, 0.09 + 1.44 + 1.0);
+        let of_unit = |g: f64| square / (d + g * g * square);
+        let expected = [of_unit(0.7), 0.0, 0.0, of_unit(2.0)];
+        let ours = units.covariance(d, &jacobian, 0);
+        assert_eq!(ours.len(), 4);
+        let close = ours.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12);
+        assert!(close, "{ours:?} {expected:?}");
+    }
+
+    #[test]
+    fn an_example_has_the_same_covariance_by_itself_and_among_others() {
+        let inputs = [0.3, -1.2, 1.0, 0.4, -0.7, 0.9];
+        let of = layer(2, 2, &inputs, &[0.7, 2.0, -1.0, 0.2, 0.4, -0.3]);
+        let unit = |unit: [f64; 2]| vec![layer(2, 2, &inputs, &unit.repeat(3))];
+        let jacobian = vec![unit([1.0, 0.0]), unit([0.0, 1.0])];
+        for structure in [Structure::Diag, Structure::Units, Structure::Kfac, Structure::Full] {
+            let spectrum = spectrum(structure, &of);
+            let together = spectrum.covariances(0.5, &jacobian, 3);
+            assert_eq!(together.len(), 3);
+            for (example, among) in together.iter().enumerate() {
+                let alone = spectrum.covariance(0.5, &jacobian, example);
+                assert_eq!(alone.len(), among.len());
+                let close = alone.iter().zip(among).all(|(a, b)| (a - b).abs() < 1e-12);
+                assert!(close, "{structure:?}: {alone:?} {among:?}");
+            }
+        }
+    }
+
     /// T46: with `[[4, 2], [2, 2]] = L L'` on one side, samples must have its inverse `[[.5, -.5], [-.5, 1]]` as
     /// covariance; `L^-1 z` in the place of `L'^-1 z` has `[[.25, -.25], [-.25, 1.25]]`.
     #[test]

@@ -10,7 +10,7 @@ use crate::checkpoint::{Folder, Position, Resumed};
 use crate::clip;
 use crate::clock::Clock;
 use crate::error::Error;
-use crate::rule::{Keep, MiniBatch, Rule, Step};
+use crate::rule::{Draw, Keep, MiniBatch, Rule, Step};
 use crate::target::{BatchName, Target};
 
 /// Steps after which losses are asked for, so that a chain that has diverged does not go on for long.
@@ -174,11 +174,12 @@ impl<'a, T: Target> Chain<'a, T> {
 
     fn all_draws(&mut self) -> Result<(), Error> {
         while self.position.draw < self.draws() {
-            self.may_go_on()?;
             let index = self.position.draw;
-            let stream = self.stream.child("draws").nth(index);
+            let stream = &self.stream.child("draws").nth(index);
+            let at = Draw { index, stream, progress: self.options.progress };
+            at.may_go_on()?;
             let Some(draws) = self.rule.draws() else { break };
-            for theta in draws.draw(&mut self.points, self.target, index, &stream)? {
+            for theta in draws.draw(&mut self.points, self.target, &at)? {
                 let statistics = self.target.statistics(&theta);
                 self.keep(Point { theta, statistics }, || format!("draw {}", index + 1))?;
             }

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::memory::Memory;
 use crate::optimisers::Optimiser;
 use crate::prior::Gaussian;
-use crate::rule::{Draws, Gradient, MiniBatch, Rule, Step, Steps};
+use crate::rule::{Draw, Draws, Gradient, MiniBatch, Rule, Step, Steps};
 use crate::target::Target;
 use crate::wrong::Wrong;
 
@@ -195,9 +195,8 @@ impl<V: Vector> Draws<V> for Sharing<V> {
         &mut self,
         points: &mut [Point<V>],
         _: &mut dyn Target<Vector = V>,
-        index: usize,
-        _: &Stream,
+        at: &Draw<'_>,
     ) -> Result<Vec<V>, Error> {
-        Ok(vec![self.network(&points[0].theta, index)])
+        Ok(vec![self.network(&points[0].theta, at.index)])
     }
 }

@@ -3,18 +3,17 @@
 use dubio_nn::engine::{Engine, Point, Vector};
 use dubio_nn::layer::Layer;
 use dubio_nn::network::Network;
-use dubio_random::stream::Stream;
 use faer::{ColRef, Mat};
 use serde::{Deserialize, Serialize};
 
 use super::linearised::Linearised;
 use super::{Card, Scene, Settings, at_least_one};
-use crate::curvature::{Curvature, Eigen, LayerGradients, Structure};
+use crate::curvature::{Curvature, Eigen, Structure};
 use crate::error::Error;
 use crate::likelihood::{Link, NOISE, shared_noise};
 use crate::memory::Memory;
 use crate::posterior::{Posterior, Predictive};
-use crate::rule::{Draws, Rule};
+use crate::rule::{Draw, Draws, Rule};
 use crate::target::Target;
 use crate::wrong::Wrong;
 
@@ -111,35 +110,34 @@ struct Moments {
 impl Moments {
     /// From the gradients at the only output: without weights they are `-y / s^2`, and the root of the Fisher
     /// information is `1 / s`.
-    fn of<V: Vector>(target: &mut dyn Target<Vector = V>, zero: &Point<V>) -> Result<Self, Error> {
-        let unused = Stream::root(0);
+    fn of<V: Vector>(
+        target: &mut dyn Target<Vector = V>,
+        zero: &Point<V>,
+        at: &Draw<'_>,
+    ) -> Result<Self, Error> {
+        let all = 0..zero.theta.len();
         let mut noise = 1.0;
-        target.curvature(zero, 0..zero.theta.len(), Curvature::Ggn, &unused, &mut |root,
-                                                                                   layers: Vec<
-            LayerGradients,
-        >| {
+        target.curvature(zero, all.clone(), Curvature::Ggn, at.stream, &mut |root, layers| {
+            at.may_go_on()?;
             if let (0, Some(layer)) = (root, layers.first()) {
                 noise = 1.0 / layer.at_outputs(0..1)[(0, 0)];
             }
-        });
+            Ok(())
+        })?;
         let (mut rows, mut y, mut has_bias) = (Vec::new(), Vec::new(), false);
-        target.curvature(
-            zero,
-            0..zero.theta.len(),
-            Curvature::EmpiricalFisher,
-            &unused,
-            &mut |_, layers| {
-                let Some(layer) = layers.first() else { return };
-                has_bias = layer.has_bias();
-                let all = 0..layer.examples();
-                for read in layer.read(all.clone()).col_iter() {
-                    let inputs = read.nrows() - usize::from(has_bias);
-                    rows.push(read.iter().copied().take(inputs).collect::<Vec<f64>>());
-                }
-                let gradients = layer.at_outputs(all);
-                y.extend(gradients.col(0).iter().map(|g| -noise * noise * g));
-            },
-        );
+        target.curvature(zero, all, Curvature::EmpiricalFisher, at.stream, &mut |_, layers| {
+            at.may_go_on()?;
+            let Some(layer) = layers.first() else { return Ok(()) };
+            has_bias = layer.has_bias();
+            let all = 0..layer.examples();
+            for read in layer.read(all.clone()).col_iter() {
+                let inputs = read.nrows() - usize::from(has_bias);
+                rows.push(read.iter().copied().take(inputs).collect::<Vec<f64>>());
+            }
+            let gradients = layer.at_outputs(all);
+            y.extend(gradients.col(0).iter().map(|g| -noise * noise * g));
+            Ok(())
+        })?;
         let (n, width) = (rows.len(), rows.first().map_or(0, Vec::len));
         let mean = |of: &dyn Fn(usize) -> f64| (0..n).map(of).sum::<f64>() / n as f64;
         // Without an intercept nothing may be moved.
@@ -236,12 +234,11 @@ impl<V: Vector> Draws<V> for Ridge<V> {
         &mut self,
         points: &mut [Point<V>],
         target: &mut dyn Target<Vector = V>,
-        _: usize,
-        _: &Stream,
+        at: &Draw<'_>,
     ) -> Result<Vec<V>, Error> {
         let Point { theta, statistics } = &points[0];
         let zero = Point { theta: theta.zeros(theta.len()), statistics: statistics.clone() };
-        let moments = Moments::of(target, &zero)?;
+        let moments = Moments::of(target, &zero, at)?;
         let noise = target.slices().into_iter().find(|slice| slice.name.starts_with(NOISE));
         let (a, d) = moments.precisions(noise.is_none(), self.iterations);
         self.evidence = moments.evidence(a, d);

@@ -4,7 +4,7 @@ use dubio_nn::engine::{Point, Vector};
 use dubio_random::stream::Stream;
 
 use crate::error::Error;
-use crate::rule::{Draws, MiniBatch, Step};
+use crate::rule::{Draw, Draws, MiniBatch, Step};
 use crate::target::Target;
 
 /// A method whose samples are drawn around a mean, the point that moved.
@@ -25,10 +25,9 @@ impl<V: Vector, R: Drawn<Vector = V>> Draws<V> for R {
         &mut self,
         points: &mut [Point<V>],
         _: &mut dyn Target<Vector = V>,
-        _: usize,
-        stream: &Stream,
+        at: &Draw<'_>,
     ) -> Result<Vec<V>, Error> {
-        Ok(vec![self.drawn(&points[0].theta, stream).0])
+        Ok(vec![self.drawn(&points[0].theta, at.stream).0])
     }
 }
 

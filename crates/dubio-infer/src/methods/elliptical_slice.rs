@@ -6,6 +6,8 @@ use dubio_random::normal::normals;
 use dubio_random::stream::Stream;
 use dubio_random::uniform::uniform;
 
+use crate::error::Error;
+
 /// A position under the prior `Normal(0, prior_std^2)` on every coordinate, and its log-likelihood.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Position {
@@ -17,12 +19,13 @@ impl Position {
     /// One move: a point on the ellipse through this position and a draw from the prior, from a bracket
     /// of angles that shrinks towards the position until the likelihood is high enough. The prior is in
     /// the ellipse and nowhere else. Murray et al. 2010, figure 2.
+    /// Where there is no likelihood to be had, it stays where it is.
     pub(super) fn slice(
         &mut self,
         prior_std: f64,
         stream: &Stream,
-        mut log_likelihood: impl FnMut(&[f64]) -> f64,
-    ) {
+        mut log_likelihood: impl FnMut(&[f64]) -> Result<f64, Error>,
+    ) -> Result<(), Error> {
         let mut generator = stream.child("slice").generator();
         let other = normals(self.coordinates.len(), &stream.child("ellipse"));
         let threshold = self.log_likelihood + (1.0 - uniform(&mut generator)).ln();
@@ -33,15 +36,16 @@ impl Position {
             let (sin, cos) = angle.sin_cos();
             let pairs = self.coordinates.iter().zip(&other);
             let coordinates: Vec<f64> = pairs.map(|(z, w)| z * cos + prior_std * w * sin).collect();
-            let here = log_likelihood(&coordinates);
+            let here = log_likelihood(&coordinates)?;
             // A likelihood that is no number is not above the threshold.
             if here > threshold {
                 *self = Self { coordinates, log_likelihood: here };
-                return;
+                break;
             }
             *(if angle < 0.0 { &mut low } else { &mut high }) = angle;
             angle = low + (high - low) * uniform(&mut generator);
         }
+        Ok(())
     }
 }
 
@@ -70,7 +74,8 @@ mod tests {
         let stream = Stream::root(11);
         let mut all = vec![Vec::new(), Vec::new()];
         for index in 0..moves {
-            position.slice(prior_std, &stream.nth(index), &likelihood);
+            let moved = position.slice(prior_std, &stream.nth(index), |z| Ok(likelihood(z)));
+            moved.expect("a likelihood");
             all[0].push(position.coordinates[0]);
             all[1].push(position.coordinates[1]);
         }

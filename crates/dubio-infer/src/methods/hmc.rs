@@ -10,7 +10,7 @@ use super::energies::{DIVERGENT, Energies};
 use super::{Card, Settings, at_least_one, no_potential, positive};
 use crate::error::Error;
 use crate::memory::Memory;
-use crate::rule::{Draws, Rule};
+use crate::rule::{Draw, Draws, Rule};
 use crate::target::{Potential, Target};
 use crate::wrong::Wrong;
 
@@ -164,8 +164,9 @@ impl<V: Vector> Chain<V> {
         theta: &mut V,
         target: &mut dyn Target<Vector = V>,
         step: f64,
-        stream: &Stream,
+        at: &Draw<'_>,
     ) -> Result<Proposal, Error> {
+        let stream = at.stream;
         let here = match self.gradient.take() {
             Some(gradient) => self.gradient.insert(gradient),
             None => {
@@ -187,6 +188,7 @@ impl<V: Vector> Chain<V> {
         momentum.axpy(-0.5 * force, gradient);
         let steps = self.settings.steps(stream);
         for leap in 1..=steps {
+            at.may_go_on()?;
             position.axpy(step, momentum);
             after = Potential::at(target, position, gradient);
             let last = leap == steps;
@@ -253,13 +255,12 @@ impl<V: Vector> Draws<V> for Chain<V> {
         &mut self,
         points: &mut [Point<V>],
         target: &mut dyn Target<Vector = V>,
-        index: usize,
-        stream: &Stream,
+        at: &Draw<'_>,
     ) -> Result<Vec<V>, Error> {
         let theta = &mut points[0].theta;
-        let burning_in = index < self.settings.burn_in;
+        let burning_in = at.index < self.settings.burn_in;
         let step = self.averages.step(burning_in);
-        let proposal = self.propose(theta, target, step, stream)?;
+        let proposal = self.propose(theta, target, step, at)?;
         if burning_in {
             self.averages.learn(proposal.probability);
             return Ok(Vec::new());

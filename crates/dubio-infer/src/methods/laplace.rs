@@ -5,7 +5,6 @@ use std::ops::Range;
 use dubio_nn::engine::{Engine, Point, Vector};
 use dubio_nn::loss::log_std;
 use dubio_nn::network::Network;
-use dubio_random::stream::Stream;
 use serde::{Deserialize, Serialize};
 
 use super::linearised::Linearised;
@@ -18,7 +17,7 @@ use crate::likelihood::{Link, NOISE};
 use crate::memory::Memory;
 use crate::posterior::{Points, Posterior, Predictive};
 use crate::prior::Prior;
-use crate::rule::{Draws, MiniBatch, Rule, Step, Steps};
+use crate::rule::{Draw, Draws, MiniBatch, Rule, Step, Steps};
 use crate::target::Target;
 use crate::wrong::Wrong;
 
@@ -173,7 +172,7 @@ impl<V: Vector> Around<V> {
         &mut self,
         point: &mut Point<V>,
         target: &mut dyn Target<Vector = V>,
-        stream: &Stream,
+        at: &Draw<'_>,
     ) -> Result<(), Error> {
         let Laplace { structure, curvature, prior_precision, .. } = self.settings;
         let mut sums = structure.sums();
@@ -182,12 +181,15 @@ impl<V: Vector> Around<V> {
             (Random::Last, Some(last)) => last.stretch(),
             _ => 0..point.theta.len(),
         };
-        target.curvature(point, stretch, curvature, stream, &mut |root, layers| {
+        let labels = at.stream.child("labels");
+        target.curvature(point, stretch, curvature, &labels, &mut |root, layers| {
+            at.may_go_on()?;
             if weights.is_empty() {
                 weights = layers.iter().flat_map(|layer| layer.weights.numbers()).collect();
             }
             sums.add(root, &layers);
-        });
+            Ok(())
+        })?;
         let mut spectrum = sums.decompose()?;
         let of = |own: &Weights| point.theta.read(own.parameters.clone());
         let random = weights.chunks(4).map(Weights::read).flat_map(|own| of(&own));
@@ -286,18 +288,17 @@ impl<V: Vector> Draws<V> for Around<V> {
         &mut self,
         points: &mut [Point<V>],
         target: &mut dyn Target<Vector = V>,
-        index: usize,
-        stream: &Stream,
+        at: &Draw<'_>,
     ) -> Result<Vec<V>, Error> {
-        if index == 0 {
-            self.look_around(&mut points[0], target, &stream.child("labels"))?;
+        if at.index == 0 {
+            self.look_around(&mut points[0], target, at)?;
         }
         let mut theta = points[0].theta.clone();
         if self.settings.predict == Predict::Mc {
             let layers = self.layers();
             let spectrum: Box<dyn Spectrum> =
                 self.settings.structure.spectrum(&layers, &self.spectrum);
-            let drawn = spectrum.draw(&layers, self.precision, stream);
+            let drawn = spectrum.draw(&layers, self.precision, at.stream);
             for (weights, away) in layers.iter().zip(drawn) {
                 let mut part = theta.part(weights.parameters.clone());
                 let mut change = part.zeros(part.len());

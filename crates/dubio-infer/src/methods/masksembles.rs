@@ -12,7 +12,7 @@ use super::{Card, Settings, at_least_one};
 use crate::error::Error;
 use crate::memory::Memory;
 use crate::optimisers::Optimiser;
-use crate::rule::{Draws, Gradient, MiniBatch, Rule, Step, Steps};
+use crate::rule::{Draw, Draws, Gradient, MiniBatch, Rule, Step, Steps};
 use crate::target::Target;
 use crate::wrong::Wrong;
 
@@ -200,9 +200,8 @@ impl<V: Vector> Draws<V> for Masked<V> {
         &mut self,
         points: &mut [Point<V>],
         _: &mut dyn Target<Vector = V>,
-        index: usize,
-        _: &Stream,
+        at: &Draw<'_>,
     ) -> Result<Vec<V>, Error> {
-        Ok(vec![factors::network(&self.matrices, &points[0].theta, &self.masks[index])])
+        Ok(vec![factors::network(&self.matrices, &points[0].theta, &self.masks[at.index])])
     }
 }

@@ -55,12 +55,15 @@ pub(super) struct Library {
 }
 
 impl Library {
-    /// The next draw; `at` answers what it asks on the way.
-    pub(super) fn next(&self, mut at: impl FnMut(&[f64]) -> Answer) -> Result<Turn, Error> {
+    /// The next draw; `at` answers what it asks on the way. After an error there is none.
+    pub(super) fn next(
+        &self,
+        mut at: impl FnMut(&[f64]) -> Result<Answer, Error>,
+    ) -> Result<Turn, Error> {
         let failed = |what: &dyn Display| Error::Chain(format!("nuts: {what}"));
         loop {
             match self.said.recv().map_err(|e| failed(&e))? {
-                Said::At(position) => self.answers.send(at(&position)).map_err(|e| failed(&e))?,
+                Said::At(position) => self.answers.send(at(&position)?).map_err(|e| failed(&e))?,
                 Said::Drawn(turn) => return Ok(turn),
                 Said::Failed(what) => return Err(failed(&what)),
             }

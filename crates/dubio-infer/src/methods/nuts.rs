@@ -11,7 +11,7 @@ use super::no_u_turn::{Answer, Library, Tuning};
 use super::{Card, Settings, at_least_one, fraction, positive};
 use crate::error::Error;
 use crate::memory::Memory;
-use crate::rule::{Draws, Rule};
+use crate::rule::{Draw, Draws, Rule};
 use crate::target::{Potential, Target};
 use crate::wrong::Wrong;
 
@@ -210,16 +210,18 @@ impl<V: Vector> Draws<V> for Turns<V> {
         &mut self,
         points: &mut [Point<V>],
         target: &mut dyn Target<Vector = V>,
-        index: usize,
-        stream: &Stream,
+        at: &Draw<'_>,
     ) -> Result<Vec<V>, Error> {
         let theta = &mut points[0].theta;
         let (library, made) = match self.library.take() {
             Some(at_work) => at_work,
-            None => (self.start(theta, target, stream)?, 0),
+            None => (self.start(theta, target, at.stream)?, 0),
         };
-        for draw in made..=index {
-            let turn = library.next(|position| self.answer(target, position))?;
+        for draw in made..=at.index {
+            let turn = library.next(|position| {
+                at.may_go_on()?;
+                Ok(self.answer(target, position))
+            })?;
             theta.write(0, &turn.position);
             if draw >= self.settings.burn_in {
                 self.tally.energies.add(turn.energy, turn.diverging);
@@ -229,8 +231,8 @@ impl<V: Vector> Draws<V> for Turns<V> {
                 self.tally.step = turn.step;
             }
         }
-        self.library = Some((library, index + 1));
-        let burning_in = index < self.settings.burn_in;
+        self.library = Some((library, at.index + 1));
+        let burning_in = at.index < self.settings.burn_in;
         Ok(if burning_in { Vec::new() } else { vec![theta.clone()] })
     }
 }

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::memory::Memory;
 use crate::optimisers::{Kind, Optimiser};
 use crate::prior::Gaussian;
-use crate::rule::{Draws, Gradient, MiniBatch, Rule, Step, Steps};
+use crate::rule::{Draw, Draws, Gradient, MiniBatch, Rule, Step, Steps};
 use crate::schedule::Schedule;
 use crate::target::Target;
 use crate::wrong::Wrong;
@@ -281,10 +281,9 @@ impl<V: Vector> Draws<V> for Mixture<V> {
         &mut self,
         points: &mut [Point<V>],
         _: &mut dyn Target<Vector = V>,
-        index: usize,
-        stream: &Stream,
+        at: &Draw<'_>,
     ) -> Result<Vec<V>, Error> {
-        let [factors, _] = self.components[index % self.components.len()].drawn(stream);
+        let [factors, _] = self.components[at.index % self.components.len()].drawn(at.stream);
         Ok(vec![factors::network(&self.matrices, &points[0].theta, &factors)])
     }
 }

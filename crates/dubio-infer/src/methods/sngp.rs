@@ -1,11 +1,11 @@
 //! `sngp`: a network that keeps distances, with a Gaussian process as its last layer.
 
 use std::ops::Range;
+use std::slice;
 
 use dubio_nn::engine::{Engine, Point, Vector};
 use dubio_nn::layer::{Directions, Layer};
 use dubio_nn::network::Network;
-use dubio_random::stream::Stream;
 use serde::{Deserialize, Serialize};
 
 use super::laplace::{Around, Laplace, Predict, Random};
@@ -17,7 +17,7 @@ use crate::curvature::{Curvature, Structure, Weights};
 use crate::error::Error;
 use crate::memory::Memory;
 use crate::posterior::{Posterior, Predictive};
-use crate::rule::{Draws, MiniBatch, Rule, Step, Steps};
+use crate::rule::{Draw, Draws, MiniBatch, Rule, Step, Steps};
 use crate::target::Target;
 use crate::wrong::Wrong;
 
@@ -203,17 +203,20 @@ impl<V: Vector> Draws<V> for Process<V> {
         &mut self,
         points: &mut [Point<V>],
         target: &mut dyn Target<Vector = V>,
-        index: usize,
-        stream: &Stream,
+        at: &Draw<'_>,
     ) -> Result<Vec<V>, Error> {
-        if index == 0 {
-            let point = &mut points[0];
-            self.hidden.finish(&mut point.theta, &target.hidden_layers())?;
-            // Those of the last batches belong to networks that the descent has left.
-            if target.has_statistics() {
-                point.statistics = target.statistics(&point.theta);
-            }
+        if at.index > 0 {
+            return self.around.draw(points, target, at);
         }
-        self.around.draw(points, target, index, stream)
+        // Scaled down twice a layer has other bytes than once, so that a draw that is stopped leaves the point as it was.
+        let mut point = points[0].clone();
+        self.hidden.finish(&mut point.theta, &target.hidden_layers())?;
+        // Those of the last batches belong to networks that the descent has left.
+        if target.has_statistics() {
+            point.statistics = target.statistics(&point.theta);
+        }
+        let drawn = self.around.draw(slice::from_mut(&mut point), target, at)?;
+        points[0] = point;
+        Ok(drawn)
     }
 }

@@ -1,7 +1,6 @@
 //! `subspace`: elliptical slice sampling in the plane of the main directions of descent's path.
 
 use dubio_nn::engine::{Point, Vector};
-use dubio_random::stream::Stream;
 use faer::{Mat, Side};
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +9,7 @@ use super::trajectory::{Path, Trajectory};
 use super::{Card, Settings, at_least_one, positive};
 use crate::error::Error;
 use crate::memory::Memory;
-use crate::rule::{Draws, Rule, Steps};
+use crate::rule::{Draw, Draws, Rule, Steps};
 use crate::target::Target;
 use crate::wrong::Wrong;
 
@@ -197,19 +196,19 @@ impl<V: Vector> Draws<V> for Slices<V> {
         &mut self,
         _: &mut [Point<V>],
         target: &mut dyn Target<Vector = V>,
-        index: usize,
-        stream: &Stream,
+        at: &Draw<'_>,
     ) -> Result<Vec<V>, Error> {
         let mut position = self.position(target)?;
         let mut evaluations = 0;
-        position.slice(self.settings.coordinate_std, stream, |coordinates| {
+        position.slice(self.settings.coordinate_std, at.stream, |coordinates| {
+            at.may_go_on()?;
             evaluations += 1;
-            self.likelihood(coordinates, target)
-        });
+            Ok(self.likelihood(coordinates, target))
+        })?;
         self.evaluations += evaluations;
         self.likelihood = position.log_likelihood;
         self.coordinates = position.coordinates;
-        let kept = (index >= self.settings.burn_in).then(|| self.theta(&self.coordinates));
+        let kept = (at.index >= self.settings.burn_in).then(|| self.theta(&self.coordinates));
         Ok(kept.into_iter().collect())
     }
 }

@@ -1,14 +1,13 @@
 //! `swa`: the mean of the points that descent visits.
 
 use dubio_nn::engine::{Point, Vector};
-use dubio_random::stream::Stream;
 use serde::{Deserialize, Serialize};
 
 use super::trajectory::{Path, Trajectory};
 use super::{Card, Settings};
 use crate::error::Error;
 use crate::memory::Memory;
-use crate::rule::{Draws, Rule, Steps};
+use crate::rule::{Draw, Draws, Rule, Steps};
 use crate::target::Target;
 use crate::wrong::Wrong;
 
@@ -60,8 +59,7 @@ impl<V: Vector> Draws<V> for Average<V> {
         &mut self,
         _: &mut [Point<V>],
         _: &mut dyn Target<Vector = V>,
-        _: usize,
-        _: &Stream,
+        _: &Draw<'_>,
     ) -> Result<Vec<V>, Error> {
         Ok(vec![self.0.mean().clone()])
     }

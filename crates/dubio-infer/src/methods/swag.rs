@@ -9,7 +9,7 @@ use super::trajectory::{Path, Trajectory};
 use super::{Card, Settings, at_least_one};
 use crate::error::Error;
 use crate::memory::Memory;
-use crate::rule::{Draws, Rule, Steps};
+use crate::rule::{Draw, Draws, Rule, Steps};
 use crate::target::Target;
 use crate::wrong::Wrong;
 
@@ -146,9 +146,8 @@ impl<V: Vector> Draws<V> for Gaussian<V> {
         &mut self,
         _: &mut [Point<V>],
         _: &mut dyn Target<Vector = V>,
-        _: usize,
-        stream: &Stream,
+        at: &Draw<'_>,
     ) -> Result<Vec<V>, Error> {
-        Ok(vec![self.sample(stream)])
+        Ok(vec![self.sample(at.stream)])
     }
 }

@@ -14,6 +14,7 @@ use dubio_random::stream::Stream;
 
 use super::{Problem, Start};
 use crate::curvature::{Curvature, LayerGradients};
+use crate::error::Error;
 use crate::likelihood::Likelihood;
 use crate::prior::Prior;
 use crate::target::{BatchName, Perturbed, Target};
@@ -238,8 +239,8 @@ impl<E: Engine> Target for Problem<E> {
         stretch: Range<usize>,
         curvature: Curvature,
         stream: &Stream,
-        each: &mut dyn FnMut(usize, Vec<LayerGradients>),
-    ) {
+        each: &mut dyn FnMut(usize, Vec<LayerGradients>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let ends = LayerGradients::are_of_the_end(self.model.network(), &stretch);
         for first in (0..self.examples).step_by(CURVATURE_CHUNK) {
             let rows = first..self.examples.min(first + CURVATURE_CHUNK);
@@ -259,8 +260,9 @@ impl<E: Engine> Target for Problem<E> {
                         layers.extend(LayerGradients::in_place(&visited, &stretch));
                     });
                 }
-                each(index, layers.clone());
+                each(index, layers.clone())?;
             }
         }
+        Ok(())
     }
 }

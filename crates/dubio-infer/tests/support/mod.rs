@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use dubio_data::dataset::Dataset;
 use dubio_data::sets::{self, Part};
+use dubio_infer::Error;
 use dubio_infer::curvature::{Curvature, LayerGradients};
 use dubio_infer::fit::{self, Options, Outcome};
 use dubio_infer::likelihood::Likelihood;
@@ -217,15 +218,17 @@ impl<T: Analytic> Target for Seen<'_, T> {
         _: std::ops::Range<usize>,
         curvature: Curvature,
         _: &Stream,
-        each: &mut dyn FnMut(usize, Vec<LayerGradients>),
-    ) {
-        let Some((inputs, gradients)) = self.0.reads(&point.theta, curvature) else { return };
+        each: &mut dyn FnMut(usize, Vec<LayerGradients>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let Some((inputs, gradients)) = self.0.reads(&point.theta, curvature) else {
+            return Ok(());
+        };
         // A linear unit without a bias is a convolution of a single place.
         let mut network = Network::new(Shape::image(inputs.len() / gradients.len(), 1, 1));
         network.then("unit", Layer::conv2d(1, 1, 1));
         let (inputs, output_gradients) = (&Flat(inputs), &Flat(gradients));
         let visited = Visited { node: &network.nodes()[0], inputs, output_gradients };
-        each(0, LayerGradients::of(&visited).into_iter().collect());
+        each(0, LayerGradients::of(&visited).into_iter().collect())
     }
 }
 
