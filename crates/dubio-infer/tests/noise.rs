@@ -14,21 +14,8 @@ use dubio_random::stream::Stream;
 use faer::prelude::Solve;
 use faer::{Mat, Side};
 use serde_json::{Value, json};
+use support::last_layer::{assert_posterior, features, table};
 use support::*;
-
-/// Forty rows of two numbers, and targets around 300.
-fn table() -> Dataset {
-    let values: Vec<f64> = (0..80).map(|i| 2.0 * (f64::from(i * i) * 0.37).sin()).collect();
-    let targets = values
-        .chunks(2)
-        .enumerate()
-        .map(|(row, x)| 300.0 + 20.0 * x[0] - 7.0 * x[1] * x[1] + 5.0 * (row as f64 * 1.7).cos());
-    Dataset {
-        answers: Answers::Targets(targets.collect()),
-        inputs: Inputs::Features { width: 2, values },
-        groups: Default::default(),
-    }
-}
 
 fn fitted(name: &str, settings: Value) -> Fitted<Double> {
     let recipe = recipe(name, settings);
@@ -41,76 +28,11 @@ fn predicted(fitted: &Fitted<Double>) -> Predicted {
     fitted.predict(&table(), &TestTime::default(), &Stream::root(1)).expect("numbers")
 }
 
-/// What the layers that stay make of the inputs, with a 1 for the bias, and the standardised targets.
-fn features(first: &[f64]) -> (Mat<f64>, Mat<f64>, f64) {
-    let data = table();
-    let training = Training::new(&Double::default(), &data, &[]).expect("a table");
-    let x: Vec<f64> = training.scaling().inputs(&data).expect("a table");
-    let phi = Mat::from_fn(40, 4, |row, unit| {
-        if unit == 3 {
-            return 1.0;
-        }
-        let sum = first[2 * unit] * x[2 * row] + first[2 * unit + 1] * x[2 * row + 1];
-        (sum + first[6 + unit]).max(0.0)
-    });
-    let Answers::Targets(targets) = &data.answers else { unreachable!("numbers") };
-    let mean = targets.iter().sum::<f64>() / 40.0;
-    let std = (targets.iter().map(|y| (y - mean).powi(2)).sum::<f64>() / 40.0).sqrt();
-    (phi, Mat::from_fn(40, 1, |row, _| (targets[row] - mean) / std), std)
-}
-
-/// `C = (Phi' Phi / s^2 + I / p^2)^-1`, `m = C Phi' y / s^2`: with a known noise `s` and the prior `Normal(0, p^2)` the
-/// posterior of the last layer is a Gaussian in closed form.
 #[test]
 fn with_a_known_noise_the_last_layer_has_the_posterior_of_linear_regression() {
-    let (noise, prior_std) = (9.0, 0.7_f64);
-    let shared = json!({"layers": "last", "noise": noise, "prior_std": prior_std, "batch": 40});
-    let with = |extra: Value| {
-        let mut all = shared.clone();
-        all.as_object_mut().expect("a table").extend(extra.as_object().expect("a table").clone());
-        all
-    };
-    let chain = with(json!({"burn_in": 300, "samples": 8000, "leapfrog": 12, "step": 0.1}));
-    let nuts = with(json!({"burn_in": 300, "samples": 8000}));
-    for (name, settings) in [("hmc", chain), ("nuts", nuts)] {
-        let points = fitted(name, settings).posterior.points;
-        assert_eq!(points[0].theta.0.len(), 6 + 3 + 3 + 1);
-        let (phi, y, unit) = features(&points[0].theta.0);
-        let s = noise / unit;
-        let mut precision = phi.transpose() * &phi;
-        for i in 0..4 {
-            for j in 0..4 {
-                let prior = if i == j { prior_std.powi(-2) } else { 0.0 };
-                precision[(i, j)] = precision[(i, j)] / (s * s) + prior;
-            }
-        }
-        let factor = precision.llt(Side::Lower).expect("positive");
-        let mean = factor.solve(&(phi.transpose() * &y)) * faer::Scale(1.0 / (s * s));
-        let covariance = factor.solve(Mat::<f64>::identity(4, 4));
-        for i in 0..4 {
-            for j in 0..=i {
-                let of = |k: usize| {
-                    move |p: &dubio_nn::engine::Point<dubio_nn::cpu::Flat<f64>>| p.theta.0[9 + k]
-                };
-                let (a, b) = (of(i), of(j));
-                let products: Vec<f64> =
-                    points.iter().map(|p| (a(p) - mean[(i, 0)]) * (b(p) - mean[(j, 0)])).collect();
-                let (value, error) = mean_and_error(&products);
-                let expected = covariance[(i, j)];
-                let what =
-                    format!("{name}, covariance {i}{j}: {value}, not {expected} (error {error})");
-                assert!((value - expected).abs() < 5.0 * error, "{what}");
-                let scale = (covariance[(i, i)] * covariance[(j, j)]).sqrt();
-                assert!(error < 0.1 * scale, "{what}: the test can tell");
-            }
-            let values: Vec<f64> = points.iter().map(|p| p.theta.0[9 + i]).collect();
-            let (value, error) = mean_and_error(&values);
-            assert!(
-                (value - mean[(i, 0)]).abs() < 5.0 * error,
-                "{name}, mean {i}: {value} {error}"
-            );
-        }
-    }
+    let chain = json!({"burn_in": 300, "samples": 8000, "leapfrog": 12, "step": 0.1});
+    assert_posterior(&Double::default(), "hmc", chain);
+    assert_posterior(&Double::default(), "nuts", json!({"burn_in": 300, "samples": 8000}));
 }
 
 /// Without a prior the most probable shared noise is the root of the mean square of what the best line misses.

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, unreachable_pub, unused_imports, unused_macros)] // each test uses a part
 
+pub mod last_layer;
+
 use std::sync::Arc;
 
 use dubio_data::dataset::Dataset;
