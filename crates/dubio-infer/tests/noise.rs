@@ -2,7 +2,6 @@
 
 mod support;
 
-use dubio_data::dataset::{Answers, Dataset, Inputs};
 use dubio_infer::fit::Options;
 use dubio_infer::fitted::Fitted;
 use dubio_infer::likelihood::{FixedNoise, Gaussian as PerExample, Likelihood, SharedNoise};
@@ -11,8 +10,8 @@ use dubio_infer::training::Training;
 use dubio_nn::Double;
 use dubio_nn::engine::{Engine, Model};
 use dubio_random::stream::Stream;
+use faer::Side;
 use faer::prelude::Solve;
-use faer::{Mat, Side};
 use serde_json::{Value, json};
 use support::last_layer::{assert_posterior, features, table};
 use support::*;
