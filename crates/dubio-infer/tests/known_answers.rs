@@ -572,3 +572,28 @@ fn ivon_at_half_the_temperature_has_half_the_variance() {
         assert!((0.93..1.07).contains(&(found / (2.0 * precision))), "{found} {precision}");
     }
 }
+
+/// With the likelihood to the power `a` the precision of the posterior is `a X'X + p I`, and its mean solves that for `a X'y`: the
+/// prior counts for less.
+#[test]
+fn ivon_counts_every_example_as_often_as_the_augmentation_factor_says() {
+    let mut target = LinearRegression::new(20, 6.0);
+    let factor = 3.0;
+    let settings = json!({"epochs": 60_000, "lr": 0.05, "curvature": 0.1, "curvature_momentum": 0.9998, "samples": 50_000,
+        "augmentation_factor": factor});
+    let posterior = run(&method("ivon", settings), &mut target, 5);
+    // The same posterior: three times the likelihood under a prior is that under a third of its precision, and three times as precise.
+    let wide = LinearRegression::new(20, 6.0 / factor);
+    let [[a, _], [_, b]] = wide.hessian();
+    for (found, precision) in posterior.factors[0][0].0.iter().zip([a, b]) {
+        assert!((0.93..1.07).contains(&(found / (factor * precision))), "{found} {precision}");
+    }
+    let (mean, without) = (wide.mean(), target.mean());
+    for i in 0..2 {
+        let values: Vec<f64> = posterior.points.iter().map(|p| p.theta.0[i]).collect();
+        let (value, error) = mean_and_error(&values);
+        let near = 5.0 * error + 0.05 * posterior.factors[0][0].0[i].recip().sqrt();
+        assert!((value - mean[i]).abs() < near, "mean {i} is {value}, not {}", mean[i]);
+        assert!((without[i] - mean[i]).abs() > near, "the test can tell: {near}");
+    }
+}

@@ -333,6 +333,7 @@ const IMPOSSIBLE: &[(&str, &[&str])] = &[
     ("draws", &["0"]),
     ("curvature", &["0"]),
     ("curvature_momentum", &["1", "-0.1"]),
+    ("augmentation_factor", &["0", "-1"]),
     ("structure", &["\"kron\""]),
     ("prior_precision", &["0", "1e300", "\"best\""]),
     ("predict", &["\"glm\""]),

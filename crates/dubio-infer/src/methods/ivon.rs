@@ -35,6 +35,9 @@ pub struct Ivon {
     pub samples: usize,
     /// 1 for the posterior; below 1 for one that is colder: the variance is `T` times as large.
     pub temperature: f64,
+    /// How many examples each one counts as, since augmentation makes several of it: the likelihood to this power, and the prior
+    /// as it is (Osawa et al. 2019).
+    pub augmentation_factor: f64,
 }
 
 impl Default for Ivon {
@@ -49,6 +52,7 @@ impl Default for Ivon {
             draws: 1,
             samples: 30,
             temperature: 1.0,
+            augmentation_factor: 1.0,
         }
     }
 }
@@ -57,8 +61,8 @@ impl Settings for Ivon {
     const CARD: Card = Card {
         name: "ivon",
         summary: "A Gaussian with a mean and a variance for each parameter, learnt by a variational form of Newton's method.",
-        rule: "theta ~ Normal(m, T / (N (h + d))); h by averages of grad (theta - m) N (h + d) / T, kept positive; m -= lr (averaged grad + d m) / (h + d), d = 1 / (N s^2)",
-        citation: "Shen et al. 2024; positive curvature, Lin et al. 2020",
+        rule: "theta ~ Normal(m, T / (N (h + d))); h by averages of grad (theta - m) N (h + d) / T, kept positive; m -= lr (averaged grad + d m) / (h + d), d = 1 / (N s^2), N the examples times augmentation_factor",
+        citation: "Shen et al. 2024; positive curvature, Lin et al. 2020; augmentation factor, Osawa et al. 2019",
     };
     const PRIOR_STD: Option<f64> = Some(1.0);
 
@@ -68,7 +72,10 @@ impl Settings for Ivon {
         fraction("momentum", self.momentum)?;
         fraction("curvature_momentum", self.curvature_momentum)?;
         at_least_cold(self.temperature)?;
-        positive(&[("temperature", self.temperature)])
+        positive(&[
+            ("temperature", self.temperature),
+            ("augmentation_factor", self.augmentation_factor),
+        ])
     }
 
     fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>> {
@@ -99,12 +106,19 @@ struct Newton<V> {
     settings: Ivon,
     /// `h + d`, that of the posterior over `N`; none before the first step.
     precision: Option<V>,
-    /// `N`.
+    /// Examples of the training set.
     examples: u64,
     /// The average of the gradient.
     momentum: V,
     /// Steps taken.
     count: u64,
+}
+
+impl<V> Newton<V> {
+    /// `N`.
+    fn counted(&self) -> f64 {
+        self.settings.augmentation_factor * self.examples as f64
+    }
 }
 
 impl<V: Vector> Drawn for Newton<V> {
@@ -117,7 +131,7 @@ impl<V: Vector> Drawn for Newton<V> {
         let precision = self.precision.as_ref().expect("after the first step");
         let (mut theta, mut z) = (mean.clone(), mean.zeros(mean.len()));
         z.add_noise(1.0, stream);
-        let scale = (self.settings.temperature / self.examples as f64).sqrt();
+        let scale = (self.settings.temperature / self.counted()).sqrt();
         theta.add_over_root(scale, &z, precision, 0.0);
         (theta, z)
     }
@@ -139,8 +153,9 @@ impl<V: Vector> Rule<V> for Newton<V> {
     }
     /// The precision of each parameter.
     fn factors(&mut self) -> Vec<V> {
+        let scale = self.counted() / self.settings.temperature;
         let scaled = self.precision.clone().map(|mut precision| {
-            precision.scale(self.examples as f64 / self.settings.temperature);
+            precision.scale(scale);
             precision
         });
         scaled.into_iter().collect()
@@ -155,7 +170,8 @@ impl<V: Vector> Steps<V> for Newton<V> {
         self.settings.lr * self.settings.schedule.fraction(at, self.settings.epochs)
     }
     fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>) {
-        let (n, rate) = (at.examples as f64, self.rate(at));
+        self.examples = at.examples as u64;
+        let (n, rate) = (self.counted(), self.rate(at));
         let Ivon { momentum, curvature_momentum, curvature, draws, temperature, .. } =
             self.settings;
         let mean = &mut points[0];
@@ -167,7 +183,6 @@ impl<V: Vector> Steps<V> for Newton<V> {
         if self.precision.is_none() {
             ones.combine(curvature, 1.0, &decay);
             self.precision = Some(ones);
-            self.examples = at.examples as u64;
         }
         let [mut slope, mut products, mut change, mut scaled] =
             [(); 4].map(|()| mean.theta.zeros(mean.theta.len()));
