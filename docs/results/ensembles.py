@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 SAMPLES = {
-    "ensembles-mnist": [1, 2, 4, 8, 20, 50], "ensembles-cifar": [1, 2, 5, 10, 20], "ensembles-cifar100": [1, 2, 5, 10, 20, 50],
+    "ensembles-mnist": [1, 2, 4, 8, 20, 50], "ensembles-cifar": [1, 2, 5, 10, 20, 50], "ensembles-cifar100": [1, 2, 5, 10, 20, 50],
 }
 SCORES = [("accuracy", "accuracy, %", 100, 2), ("nll", "NLL", 1, 4), ("calibrated.nll", "calibrated NLL", 1, 4), ("ece", "ECE", 1, 4)]
 
@@ -24,10 +24,14 @@ SCORES = [("accuracy", "accuracy, %", 100, 2), ("nll", "NLL", 1, 4), ("calibrate
 def main(suite, runs):
     subprocess.run(["dubio", "run", suite, "--runs", runs], check=True, stdout=sys.stderr)
     planned = subprocess.run(["dubio", "plan", suite, "--runs", runs, "--json"], check=True, capture_output=True)
-    files = {run["label"]: pathlib.Path(runs) / run["id"] / "test.npz" for run in json.loads(planned.stdout)}
-    baseline = files.pop("deep-ensemble")
-    curves(baseline, files, SAMPLES[pathlib.Path(suite).stem])
-    augmented(runs, ["deep-ensemble", *files])
+    planned = json.loads(planned.stdout)
+    for network in dict.fromkeys(run["settings"]["network"] for run in planned):
+        own = [run for run in planned if run["settings"]["network"] == network]
+        files = {run["label"]: pathlib.Path(runs) / run["id"] / "test.npz" for run in own}
+        baseline = files.pop("deep-ensemble")
+        print(f"\n## {network}")
+        curves(baseline, files, SAMPLES[pathlib.Path(suite).stem])
+        augmented(runs, network, ["deep-ensemble", *files])
 
 
 def curves(baseline, files, samples):
@@ -54,11 +58,12 @@ def cell(row, method):
     return f"{row['value']:.4f} ({dee})"
 
 
-def augmented(runs, methods):
+def augmented(runs, network, methods):
     names = ",".join(name for name, *_ in SCORES)
     command = ["dubio", "score", runs, "--scores", names]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    found = {(row["method"], row["split"], row["score"]): row for row in csv.DictReader(text.splitlines())}
+    rows = [row for row in csv.DictReader(text.splitlines()) if row["network"] == network]
+    found = {(row["method"], row["split"], row["score"]): row for row in rows}
     print("\n### All samples, on the original and on augmented images\n")
     print("| method |" + "".join(f" {title} | augmented |" for _, title, *_ in SCORES))
     print("| --- |" + " ---: | ---: |" * len(SCORES))

@@ -10,7 +10,7 @@ use dubio_nn::network::Perturbation;
 use dubio_nn::parameter::Slice;
 use dubio_random::stream::Stream;
 
-use crate::curvature::{Curvature, LayerGradients};
+use crate::curvature::{LayerGradients, Sought};
 use crate::error::Error;
 use crate::likelihood::Likelihood;
 use crate::prior::Prior;
@@ -186,18 +186,18 @@ impl<T: Target> Target for Subnetwork<'_, T> {
     fn curvature(
         &mut self,
         point: &Point<T::Vector>,
-        stretch: Range<usize>,
-        curvature: Curvature,
+        sought: &Sought,
         stream: &Stream,
         each: &mut dyn FnMut(usize, Vec<LayerGradients>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let range = self.range.clone();
-        let there = range.start + stretch.start..range.start + stretch.end;
+        let stretch = range.start + sought.stretch.start..range.start + sought.stretch.end;
+        let there = Sought { stretch, ..sought.clone() };
         let mut own = |root: usize, layers: Vec<LayerGradients>| {
             each(root, layers.into_iter().filter_map(|layer| layer.within(&range)).collect())
         };
         self.at(&mut point.clone(), |whole, point, _| {
-            whole.curvature(point, there, curvature, stream, &mut own)
+            whole.curvature(point, &there, stream, &mut own)
         })
     }
 }

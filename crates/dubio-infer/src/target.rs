@@ -9,7 +9,7 @@ use dubio_nn::network::Perturbation;
 use dubio_nn::parameter::Slice;
 use dubio_random::stream::Stream;
 
-use crate::curvature::{Curvature, LayerGradients};
+use crate::curvature::{LayerGradients, Sought};
 use crate::error::Error;
 use crate::likelihood::Likelihood;
 use crate::prior::Prior;
@@ -139,15 +139,14 @@ pub trait Target {
         _visitor: &mut dyn FnMut(Visited<'_, Self::Vector>),
     ) {
     }
-    /// What the curvature of the loss of all examples as they are is made of: chunk by chunk of the examples, and for
+    /// What the curvature of the loss of the examples as they are is made of: chunk by chunk of the examples, and for
     /// each the roots `f_r` of the Fisher information at the outputs, `sum_r f_r f_r'`, one by one, the gradients from
-    /// that root of each layer whose weights lie in a stretch of the vector. Nothing where there is no network, or its
+    /// that root of each layer that is sought. Nothing where there is no network, or its
     /// likelihood has no curvature. Ends with the first error of `each`.
     fn curvature(
         &mut self,
         _point: &Point<Self::Vector>,
-        _stretch: Range<usize>,
-        _curvature: Curvature,
+        _sought: &Sought,
         _stream: &Stream,
         _each: &mut dyn FnMut(usize, Vec<LayerGradients>) -> Result<(), Error>,
     ) -> Result<(), Error> {

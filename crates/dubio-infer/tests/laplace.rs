@@ -6,7 +6,7 @@ use std::f64::consts::PI;
 use std::ops::Range;
 use std::sync::Arc;
 
-use dubio_infer::curvature::{Curvature, LayerGradients};
+use dubio_infer::curvature::{Curvature, LayerGradients, Sought};
 use dubio_infer::fit::{Options, fit as run_rule};
 use dubio_infer::likelihood::{Categorical, Curved, FixedNoise, Likelihood, Link};
 use dubio_infer::methods::{Method, Scene};
@@ -245,13 +245,13 @@ fn sampled_labels_have_the_gauss_newton_matrix_as_their_mean_and_true_labels_hav
     // The diagonal of the last bias's curvature: the sum of its squared gradients.
     let mut of_bias = |curvature: Curvature, stream: &Stream| {
         let mut sum = 0.0;
-        let all = 0..point.theta.len();
+        let sought = Sought { stretch: 0..point.theta.len(), curvature, examples: None };
         let mut take = |_: usize, layers: Vec<LayerGradients>| {
             let last = layers.last().expect("layers");
             sum += last.squares().last().expect("a bias");
             Ok(())
         };
-        problem.curvature(&point, all, curvature, stream, &mut take).expect("nothing stops it");
+        problem.curvature(&point, &sought, stream, &mut take).expect("nothing stops it");
         sum
     };
     let exact = of_bias(Curvature::Ggn, &Stream::root(0));
@@ -275,6 +275,50 @@ fn sampled_labels_have_the_gauss_newton_matrix_as_their_mean_and_true_labels_hav
     assert!((empirical - exact).abs() > 0.1 * exact, "another matrix");
 }
 
+/// Five of twelve examples, each with its own label, have 5/12 of the whole curvature as their mean.
+#[test]
+fn the_curvature_of_some_examples_has_its_share_of_that_of_all_as_its_mean() {
+    let mut problem = case("mlp").problem();
+    let point = problem.start(0);
+    for curvature in [Curvature::Ggn, Curvature::EmpiricalFisher] {
+        let mut of_bias = |examples: Option<usize>, stream: &Stream| {
+            let mut sum = 0.0;
+            let sought = Sought { stretch: 0..point.theta.len(), curvature, examples };
+            let mut take = |_: usize, layers: Vec<LayerGradients>| {
+                let last = layers.last().expect("layers");
+                sum += last.squares().last().expect("a bias");
+                Ok(())
+            };
+            problem.curvature(&point, &sought, stream, &mut take).expect("nothing stops it");
+            sum
+        };
+        let all = of_bias(None, &Stream::root(0));
+        let draws: Vec<f64> =
+            (0..20_000).map(|i| of_bias(Some(5), &Stream::root(6).nth(i))).collect();
+        let ((mean, error), share) = (mean_and_error(&draws), all * 5.0 / 12.0);
+        assert!((mean - share).abs() < 5.0 * error && error < 0.005 * share, "{mean} {share}");
+        assert!(draws.iter().any(|draw| *draw != draws[0]));
+    }
+}
+
+/// Where all examples are the same, some of them say as much as all, and the marginal likelihood is the same number.
+#[test]
+fn the_curvature_of_some_examples_is_scaled_up_to_all() {
+    let mut case = case("mlp");
+    case.inputs = wave(3, 1.3).repeat(12);
+    case.answers = Answers::Labels(Arc::new(vec![1; 12]));
+    for structure in ["diag", "kfac", "full"] {
+        let [all, some] = [0, 3].map(|examples| {
+            let settings =
+                json!({"epochs": 0, "structure": structure, "curvature_examples": examples});
+            case.posterior(&method("laplace", settings)).records[0].report.clone()
+        });
+        for ((name, a), (_, b)) in all.iter().zip(&some) {
+            assert!((a - b).abs() < 1e-6 * a.abs(), "{structure}, {name}: {a} {b}");
+        }
+    }
+}
+
 /// Nothing is run back for the last layer by itself, and nothing is read of the others: the gradients are the same.
 #[test]
 fn the_last_layer_alone_has_the_gradients_that_it_has_beside_others() {
@@ -291,7 +335,8 @@ fn the_last_layer_alone_has_the_gradients_that_it_has_beside_others() {
                 found.push((root, last.weights.clone(), last.squares()));
                 Ok(())
             };
-            let all = problem.curvature(&point, stretch, curvature, &Stream::root(3), &mut take);
+            let sought = Sought { stretch, curvature, examples: None };
+            let all = problem.curvature(&point, &sought, &Stream::root(3), &mut take);
             all.expect("nothing stops it");
             found
         };

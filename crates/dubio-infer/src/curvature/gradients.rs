@@ -22,7 +22,7 @@ pub struct LayerGradients {
     /// `[examples, inputs]`.
     inputs: Arc<Vec<f64>>,
     /// `[examples, places, outputs]`.
-    gradients: Vec<f64>,
+    gradients: Arc<Vec<f64>>,
 }
 
 /// How a unit reads the inputs of an example.
@@ -73,7 +73,8 @@ impl LayerGradients {
 
     /// The same layer and examples with other gradients at the outputs, `[examples, places, outputs]`.
     pub(crate) fn with_gradients(&self, gradients: Vec<f64>) -> Self {
-        Self { inputs: Arc::clone(&self.inputs), weights: self.weights.clone(), gradients, ..*self }
+        let (inputs, gradients) = (Arc::clone(&self.inputs), Arc::new(gradients));
+        Self { inputs, weights: self.weights.clone(), gradients, ..*self }
     }
 
     fn read_from<V: Vector>(visited: &Visited<'_, V>, weights: Weights) -> Self {
@@ -85,8 +86,8 @@ impl LayerGradients {
             }
             _ => Reads::All,
         };
-        let read = |vector: &V| vector.read(0..vector.len());
-        let (inputs, gradients) = (Arc::new(read(visited.inputs)), read(visited.output_gradients));
+        let read = |vector: &V| Arc::new(vector.read(0..vector.len()));
+        let (inputs, gradients) = (read(visited.inputs), read(visited.output_gradients));
         Self { weights, reads, inputs, gradients }
     }
 

@@ -12,6 +12,8 @@ mod kronecker;
 mod units;
 mod weights;
 
+use std::ops::Range;
+
 use dubio_random::stream::Stream;
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +33,17 @@ pub enum Curvature {
     SampledFisher,
     /// From the true labels. Not the Fisher information: small where the network fits its training data.
     EmpiricalFisher,
+}
+
+/// What of the curvature to sum up.
+#[derive(Clone, Debug)]
+pub struct Sought {
+    /// The layers whose weights lie in this stretch of the flat vector.
+    pub stretch: Range<usize>,
+    /// How the Fisher information is found.
+    pub curvature: Curvature,
+    /// Of so many examples, drawn without replacement; `None` for all.
+    pub examples: Option<usize>,
 }
 
 /// What of `H` is kept.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::linearised::Linearised;
 use super::{Card, Scene, Settings, at_least_one};
-use crate::curvature::{Curvature, Eigen, Structure};
+use crate::curvature::{Curvature, Eigen, Sought, Structure};
 use crate::error::Error;
 use crate::likelihood::{Link, NOISE, shared_noise};
 use crate::memory::Memory;
@@ -115,9 +115,9 @@ impl Moments {
         zero: &Point<V>,
         at: &Draw<'_>,
     ) -> Result<Self, Error> {
-        let all = 0..zero.theta.len();
+        let all = |curvature| Sought { stretch: 0..zero.theta.len(), curvature, examples: None };
         let mut noise = 1.0;
-        target.curvature(zero, all.clone(), Curvature::Ggn, at.stream, &mut |root, layers| {
+        target.curvature(zero, &all(Curvature::Ggn), at.stream, &mut |root, layers| {
             at.may_go_on()?;
             if let (0, Some(layer)) = (root, layers.first()) {
                 noise = 1.0 / layer.at_outputs(0..1)[(0, 0)];
@@ -125,7 +125,7 @@ impl Moments {
             Ok(())
         })?;
         let (mut rows, mut y, mut has_bias) = (Vec::new(), Vec::new(), false);
-        target.curvature(zero, all, Curvature::EmpiricalFisher, at.stream, &mut |_, layers| {
+        target.curvature(zero, &all(Curvature::EmpiricalFisher), at.stream, &mut |_, layers| {
             at.may_go_on()?;
             let Some(layer) = layers.first() else { return Ok(()) };
             has_bias = layer.has_bias();

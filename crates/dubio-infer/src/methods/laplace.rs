@@ -11,7 +11,7 @@ use super::linearised::Linearised;
 use super::prior_precision::{Evidence, PriorPrecision, SharedNoise};
 use super::sgd::{Descending, Sgd};
 use super::{Card, Scene, Settings, at_least_one};
-use crate::curvature::{Curvature, Spectrum, Structure, Weights};
+use crate::curvature::{Curvature, Sought, Spectrum, Structure, Weights};
 use crate::error::Error;
 use crate::likelihood::{Link, NOISE};
 use crate::memory::Memory;
@@ -50,6 +50,9 @@ pub struct Laplace {
     pub structure: Structure,
     /// `ggn`, `sampled-fisher` or `empirical-fisher`.
     pub curvature: Curvature,
+    /// Training examples that the curvature is summed over, drawn without replacement, then scaled up to all of them;
+    /// 0 for all. One pass over them costs far more than one of training where layers are convolutions.
+    pub curvature_examples: usize,
     /// `marginal-likelihood`, which also finds a noise that all examples share, `given` for the prior of the descent, or
     /// a number.
     pub prior_precision: PriorPrecision,
@@ -65,6 +68,7 @@ impl Default for Laplace {
             sgd: Sgd::default(),
             structure: Structure::Kfac,
             curvature: Curvature::Ggn,
+            curvature_examples: 0,
             prior_precision: PriorPrecision::MarginalLikelihood,
             predict: Predict::Probit,
             samples: 30,
@@ -174,7 +178,8 @@ impl<V: Vector> Around<V> {
         target: &mut dyn Target<Vector = V>,
         at: &Draw<'_>,
     ) -> Result<(), Error> {
-        let Laplace { structure, curvature, prior_precision, .. } = self.settings;
+        let Laplace { structure, curvature, prior_precision, curvature_examples, .. } =
+            self.settings;
         let mut sums = structure.sums();
         let mut weights = Vec::new();
         let stretch = match (self.random, target.matrices().last()) {
@@ -182,7 +187,10 @@ impl<V: Vector> Around<V> {
             _ => 0..point.theta.len(),
         };
         let labels = at.stream.child("labels");
-        target.curvature(point, stretch, curvature, &labels, &mut |root, layers| {
+        let all = target.examples();
+        let examples = Some(curvature_examples).filter(|some| (1..all).contains(some));
+        let sought = Sought { stretch, curvature, examples };
+        target.curvature(point, &sought, &labels, &mut |root, layers| {
             at.may_go_on()?;
             if weights.is_empty() {
                 weights = layers.iter().flat_map(|layer| layer.weights.numbers()).collect();
@@ -191,17 +199,18 @@ impl<V: Vector> Around<V> {
             Ok(())
         })?;
         let mut spectrum = sums.decompose()?;
+        spectrum.scale(all as f64 / examples.unwrap_or(all) as f64);
         let of = |own: &Weights| point.theta.read(own.parameters.clone());
         let random = weights.chunks(4).map(Weights::read).flat_map(|own| of(&own));
         let mut evidence = Evidence {
-            log_likelihood: -(target.examples() as f64) * target.whole_loss(&point.theta),
+            log_likelihood: -(all as f64) * target.whole_loss(&point.theta),
             eigenvalues: spectrum.eigenvalues(),
             squares: random.map(|w| w * w).sum(),
         };
         let noise = target.slices().into_iter().find(|slice| slice.name.starts_with(NOISE));
         let shared = noise.map(|slice| {
             let std = log_std(point.theta.read(slice.range.clone())[0]).exp();
-            (slice.range.start, SharedNoise { examples: target.examples() as f64, std })
+            (slice.range.start, SharedNoise { examples: all as f64, std })
         });
         self.precision = match (prior_precision, shared) {
             (PriorPrecision::MarginalLikelihood, Some((at, noise))) => {

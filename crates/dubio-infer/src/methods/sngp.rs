@@ -78,6 +78,7 @@ impl Sngp {
             sgd: self.sgd.clone(),
             structure: Structure::Units,
             curvature: Curvature::Ggn,
+            curvature_examples: 0,
             prior_precision: self.prior_precision,
             predict: self.predict,
             samples: self.samples,

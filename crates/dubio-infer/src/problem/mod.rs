@@ -126,9 +126,7 @@ impl<E: Engine> Problem<E> {
     /// The rows of a mini-batch, and the stream of what is random about it.
     fn named(&mut self, name: BatchName) -> (Rows, Stream) {
         if self.epoch != Some(name.epoch) {
-            let mut generator = self.stream.child("order").nth(name.epoch).generator();
-            let mut order: Vec<u32> = (0..self.examples as u32).collect();
-            shuffle(&mut order, |n| below_32(&mut generator, n));
+            let order = self.shuffled(&self.stream.child("order").nth(name.epoch));
             self.model.order(&order);
             if let Some(perturbed) = &mut self.perturbed {
                 perturbed.model.order(&order);
@@ -139,5 +137,13 @@ impl<E: Engine> Problem<E> {
         let rows = Rows::Ordered(first..self.examples.min(first + self.batch));
         let number = name.epoch * self.batches() + name.batch;
         (rows, self.stream.child("layers").nth(number))
+    }
+
+    /// All examples in a random order.
+    fn shuffled(&self, stream: &Stream) -> Vec<u32> {
+        let mut generator = stream.generator();
+        let mut order: Vec<u32> = (0..self.examples as u32).collect();
+        shuffle(&mut order, |n| below_32(&mut generator, n));
+        order
     }
 }

@@ -13,7 +13,7 @@ use dubio_nn::real::Real;
 use dubio_random::stream::Stream;
 
 use super::{Problem, Start};
-use crate::curvature::{Curvature, LayerGradients};
+use crate::curvature::{Curvature, LayerGradients, Sought};
 use crate::error::Error;
 use crate::likelihood::Likelihood;
 use crate::prior::Prior;
@@ -26,7 +26,7 @@ const CURVATURE_CHUNK: usize = 100;
 fn roots(
     likelihood: &dyn Likelihood,
     outputs: &[f64],
-    (answers, rows): (&Answers, Range<usize>),
+    (answers, rows): (&Answers, &[u32]),
     curvature: Curvature,
     stream: &Stream,
 ) -> Vec<Vec<f64>> {
@@ -37,12 +37,17 @@ fn roots(
         }
         Curvature::EmpiricalFisher => {
             let mut gradient = vec![0.0; outputs.len()];
-            let truth = match answers {
-                Answers::Labels(labels) => Truth::Labels(&labels[rows.clone()]),
-                Answers::Targets(targets) => Truth::Targets(&targets[rows.clone()]),
+            let at = |row: &u32| *row as usize;
+            match answers {
+                Answers::Labels(labels) => {
+                    let own: Vec<_> = rows.iter().map(|row| labels[at(row)]).collect();
+                    likelihood.mean(outputs, Truth::Labels(&own), rows, &mut gradient)
+                }
+                Answers::Targets(targets) => {
+                    let own: Vec<_> = rows.iter().map(|row| targets[at(row)]).collect();
+                    likelihood.mean(outputs, Truth::Targets(&own), rows, &mut gradient)
+                }
             };
-            let numbers: Vec<u32> = rows.clone().map(|row| row as u32).collect();
-            likelihood.mean(outputs, truth, &numbers, &mut gradient);
             // Of each example, not of the mean.
             gradient.iter_mut().for_each(|g| *g *= rows.len() as f64);
             vec![gradient]
@@ -236,20 +241,29 @@ impl<E: Engine> Target for Problem<E> {
     fn curvature(
         &mut self,
         point: &Point<E::Vector>,
-        stretch: Range<usize>,
-        curvature: Curvature,
+        Sought { stretch, curvature, examples }: &Sought,
         stream: &Stream,
         each: &mut dyn FnMut(usize, Vec<LayerGradients>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let ends = LayerGradients::are_of_the_end(self.model.network(), &stretch);
-        for first in (0..self.examples).step_by(CURVATURE_CHUNK) {
-            let rows = first..self.examples.min(first + CURVATURE_CHUNK);
-            let batch = plain(Rows::Stored(rows.clone()));
+        let ends = LayerGradients::are_of_the_end(self.model.network(), stretch);
+        let mut order: Vec<u32> = (0..self.examples as u32).collect();
+        if let Some(examples) = *examples {
+            order = self.shuffled(&stream.child("examples"));
+            order.truncate(examples);
+            self.model.order(&order);
+            // The model has the order of no epoch now.
+            self.epoch = None;
+        }
+        for (chunk, numbers) in order.chunks(CURVATURE_CHUNK).enumerate() {
+            let first = chunk * CURVATURE_CHUNK;
+            let rows = first..first + numbers.len();
+            let batch =
+                plain(if examples.is_some() { Rows::Ordered(rows) } else { Rows::Stored(rows) });
             let mut outputs = Vec::new();
             self.model.outputs(point, &batch, &mut outputs);
             let outputs: Vec<f64> = outputs.into_iter().map(Real::wide).collect();
-            let (answers, stream) = ((&self.answers, rows), stream.nth(first));
-            let roots = roots(&*self.likelihood, &outputs, answers, curvature, &stream);
+            let (answers, stream) = ((&self.answers, numbers), stream.nth(first));
+            let roots = roots(&*self.likelihood, &outputs, answers, *curvature, &stream);
             let mut layers: Vec<LayerGradients> = Vec::new();
             for (index, root) in roots.into_iter().enumerate() {
                 if ends && index > 0 {
@@ -257,7 +271,7 @@ impl<E: Engine> Target for Problem<E> {
                 } else {
                     layers.clear();
                     self.model.visit(point, &batch, Seed::Factors(&root), &mut |visited| {
-                        layers.extend(LayerGradients::in_place(&visited, &stretch));
+                        layers.extend(LayerGradients::in_place(&visited, stretch));
                     });
                 }
                 each(index, layers.clone())?;

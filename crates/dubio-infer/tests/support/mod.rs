@@ -9,7 +9,7 @@ use std::sync::Arc;
 use dubio_data::dataset::Dataset;
 use dubio_data::sets::{self, Part};
 use dubio_infer::Error;
-use dubio_infer::curvature::{Curvature, LayerGradients};
+use dubio_infer::curvature::{Curvature, LayerGradients, Sought};
 use dubio_infer::fit::{self, Options, Outcome};
 use dubio_infer::likelihood::Likelihood;
 use dubio_infer::methods::{Method, Scene};
@@ -217,12 +217,11 @@ impl<T: Analytic> Target for Seen<'_, T> {
     fn curvature(
         &mut self,
         point: &Point<Flat<f64>>,
-        _: std::ops::Range<usize>,
-        curvature: Curvature,
+        sought: &Sought,
         _: &Stream,
         each: &mut dyn FnMut(usize, Vec<LayerGradients>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let Some((inputs, gradients)) = self.0.reads(&point.theta, curvature) else {
+        let Some((inputs, gradients)) = self.0.reads(&point.theta, sought.curvature) else {
             return Ok(());
         };
         // A linear unit without a bias is a convolution of a single place.
