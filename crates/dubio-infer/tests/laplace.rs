@@ -45,6 +45,34 @@ fn laplace_is_the_exact_posterior_of_linear_regression() {
     }
 }
 
+/// The standard deviations of the Gaussian are multiplied: of samples, and of what the linearised network says. What the
+/// data say of the prior stays.
+#[test]
+fn a_noise_scale_multiplies_the_standard_deviations() {
+    let mut target = LinearRegression::new(20, 2.0);
+    let settings = json!({"epochs": 400, "lr": 0.2, "structure": "full", "predict": "mc",
+        "prior_precision": "given", "samples": 50_000, "noise_scale": 1.5});
+    let posterior = run(&method("laplace", settings), &mut target, 1);
+    let wider = target.covariance().map(|row| row.map(|c| 2.25 * c));
+    assert_gaussian(&places(&posterior), target.mean(), wider, "1.5 times as wide");
+    for structure in ["diag", "units", "kfac", "full"] {
+        let case = case("regression");
+        let of = |scale: f64| {
+            let settings = json!({"epochs": 0, "structure": structure, "noise_scale": scale});
+            let method = method("laplace", settings);
+            let posterior = case.posterior(&method);
+            let outputs = case.outputs(&method, &posterior);
+            let variances = [outputs[1], outputs[3]].map(|log_std| (2.0 * log_std).exp() - 0.16);
+            (posterior.records[0].report.clone(), variances)
+        };
+        let ((plain, once), (scaled, wide)) = (of(1.0), of(3.0));
+        assert_eq!(plain, scaled, "{structure}");
+        for (once, wide) in once.iter().zip(wide) {
+            assert!((wide / once - 9.0).abs() < 1e-9, "{structure}: {once} {wide}");
+        }
+    }
+}
+
 /// The evidence of linear regression is that of a Gaussian over the targets, `Normal(0, I + X X' / d)`:
 ///
 /// log N(y; 0, I + X X' / d) = -(n log(2 pi) + log det(I + X'X / d) + y'y - y'X C X'y) / 2, C = (X'X + d I)^-1

@@ -335,6 +335,7 @@ const IMPOSSIBLE: &[(&str, &[&str])] = &[
     ("curvature_momentum", &["1", "-0.1"]),
     ("augmentation_factor", &["0", "-1"]),
     ("structure", &["\"kron\""]),
+    ("noise_scale", &["0", "-1"]),
     ("prior_precision", &["0", "1e300", "\"best\""]),
     ("predict", &["\"glm\""]),
     ("student_lr", &["0"]),

@@ -79,6 +79,7 @@ impl Sngp {
             structure: Structure::Units,
             curvature: Curvature::Ggn,
             prior_precision: self.prior_precision,
+            noise_scale: 1.0,
             predict: self.predict,
             samples: self.samples,
         }
