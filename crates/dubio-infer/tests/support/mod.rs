@@ -142,6 +142,10 @@ pub trait Analytic {
     fn prior(&self) -> Arc<dyn Prior<Flat<f64>>> {
         Arc::new(Gaussian { precision: self.prior_precision() })
     }
+    /// Whether its gradients are clipped.
+    fn is_steep(&self) -> bool {
+        false
+    }
     fn batches(&self) -> usize;
     fn start(&self) -> Flat<f64>;
     /// Where the point of an index starts, where there are several.
@@ -183,6 +187,9 @@ impl<T: Analytic> Target for Seen<'_, T> {
     }
     fn prior(&self) -> Arc<dyn Prior<Flat<f64>>> {
         self.0.prior()
+    }
+    fn is_steep(&self) -> bool {
+        self.0.is_steep()
     }
     fn batches(&self) -> usize {
         self.0.batches()
