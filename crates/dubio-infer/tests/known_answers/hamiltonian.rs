@@ -29,6 +29,30 @@ fn hmc_with_long_steps_refuses_moves_and_still_samples_the_posterior() {
     assert_gaussian(&places(&posterior), target.mean(), target.covariance(), "hmc");
 }
 
+/// Burn-in brings the step near the acceptance that was asked for, however far off the first one is.
+#[test]
+fn hmc_adapts_its_step_to_the_acceptance_that_was_asked_for() {
+    let [bold, careful] = [0.8, 0.95].map(|asked| {
+        let steps = [0.003, 0.1, 3.0].map(|first| {
+            let settings = json!({"burn_in": 1000, "samples": 4000, "leapfrog": 7, "step": first,
+                "target_acceptance": asked});
+            let mut target = LinearRegression::new(20, 1.0);
+            let report = run(&method("hmc", settings), &mut target, 1).records.remove(0).report;
+            let told = |name: &str| report.iter().find(|(known, _)| *known == name).expect(name).1;
+            let accepted = told("acceptance_rate");
+            // Where steps become unstable the acceptance falls steeply, and the mean of the steps is on the safe side.
+            assert!((accepted - asked).abs() < 0.15, "{accepted}, not {asked}, from {first}");
+            told("step")
+        });
+        assert!(steps.iter().all(|step| (step / steps[0] - 1.0).abs() < 0.2), "{steps:?}");
+        steps[0]
+    });
+    assert!(
+        careful < 0.8 * bold,
+        "to be accepted more often it takes shorter steps: {careful} {bold}"
+    );
+}
+
 #[test]
 fn hmc_at_half_the_temperature_has_half_the_covariance() {
     let mut target = LinearRegression::new(20, 1.0);
