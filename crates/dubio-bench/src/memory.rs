@@ -97,8 +97,8 @@ impl Version {
     }
 }
 
-/// Bytes that a run takes at most, roughly: its data, its samples, its network's activations and
-/// its predictions, and a fifth more. Peaks on MNIST were 0.7 to 0.98 of it, those of convolutions,
+/// Bytes that a run takes at most, roughly: its data, its samples, its network's activations, its
+/// predictions and its curvature, and a fifth more. Peaks on MNIST were 0.7 to 0.98 of it, those of convolutions,
 /// whose buffers are not all used, 0.25 to 0.5.
 pub fn estimate(run: &PlannedRun) -> u64 {
     let settings = &run.settings;
@@ -128,8 +128,14 @@ pub fn estimate(run: &PlannedRun) -> u64 {
     // Gathered sample by sample, and then put together.
     let predictions = 2.0 * 4.0 * samples * looks * largest as f64 * outputs as f64;
     let batch = settings.recipe.setup.batch.max(TOGETHER.min(run.cost.examples));
-    let activations = 4.0 * batch as f64 * numbers_between(&settings.network, set, outputs);
-    let all = train + test + vectors * run.cost.parameters as f64 + predictions + activations;
+    let (recipe, plain) =
+        (&settings.recipe, networks::build(&settings.network, shape(set), outputs));
+    let network = plain.map(|network| recipe.method.network(recipe.method.resized(network)));
+    let of_network = network.map_or(0.0, |network| {
+        // What every layer puts out, and its gradient.
+        4.0 * batch as f64 * 2.0 * between(&network) + factors(recipe, &network)
+    });
+    let all = train + test + vectors * run.cost.parameters as f64 + predictions + of_network;
     PROGRAM + (1.2 * all) as u64
 }
 
@@ -153,7 +159,7 @@ pub fn enough(
         let [factors, there] = [factors, there as f64].map(|bytes| (bytes / 1e6).ceil());
         return Err(format!(
             "{} needs {factors} MB for the curvature of {} parameters, and {there} MB are free; use a coarser \
-             `structure`, fewer `layers` or a smaller network",
+             `structure` or fewer `features`, whichever the method has, fewer `layers` or a smaller network",
             recipe.method.card().name,
             network.parameters()
         ));
@@ -239,15 +245,12 @@ fn examples(set: &Set, part: Part) -> u64 {
     }
 }
 
-/// Numbers that a network keeps of an example: what every layer puts out, and its gradient.
-fn numbers_between(network: &str, set: &Set, outputs: usize) -> f64 {
-    let Ok(network) = networks::build(network, shape(set), outputs) else { return 0.0 };
-    2.0 * between(&network)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::plan;
+    use crate::suite::Suite;
+    use serde_json::{Map, Value, json};
 
     fn group(root: &Path, path: &str, files: &[(&str, &str)]) {
         let folder = root.join(path);
@@ -278,6 +281,50 @@ mod tests {
         assert_eq!(left_by_groups("4:cpu,memory:/a\n0::/user/job\n", root), Some(50));
         assert_eq!(left_by_groups("3:cpuset:/\n", root), None);
         assert_eq!(left_by_groups("0::/elsewhere\n", root), None, "no limit");
+    }
+
+    fn recipe(name: &str, setting: &str, value: Value) -> Recipe {
+        let settings = Map::from_iter([(setting.to_string(), value)]);
+        Recipe::parse(name, settings).expect("a recipe")
+    }
+
+    /// `full` takes four matrices of all parameters, of 8 bytes a number: `4 * 8 * 4152010^2`. `sngp` takes four for each of ten
+    /// classes, of its features and a bias: `10 * 4 * 8 * 16001^2`.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn curvature_that_does_not_fit_is_refused_with_what_it_needs() {
+        let digits = sets::digits::SET.load("".as_ref(), Part::Train).expect("embedded");
+        let full = recipe("laplace", "structure", json!("full"));
+        let said = enough(&full, "mlp-2000-2000", &digits, 10).expect_err("too much");
+        let expected = "laplace needs 551653986 MB for the curvature of 4152010 parameters, and ";
+        assert!(said.starts_with(expected), "{said}");
+        assert!(
+            said.contains("MB are free; use a coarser `structure` or fewer `features`"),
+            "{said}"
+        );
+        let coarse = recipe("laplace", "structure", json!("diag"));
+        assert_eq!(enough(&coarse, "mlp-20", &digits, 10), Ok(()));
+        let process = recipe("sngp", "features", json!(16_000));
+        let network = network_for("mlp-20", &digits, &process).expect("a network");
+        assert_eq!(factors(&process, &network), 10.0 * 4.0 * 8.0 * 16_001_f64.powi(2));
+    }
+
+    /// A plan says what the curvature takes: runs are put beside one another by it.
+    #[test]
+    fn the_curvature_is_in_the_estimate() {
+        let of = |structure: &str| {
+            let text = format!(
+                "title = \"a\"\ndata = [\"digits\"]\nnetworks = [\"mlp-20\"]\n[[methods]]\n\
+                 method = \"laplace\"\nstructure = \"{structure}\""
+            );
+            let suite = Suite::parse("a.toml", &text).expect("a suite");
+            let plan = plan(&suite, Path::new(""), &|_, _| None).expect("a plan");
+            estimate(&plan.runs[0]) as f64
+        };
+        // 64 inputs, 20 hidden units and 10 classes have 1510 weights and biases.
+        let more = of("full") - of("diag");
+        let expected = 1.2 * 8.0 * (4.0 * 1510.0_f64.powi(2) - 2.0 * 1510.0);
+        assert!((more / expected - 1.0).abs() < 1e-6, "{more} {expected}");
     }
 
     #[cfg(target_os = "linux")]

@@ -2,6 +2,7 @@
 
 use dubio_bench::plan::{PlannedRun, plan};
 use dubio_bench::suite::Suite;
+use serde_json::json;
 
 const SOUND: &str = r#"data = ["digits"]
 networks = ["mlp-20"]
@@ -277,6 +278,33 @@ fn a_list_where_one_value_is_wanted_is_a_grid() {
     ids.sort_unstable();
     ids.dedup();
     assert_eq!(ids.len(), 12, "every run has an id of its own");
+}
+
+/// What the validation data of a search choose is what the run has, also where a setting has a name or a number.
+#[test]
+fn validation_chooses_the_prior_precision_and_the_noise_scale_of_laplace() {
+    for (setting, default) in
+        [("prior_precision", json!("marginal-likelihood")), ("noise_scale", json!(1.0))]
+    {
+        let head = SOUND.replace("[[methods]]", "[search]\nkind = \"grid\"\n\n[[methods]]");
+        let head = head.replace("sgd", "laplace").replace("seeds = 2", "seeds = 1");
+        let plain = Suite::parse("s.toml", &head).unwrap_or_else(|e| panic!("{e}"));
+        let of = |run: &PlannedRun| {
+            serde_json::to_value(&run.settings.recipe).unwrap()["method"][setting].clone()
+        };
+        assert_eq!(of(&plan(&plain, "".as_ref(), &|_, _| None).unwrap().runs[0]), default);
+        for best in [0.01, 0.1, 1.0, 10.0, 100.0] {
+            let text =
+                format!("{head}{setting} = {{ from = 0.01, to = 100.0, scale = \"log\" }}\n");
+            let suite = Suite::parse("s.toml", &text).unwrap_or_else(|e| panic!("{e}"));
+            let badness =
+                |run: &PlannedRun| (of(run).as_f64().expect("a number") / best).ln().abs();
+            let plan = plan(&suite, "".as_ref(), &|run, _| Some(badness(run))).unwrap();
+            assert_eq!((plan.trials.len(), plan.runs.len()), (5, 1));
+            let found = of(&plan.runs[0]).as_f64().expect("a number");
+            assert!((found / best - 1.0).abs() < 1e-9, "{setting}: {found}, not {best}");
+        }
+    }
 }
 
 /// A worker reads its run from a folder that may come from elsewhere.

@@ -45,6 +45,34 @@ fn laplace_is_the_exact_posterior_of_linear_regression() {
     }
 }
 
+/// The standard deviations of the Gaussian are multiplied: of samples, and of what the linearised network says. What the
+/// data say of the prior stays.
+#[test]
+fn a_noise_scale_multiplies_the_standard_deviations() {
+    let mut target = LinearRegression::new(20, 2.0);
+    let settings = json!({"epochs": 400, "lr": 0.2, "structure": "full", "predict": "mc",
+        "prior_precision": "given", "samples": 50_000, "noise_scale": 1.5});
+    let posterior = run(&method("laplace", settings), &mut target, 1);
+    let wider = target.covariance().map(|row| row.map(|c| 2.25 * c));
+    assert_gaussian(&places(&posterior), target.mean(), wider, "1.5 times as wide");
+    for structure in ["diag", "units", "kfac", "full"] {
+        let case = case("regression");
+        let of = |scale: f64| {
+            let settings = json!({"epochs": 0, "structure": structure, "noise_scale": scale});
+            let method = method("laplace", settings);
+            let posterior = case.posterior(&method);
+            let outputs = case.outputs(&method, &posterior);
+            let variances = [outputs[1], outputs[3]].map(|log_std| (2.0 * log_std).exp() - 0.16);
+            (posterior.records[0].report.clone(), variances)
+        };
+        let ((plain, once), (scaled, wide)) = (of(1.0), of(3.0));
+        assert_eq!(plain, scaled, "{structure}");
+        for (once, wide) in once.iter().zip(wide) {
+            assert!((wide / once - 9.0).abs() < 1e-9, "{structure}: {once} {wide}");
+        }
+    }
+}
+
 /// The evidence of linear regression is that of a Gaussian over the targets, `Normal(0, I + X X' / d)`:
 ///
 /// log N(y; 0, I + X X' / d) = -(n log(2 pi) + log det(I + X'X / d) + y'y - y'X C X'y) / 2, C = (X'X + d I)^-1
@@ -316,6 +344,107 @@ fn the_curvature_of_some_examples_is_scaled_up_to_all() {
         for ((name, a), (_, b)) in all.iter().zip(&some) {
             assert!((a - b).abs() < 1e-6 * a.abs(), "{structure}, {name}: {a} {b}");
         }
+    }
+}
+
+/// The setting reaches the sums. With true labels the curvature of this target is `sum_n miss_n^2 x_n x_n'`; labels that are drawn
+/// differ from seed to seed, and nothing else here does.
+#[test]
+fn the_curvature_that_was_asked_for_is_summed() {
+    let target = || LinearRegression::new(20, 2.0);
+    let evidence = |curvature: &str| {
+        let settings = json!({"epochs": 400, "lr": 0.2, "structure": "full",
+            "prior_precision": "given", "curvature": curvature});
+        run(&method("laplace", settings), &mut target(), 1).records[0].report[1].1
+    };
+    let (all, mean) = (target(), target().mean());
+    let misses = all.x.iter().zip(&all.y).map(|(x, y)| x[0] * mean[0] + x[1] * mean[1] - y);
+    let squares: Vec<f64> = misses.map(|miss| miss * miss).collect();
+    let determinant = |weight: &dyn Fn(usize) -> f64| {
+        let sum = |i: usize, j: usize| {
+            all.x.iter().enumerate().map(|(n, x)| weight(n) * x[i] * x[j]).sum::<f64>()
+        };
+        (sum(0, 0) + 2.0) * (sum(1, 1) + 2.0) - sum(0, 1).powi(2)
+    };
+    // Both have the likelihood and the prior in common, and differ in half of the logarithm of the determinant.
+    let apart = evidence("empirical-fisher") - evidence("ggn");
+    let expected = -0.5 * (determinant(&|n| squares[n]) / determinant(&|_| 1.0)).ln();
+    assert!((apart - expected).abs() < 1e-6 && expected.abs() > 0.01, "{apart} {expected}");
+    let of_seed = |curvature: &str, seed: u64| {
+        let (case, method) =
+            (case("mlp"), method("laplace", json!({"epochs": 0, "curvature": curvature})));
+        let mut problem = case.problem();
+        let rule = method.rule(&problem.start(0).theta);
+        let fit = run_rule(rule, &mut problem, &Stream::root(seed), 0, &Options::default());
+        fit.unwrap_or_else(|e| panic!("{}", e.error)).records[0].report[1].1
+    };
+    for curvature in ["ggn", "empirical-fisher", "sampled-fisher"] {
+        let differ = of_seed(curvature, 1) != of_seed(curvature, 2);
+        assert_eq!(differ, curvature == "sampled-fisher", "{curvature}");
+    }
+}
+
+/// Layers that are named are random, all others stay: with a known noise `s` the variance at `x` is `J(x) (sum_n J_n' J_n / s^2 +
+/// d)^-1 J(x)'`, here by finite differences in the parameters of those layers alone.
+#[test]
+fn a_subnetwork_has_the_variance_of_its_own_parameters() {
+    use dubio_infer::predict::TestTime;
+    use support::last_layer::{features, table};
+    let (engine, data, noise, d) = (Double::default(), table(), 9.0, 2.0);
+    let (network, widths) = ("mlp-3-4", [9, 16, 5]); // weights and biases of its layers
+    for (layers, moving) in
+        [(json!(["fc1"]), 0..9), (json!(["fc2"]), 9..25), (json!(["fc1", "fc2"]), 0..25)]
+    {
+        let settings = json!({"epochs": 3, "batch": 40, "layers": layers, "structure": "full",
+            "prior_precision": d, "noise": noise});
+        let recipe = recipe("laplace", settings);
+        let fit = recipe.fit(&engine, network, &data, &Stream::root(4), &Options::default());
+        let fitted = fit.unwrap_or_else(|e| panic!("{layers}: {}", e.error));
+        let said = fitted.predict(&data, &TestTime::default(), &Stream::root(5)).unwrap().values;
+        let training = dubio_infer::training::Training::new(&engine, &data, &[]).unwrap();
+        let inputs = training.scaling().inputs::<f64>(&data).unwrap();
+        let mut plain = Network::new(Shape::vector(2));
+        for (name, outputs) in [("fc1", 3), ("fc2", 4), ("fc3", 1)] {
+            plain.then(name, Linear { outputs });
+            if outputs > 1 {
+                plain.then(format!("relu {name}"), Relu);
+            }
+        }
+        assert_eq!(plain.parameters(), widths.iter().sum::<usize>());
+        let mut model = engine.model(&plain, 40);
+        let mut outputs = |place: usize, step: f64| {
+            let mut point = fitted.posterior.points[0].clone();
+            point.theta.0[place] += step;
+            let mut out = Vec::new();
+            model.predict(&point, &inputs, None, &mut out);
+            out
+        };
+        let columns: Vec<Vec<f64>> = moving
+            .map(|place| {
+                let (up, down) = (outputs(place, 1e-5), outputs(place, -1e-5));
+                up.iter().zip(down).map(|(up, down)| (up - down) / 2e-5).collect()
+            })
+            .collect();
+        let unit = features(&[0.0; 9]).2; // the standard deviation of the targets
+        let s = noise / unit;
+        let entry = |i: usize, j: usize| {
+            let sum: f64 = columns[i].iter().zip(&columns[j]).map(|(a, b)| a * b).sum();
+            sum / (s * s) + if i == j { d } else { 0.0 }
+        };
+        let side = columns.len();
+        let matrix: Vec<Vec<f64>> =
+            (0..side).map(|i| (0..side).map(|j| entry(i, j)).collect()).collect();
+        let mut most = 0.0_f64;
+        for n in 0..40 {
+            let row: Vec<f64> = columns.iter().map(|column| column[n]).collect();
+            let v: f64 =
+                solved(matrix.clone(), row.clone()).iter().zip(&row).map(|(a, b)| a * b).sum();
+            let expected = unit * (s * s + v).sqrt();
+            let said = f64::from(said[2 * n + 1]);
+            assert!((said / expected - 1.0).abs() < 1e-4, "{layers} {n}: {said} {expected}");
+            most = most.max(v / (s * s));
+        }
+        assert!(most > 0.01, "{layers}: the variance matters: {most}");
     }
 }
 

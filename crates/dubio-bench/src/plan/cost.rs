@@ -37,7 +37,7 @@ pub(crate) fn network_for(
     };
     let likelihood = recipe.likelihood(&train.answers);
     let network = likelihood.map_err(|e| e.to_string())?.network(network, shape)?;
-    Ok(recipe.method.resized(network))
+    Ok(recipe.method.network(recipe.method.resized(network)))
 }
 
 pub(super) fn cost(network: &str, train: &Dataset, recipe: &Recipe) -> Result<Cost, Error> {

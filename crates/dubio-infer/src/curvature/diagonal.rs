@@ -36,6 +36,16 @@ impl Diagonal {
         };
         Self(weights.iter().map(layer).collect())
     }
+
+    /// `J (H + d)^-1 J'` of an example.
+    fn covariance(&self, precision: f64, jacobian: &Jacobian, example: usize) -> Vec<f64> {
+        let mut sums = vec![0.0; jacobian.len() * jacobian.len()];
+        for (layer, diagonal) in self.0.iter().enumerate() {
+            let rows: Vec<Vec<f64>> = jacobian.iter().map(|of| of[layer].flat(example)).collect();
+            add_products(&mut sums, &rows, |i| 1.0 / (diagonal[i] + precision));
+        }
+        sums
+    }
 }
 
 impl Spectrum for Diagonal {
@@ -59,12 +69,7 @@ impl Spectrum for Diagonal {
         self.0.iter().enumerate().map(layer).collect()
     }
 
-    fn covariance(&self, precision: f64, jacobian: &Jacobian, example: usize) -> Vec<f64> {
-        let mut sums = vec![0.0; jacobian.len() * jacobian.len()];
-        for (layer, diagonal) in self.0.iter().enumerate() {
-            let rows: Vec<Vec<f64>> = jacobian.iter().map(|of| of[layer].flat(example)).collect();
-            add_products(&mut sums, &rows, |i| 1.0 / (diagonal[i] + precision));
-        }
-        sums
+    fn covariances(&self, precision: f64, jacobian: &Jacobian, examples: usize) -> Vec<Vec<f64>> {
+        (0..examples).map(|example| self.covariance(precision, jacobian, example)).collect()
     }
 }

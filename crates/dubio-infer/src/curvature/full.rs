@@ -38,6 +38,19 @@ impl Full {
         let side = weights.iter().map(|weights| weights.parameters.len()).sum();
         Self(Eigen::read(side, &mut numbers))
     }
+
+    /// `J (H + d)^-1 J'` of an example.
+    fn covariance(&self, precision: f64, jacobian: &Jacobian, example: usize) -> Vec<f64> {
+        let turned = |layers: &Vec<LayerGradients>| -> Vec<f64> {
+            let gradient = joined(layers, example);
+            let turned = self.0.vectors.transpose() * ColRef::from_slice(&gradient);
+            turned.iter().copied().collect()
+        };
+        let rows: Vec<Vec<f64>> = jacobian.iter().map(turned).collect();
+        let mut sums = vec![0.0; rows.len() * rows.len()];
+        add_products(&mut sums, &rows, |i| 1.0 / (self.0.values[i] + precision));
+        sums
+    }
 }
 
 impl Spectrum for Full {
@@ -64,15 +77,7 @@ impl Spectrum for Full {
         weights.iter().map(|own| rest.by_ref().take(own.parameters.len()).collect()).collect()
     }
 
-    fn covariance(&self, precision: f64, jacobian: &Jacobian, example: usize) -> Vec<f64> {
-        let turned = |layers: &Vec<LayerGradients>| -> Vec<f64> {
-            let gradient = joined(layers, example);
-            let turned = self.0.vectors.transpose() * ColRef::from_slice(&gradient);
-            turned.iter().copied().collect()
-        };
-        let rows: Vec<Vec<f64>> = jacobian.iter().map(turned).collect();
-        let mut sums = vec![0.0; rows.len() * rows.len()];
-        add_products(&mut sums, &rows, |i| 1.0 / (self.0.values[i] + precision));
-        sums
+    fn covariances(&self, precision: f64, jacobian: &Jacobian, examples: usize) -> Vec<Vec<f64>> {
+        (0..examples).map(|example| self.covariance(precision, jacobian, example)).collect()
     }
 }

@@ -134,6 +134,25 @@ impl Kronecker {
         };
         Self(weights.iter().map(layer).collect())
     }
+
+    /// `J (H + d)^-1 J'` of an example.
+    fn covariance(&self, precision: f64, jacobian: &Jacobian, example: usize) -> Vec<f64> {
+        let count = jacobian.len();
+        let mut sums = vec![0.0; count * count];
+        for (at, layer) in self.0.iter().enumerate() {
+            if jacobian[0][at].places() == 1 {
+                let (rows, weights) = layer.apart(jacobian, at, example, precision);
+                add_products(&mut sums, &rows, |i| weights[i]);
+                continue;
+            }
+            let turned = |of: &Vec<LayerGradients>| layer.turned(&of[at], example);
+            let rows: Vec<Vec<f64>> = jacobian.iter().map(turned).collect();
+            let outputs = layer.gradients.values.len();
+            let weight = |i: usize| 1.0 / (layer.value(i % outputs, i / outputs) + precision);
+            add_products(&mut sums, &rows, weight);
+        }
+        sums
+    }
 }
 
 impl Spectrum for Kronecker {
@@ -173,21 +192,7 @@ impl Spectrum for Kronecker {
         self.0.iter().zip(weights).enumerate().map(layer).collect()
     }
 
-    fn covariance(&self, precision: f64, jacobian: &Jacobian, example: usize) -> Vec<f64> {
-        let count = jacobian.len();
-        let mut sums = vec![0.0; count * count];
-        for (at, layer) in self.0.iter().enumerate() {
-            if jacobian[0][at].places() == 1 {
-                let (rows, weights) = layer.apart(jacobian, at, example, precision);
-                add_products(&mut sums, &rows, |i| weights[i]);
-                continue;
-            }
-            let turned = |of: &Vec<LayerGradients>| layer.turned(&of[at], example);
-            let rows: Vec<Vec<f64>> = jacobian.iter().map(turned).collect();
-            let outputs = layer.gradients.values.len();
-            let weight = |i: usize| 1.0 / (layer.value(i % outputs, i / outputs) + precision);
-            add_products(&mut sums, &rows, weight);
-        }
-        sums
+    fn covariances(&self, precision: f64, jacobian: &Jacobian, examples: usize) -> Vec<Vec<f64>> {
+        (0..examples).map(|example| self.covariance(precision, jacobian, example)).collect()
     }
 }

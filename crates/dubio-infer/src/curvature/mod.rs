@@ -80,12 +80,8 @@ pub(crate) trait Spectrum: Send + Sync {
     /// A draw `(H + d)^(-1/2) z` from `Normal(0, (H + d)^-1)`, layer by layer. By the symmetric root, which does not
     /// depend on the signs of eigenvectors, nor on which of them stand for an eigenvalue that there are several of.
     fn draw(&self, weights: &[Weights], precision: f64, stream: &Stream) -> Vec<Vec<f64>>;
-    /// `J (H + d)^-1 J'` of an example, `[outputs, outputs]`.
-    fn covariance(&self, precision: f64, jacobian: &Jacobian, example: usize) -> Vec<f64>;
-    /// The same of all examples of a Jacobian, together where that is faster.
-    fn covariances(&self, precision: f64, jacobian: &Jacobian, examples: usize) -> Vec<Vec<f64>> {
-        (0..examples).map(|example| self.covariance(precision, jacobian, example)).collect()
-    }
+    /// `J (H + d)^-1 J'` of each example of a Jacobian, `[outputs, outputs]`.
+    fn covariances(&self, precision: f64, jacobian: &Jacobian, examples: usize) -> Vec<Vec<f64>>;
 }
 
 /// Gradients of every output for some examples: for each output, those of each layer.
@@ -178,7 +174,7 @@ mod tests {
         let spectrum = spectrum(structure, of);
         let at = |inputs: [f64; 2]| {
             let jacobian = [[1.0, 0.0], [0.0, 1.0]].map(|unit| vec![layer(2, 2, &inputs, &unit)]);
-            spectrum.covariance(d, &jacobian.to_vec(), 0)
+            spectrum.covariances(d, &jacobian.to_vec(), 1).remove(0)
         };
         [[1.0, 0.0], [0.0, 1.0], [0.5, -2.0]].into_iter().flat_map(at).collect()
     }
@@ -207,7 +203,7 @@ mod tests {
         let (d, square) = (0.5, 0.09 + 1.44 + 1.0);
         let of_unit = |g: f64| square / (d + g * g * square);
         let expected = [of_unit(0.7), 0.0, 0.0, of_unit(2.0)];
-        let ours = units.covariance(d, &jacobian, 0);
+        let ours = units.covariances(d, &jacobian, 1).remove(0);
         assert_eq!(ours.len(), 4);
         let close = ours.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12);
         assert!(close, "{ours:?} {expected:?}");
@@ -217,14 +213,16 @@ mod tests {
     fn an_example_has_the_same_covariance_by_itself_and_among_others() {
         let inputs = [0.3, -1.2, 1.0, 0.4, -0.7, 0.9];
         let of = layer(2, 2, &inputs, &[0.7, 2.0, -1.0, 0.2, 0.4, -0.3]);
-        let unit = |unit: [f64; 2]| vec![layer(2, 2, &inputs, &unit.repeat(3))];
-        let jacobian = vec![unit([1.0, 0.0]), unit([0.0, 1.0])];
+        let jacobian = |inputs: &[f64]| {
+            let unit = |unit: [f64; 2]| vec![layer(2, 2, inputs, &unit.repeat(inputs.len() / 2))];
+            vec![unit([1.0, 0.0]), unit([0.0, 1.0])]
+        };
         for structure in [Structure::Diag, Structure::Units, Structure::Kfac, Structure::Full] {
             let spectrum = spectrum(structure, &of);
-            let together = spectrum.covariances(0.5, &jacobian, 3);
+            let together = spectrum.covariances(0.5, &jacobian(&inputs), 3);
             assert_eq!(together.len(), 3);
-            for (example, among) in together.iter().enumerate() {
-                let alone = spectrum.covariance(0.5, &jacobian, example);
+            for (among, inputs) in together.iter().zip(inputs.chunks(2)) {
+                let alone = spectrum.covariances(0.5, &jacobian(inputs), 1).remove(0);
                 assert_eq!(alone.len(), among.len());
                 let close = alone.iter().zip(among).all(|(a, b)| (a - b).abs() < 1e-12);
                 assert!(close, "{structure:?}: {alone:?} {among:?}");

@@ -96,18 +96,17 @@ impl Units {
         Self(weights.iter().map(&mut layer).collect())
     }
 
-    /// Adds the part of a layer to `J (H + d)^-1 J'` of some examples.
+    /// Adds the part of a layer to `J (H + d)^-1 J'` of every example.
     fn add_covariances(
         &self,
         d: f64,
         (jacobian, layer): (&Jacobian, usize),
-        examples: std::ops::Range<usize>,
         sums: &mut [Vec<f64>],
     ) {
         let units = &self.0[layer];
         let of = |output: usize| &jacobian[output][layer];
         if of(0).places() > 1 {
-            for (n, sums) in examples.zip(sums) {
+            for (n, sums) in sums.iter_mut().enumerate() {
                 for (unit, eigen) in units.iter().enumerate() {
                     let turn = |of: &Vec<LayerGradients>| {
                         turned(eigen, of[layer].matrix(n).row(unit).transpose())
@@ -118,15 +117,15 @@ impl Units {
             }
             return;
         }
-        let inputs = of(0).read(examples.clone());
+        let inputs = of(0).read(0..sums.len());
         let spread = |eigen: &Eigen| eigen.spread(inputs.as_ref(), d);
         let spread: Vec<Vec<f64>> = units.par_iter().map(spread).collect();
-        for ((index, n), sums) in examples.enumerate().zip(sums) {
+        for (n, sums) in sums.iter_mut().enumerate() {
             let row = |output: usize| -> Vec<f64> {
                 of(output).at_outputs(n..n + 1).row(0).iter().copied().collect()
             };
             let rows: Vec<Vec<f64>> = (0..jacobian.len()).map(row).collect();
-            add_products(sums, &rows, |unit| spread[unit][index]);
+            add_products(sums, &rows, |unit| spread[unit][n]);
         }
     }
 }
@@ -177,20 +176,11 @@ impl Spectrum for Units {
         self.0.iter().zip(weights).enumerate().map(layer).collect()
     }
 
-    fn covariance(&self, precision: f64, jacobian: &Jacobian, example: usize) -> Vec<f64> {
-        let mut sums = vec![vec![0.0; jacobian.len().pow(2)]];
-        for layer in 0..self.0.len() {
-            let which = example..example + 1;
-            self.add_covariances(precision, (jacobian, layer), which, &mut sums);
-        }
-        sums.remove(0)
-    }
-
     /// Together: reading the eigenvectors for every example anew takes longer than the products.
     fn covariances(&self, precision: f64, jacobian: &Jacobian, examples: usize) -> Vec<Vec<f64>> {
         let mut sums = vec![vec![0.0; jacobian.len().pow(2)]; examples];
         for layer in 0..self.0.len() {
-            self.add_covariances(precision, (jacobian, layer), 0..examples, &mut sums);
+            self.add_covariances(precision, (jacobian, layer), &mut sums);
         }
         sums
     }

@@ -121,9 +121,7 @@ impl<V: Vector> Sharing<V> {
         // Of the biases by themselves, whose number is not that of the parameters.
         let mut pull = theta.zeros(theta.len());
         batch.prior().add_gradient(1.0, at.examples as f64, &theta, &mut pull);
-        let mut there = Point { theta, statistics: shared.statistics.clone() };
-        let gradient = batch.at(&mut there).likelihood;
-        shared.statistics = there.statistics;
+        let gradient = factors::gradient(theta, shared, batch);
         pull.axpy(1.0, gradient);
         let mut of_biases = factors::biases(matrices, &pull);
         of_biases.scale(weight);

@@ -3,13 +3,14 @@
 //! `y = ((x r) W) s + b` is the layer with the weights `W_io r_i s_o`. Each member is therefore a point of the network as
 //! it is, on any engine and for every layer: members differ in these products alone.
 
-use dubio_nn::engine::Vector;
+use dubio_nn::engine::{Point, Vector};
 use dubio_nn::matrix::Matrix;
 use dubio_random::stream::Stream;
 use dubio_random::uniform::uniform;
 use serde::{Deserialize, Serialize};
 
 use super::fraction;
+use crate::rule::MiniBatch;
 use crate::wrong::Wrong;
 
 /// How factors start and move.
@@ -65,6 +66,18 @@ pub(super) fn network<V: Vector>(matrices: &[Matrix], weights: &V, factors: &V) 
     let mut theta = weights.clone();
     theta.scale_sides(matrices, factors);
     theta
+}
+
+/// The gradient of the mean loss at a member's network. Running statistics, which all members share, move.
+pub(super) fn gradient<'a, V: Vector>(
+    theta: V,
+    shared: &mut Point<V>,
+    batch: &'a mut MiniBatch<'_, V>,
+) -> &'a mut V {
+    let mut there = Point { theta, statistics: shared.statistics.clone() };
+    let gradient = batch.at(&mut there).likelihood;
+    shared.statistics = there.statistics;
+    gradient
 }
 
 /// From the gradient at the network of some factors: adds `a` times the one with respect to the factors to `of_factors`,

@@ -29,7 +29,7 @@ pub(crate) struct Linearised<'a, V> {
 }
 
 impl<'a, V: Vector> Linearised<'a, V> {
-    /// The factors of a member are the precision `d`, then the spectrum.
+    /// The factors of a member are what is added to its spectrum, then the spectrum.
     pub(crate) fn new(
         posterior: &'a Posterior<V>,
         scene: &Scene<'a>,

@@ -180,9 +180,7 @@ impl<V: Vector> Steps<V> for Masked<V> {
         let mut sum = shared.theta.zeros(shared.theta.len());
         for mask in &self.masks {
             let theta = factors::network(&self.matrices, &shared.theta, mask);
-            let mut there = Point { theta, statistics: shared.statistics.clone() };
-            let gradient = batch.at(&mut there).likelihood;
-            shared.statistics = there.statistics;
+            let gradient = factors::gradient(theta, shared, batch);
             gradient.scale_sides(&self.matrices, mask);
             sum.axpy(1.0 / self.masks.len() as f64, gradient);
         }

@@ -195,9 +195,7 @@ impl<V: Vector> Mixture<V> {
         for draw in 0..draws {
             let [factors, away] = own.drawn(&at.noise().nth(component * draws + draw));
             let theta = factors::network(matrices, &shared.theta, &factors);
-            let mut there = Point { theta, statistics: shared.statistics.clone() };
-            let gradient = batch.at(&mut there).likelihood;
-            shared.statistics = there.statistics;
+            let gradient = factors::gradient(theta, shared, batch);
             let mut of_factors = factors.zeros(factors.len());
             let (share, pair) = (weight / draws as f64, [&shared.theta, &factors]);
             factors::back(matrices, share, gradient, pair, &mut of_factors);

@@ -80,6 +80,7 @@ impl Sngp {
             curvature: Curvature::Ggn,
             curvature_examples: 0,
             prior_precision: self.prior_precision,
+            noise_scale: 1.0,
             predict: self.predict,
             samples: self.samples,
         }

@@ -1,5 +1,6 @@
 //! Dropout, and ensembles.
 
+use dubio_infer::methods::CARDS;
 use dubio_infer::predict::TestTime;
 use dubio_infer::training::Training;
 use dubio_nn::cpu;
@@ -105,6 +106,27 @@ fn the_number_of_forward_passes_is_what_was_asked_for() {
         assert_eq!(fitted.samples(), passes, "{name}");
         let predicted = fitted.predict(&digits(60), &TestTime::default(), &Stream::root(1));
         assert_eq!(predicted.expect("predicted").shape, [passes, 60, 10], "{name}");
+    }
+}
+
+/// T58. A script of pytorch-ensembles looks for the method in the argument that has the number of the run, so that the
+/// branch of snapshot ensembles is never taken. Every name here is read as the method of that name, and written as it.
+#[test]
+fn every_name_is_the_method_of_that_name() {
+    for card in CARDS {
+        let method = method(card.name, json!({}));
+        assert_eq!(method.card().name, card.name);
+        let written = serde_json::to_value(&method).expect("a table");
+        assert_eq!(written["method"], card.name);
+    }
+    let cycles = |name: &str, settings: Value| {
+        let mut target = LinearRegression { start: [3.0, -2.0], ..LinearRegression::new(20, 2.0) };
+        contents(&run(&method(name, settings), &mut target, 1))
+    };
+    let snapshot = cycles("snapshot", json!({"samples": 2, "cycle_epochs": 3, "lr": 0.05}));
+    for name in ["csgld", "csghmc"] {
+        let settings = json!({"samples": 2, "cycle_epochs": 3, "noise_epochs": 1, "cycle_samples": 1, "lr": 0.05});
+        assert_ne!(cycles(name, settings), snapshot, "{name}");
     }
 }
 

@@ -27,6 +27,8 @@ pub(crate) struct Plane {
     pub(crate) batches: usize,
     pub(crate) precision: f64,
     pub(crate) slope: f64,
+    /// Whether its gradient is clipped.
+    pub(crate) is_steep: bool,
     pub(crate) start: f64,
     pub(crate) dimensions: usize,
     /// Parameters that they are divided among.
@@ -39,7 +41,8 @@ impl Plane {
     pub(crate) fn flat(examples: usize, dimensions: usize) -> Self {
         let (batches, precision, slope, start, tensors) = (1, 0.0, 0.0, 0.0, 1);
         let visited = Vec::new();
-        Self { examples, batches, precision, slope, start, dimensions, tensors, visited }
+        let is_steep = false;
+        Self { examples, batches, precision, slope, is_steep, start, dimensions, tensors, visited }
     }
 }
 
@@ -49,6 +52,9 @@ impl Analytic for Plane {
     }
     fn prior_precision(&self) -> f64 {
         self.precision
+    }
+    fn is_steep(&self) -> bool {
+        self.is_steep
     }
     fn batches(&self) -> usize {
         self.batches

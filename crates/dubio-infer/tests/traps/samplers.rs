@@ -46,6 +46,46 @@ fn an_epoch_of_several_batches_has_the_noise_of_as_many_steps() {
     close(variance(&posterior.points[0].theta.0), 7.0 * 2.0 * 0.1 / 100.0, 0.05, "seven steps");
 }
 
+/// Where gradients can be of any size, that of the loss is cut to the length 30, of 1 where there is no noise. Neither the
+/// noise nor the prior is: a step from 2 on a slope of any size goes by `lr (30 / sqrt(d) + p 2 / N)` for `d` parameters.
+#[test]
+fn a_clip_bounds_the_gradient_of_the_loss_and_neither_the_noise_nor_the_prior() {
+    let (lr, examples, precision, dimensions) = (0.1, 100, 50.0, 20_000);
+    let sampler = |temperature: f64| json!({"burn_in": 0, "samples": 1, "schedule": "constant", "lr": lr, "temperature": temperature});
+    let cycle = |temperature: f64| json!({"cycle_epochs": 1, "noise_epochs": 1, "cycle_samples": 1, "samples": 1, "lr": lr, "temperature": temperature});
+    let with_friction = |mut settings: Value| {
+        settings["friction"] = json!(0.3);
+        settings
+    };
+    for (temperature, longest) in [(1.0, 30.0), (0.0, 1.0)] {
+        for (name, settings, factor) in [
+            ("sgld", sampler(temperature), 2.0),
+            ("sghmc", with_friction(sampler(temperature)), 2.0 * 0.3),
+            ("csgld", cycle(temperature), 2.0),
+            ("csghmc", with_friction(cycle(temperature)), 2.0 * 0.3),
+        ] {
+            // Of 20,000 parameters the second has a length of 14, and is cut only where there is no noise.
+            for slope in [1e6, 0.1] {
+                let plane =
+                    Plane { precision, slope, start: 2.0, ..Plane::flat(examples, dimensions) };
+                let mut target = Plane { is_steep: true, ..plane };
+                let moved = run(&method(name, settings.clone()), &mut target, 1);
+                let steps: Vec<f64> = moved.points[0].theta.0.iter().map(|v| v - 2.0).collect();
+                let mean = steps.iter().sum::<f64>() / dimensions as f64;
+                let noise = factor * lr * temperature / examples as f64;
+                let clipped = slope.min(longest / (dimensions as f64).sqrt());
+                let expected = -lr * (clipped + precision * 2.0 / examples as f64);
+                let error = (noise / dimensions as f64).sqrt();
+                let what =
+                    format!("{name} at {temperature}, slope {slope}: {mean}, not {expected}");
+                assert!((mean - expected).abs() < 5.0 * error + 1e-9, "{what}");
+                assert!(5.0 * error < 0.2 * lr * clipped, "the test can tell: {error}");
+                assert!((variance(&steps) - noise).abs() <= 0.05 * noise + 1e-15, "{what}");
+            }
+        }
+    }
+}
+
 /// T34. URSABench starts the velocity at plus the gradient, so that its first step climbs.
 #[test]
 fn the_first_step_of_hamiltonian_dynamics_goes_downhill() {

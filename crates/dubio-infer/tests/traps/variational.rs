@@ -97,6 +97,63 @@ fn the_divergence_weighs_what_was_asked_for() {
     }
 }
 
+/// T50. The weight of the divergence rises by as much in every step of the warm-up, the last of which has all of it. On flat data
+/// the prior alone pulls: at step `k` of `W` a mean loses `lr p min(k / W, 1) / N` of itself, and a factor as much of its
+/// distance from 1.
+#[test]
+fn the_weight_of_the_divergence_rises_step_by_step() {
+    let (examples, lr, epochs) = (10, 0.05, 5);
+    let left = |precision: f64, warm_up: usize, steps: usize| -> f64 {
+        let weight = |k: usize| 0.7 * (k as f64 / (3 * warm_up).max(1) as f64).min(1.0);
+        (1..=steps).map(|k| 1.0 - lr * weight(k) * precision / examples as f64).product()
+    };
+    for warm_up in [0, 2, 100] {
+        let settings = json!({"epochs": epochs, "lr": lr, "optimiser": "sgd", "momentum": 0.0, "schedule": "constant",
+            "initial_std": 1e-9, "log_std_lr": 1e-9, "samples": 1, "kl_weight": 0.7, "kl_warm_up": warm_up});
+        let flat = Plane { batches: 3, start: 2.0, ..Plane::flat(examples, 30) };
+        let mut target = Plane { precision: 20.0, ..flat };
+        run(&method("vi", settings.clone()), &mut target, 2);
+        assert_eq!(target.visited.len(), 3 * epochs);
+        for (steps, mean) in target.visited.iter().enumerate() {
+            close(*mean, 2.0 * left(20.0, warm_up, steps), 1e-6, "a mean");
+        }
+        let mut of_factors = settings;
+        of_factors["components"] = json!(1);
+        of_factors["factor_prior_std"] = json!(0.5);
+        let mut target = Plane { batches: 3, start: 2.0, ..Plane::flat(examples, 30) };
+        let posterior = run(&method("rank1-vi", of_factors), &mut target, 2);
+        // From random signs: at 1 they stay, from -1 they come.
+        let expected = 1.0 - 2.0 * left(4.0, warm_up, 3 * epochs);
+        let means = &posterior.factors[0][0].0;
+        let near = |value: f64| means.iter().filter(|mean| (**mean - value).abs() < 1e-6).count();
+        assert_eq!(near(1.0) + near(expected), means.len(), "{means:?}, not {expected}");
+        assert!(near(1.0) > 5 && near(expected) > 5, "{means:?}");
+    }
+}
+
+/// Means and log standard deviations have optimisers of their own: by plain descent a mean moves as far as its gradient
+/// and rate say, and a first step of Adam is as long as its own rate, whatever the gradient.
+#[test]
+fn log_standard_deviations_move_at_a_rate_of_their_own() {
+    for (lr, own) in [(0.01, 0.2), (0.2, 0.003)] {
+        let settings = json!({"epochs": 1, "lr": lr, "optimiser": "sgd", "momentum": 0.0, "schedule": "constant",
+            "log_std_lr": own, "initial_std": 0.1, "samples": 400});
+        let mut target = Plane { precision: 4.0, start: 3.0, ..Plane::flat(10, 50) };
+        let posterior = run(&method("vi", settings.clone()), &mut target, 2);
+        let all: Vec<f64> = posterior.points.iter().flat_map(|p| p.theta.0.clone()).collect();
+        let mean = all.iter().sum::<f64>() / all.len() as f64;
+        assert!((mean - 3.0 * (1.0 - lr * 4.0 / 10.0)).abs() < 0.005, "{lr}: {mean}");
+        let mut of_factors = settings;
+        of_factors["components"] = json!(1);
+        of_factors["factor_prior_std"] = json!(0.5);
+        let factors = run(&method("rank1-vi", of_factors), &mut target, 2).factors;
+        // Both are narrower than their priors, and widen.
+        for log_std in posterior.factors[0][0].0.iter().chain(&factors[0][1].0) {
+            close(log_std - 0.1_f64.ln(), own, 1e-4, "the first step of a log standard deviation");
+        }
+    }
+}
+
 /// T53. The curvature is a mean of products over draws; Beyond_Deep_Ensembles multiplies the means of several draws, whose
 /// curvature is too small by their number. With 8 draws a step the precision is that of one.
 #[test]
