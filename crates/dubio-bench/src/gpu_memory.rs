@@ -1,54 +1,96 @@
 //! How much of a GPU's memory a run takes.
 
-use dubio_data::sets;
+use dubio_infer::recipe::Recipe;
+use dubio_infer::room::{examples_together, gpu_bytes, networks_at_once};
+use dubio_nn::Device;
 pub use dubio_nn::cuda::{Error as GpuError, free_bytes};
-use dubio_nn::{Device, networks};
+use dubio_nn::network::Network;
 
-use crate::memory::{Samples, TOGETHER, between, outputs, shape, width};
+use crate::memory::{Samples, network_of};
 use crate::plan::PlannedRun;
 
 /// The driver's context, the kernels and cuBLAS.
 const CONTEXT: f64 = 600e6;
-/// What each member that runs beside others has of its own: cuBLAS's workspace, and parts of sums of convolutions.
-const OF_A_MEMBER: f64 = 128e6;
 /// Vectors of all parameters that a chain moves on the device: the parameters, gradient, velocity, and three more.
 const VECTORS: f64 = 6.0;
 
-/// Bytes of a GPU's memory that a run takes, roughly; 0 on a processor. The training set, the posterior samples and
-/// what the network keeps of a batch stay on the device; predictions leave it batch by batch.
+/// Bytes of a GPU's memory that a run takes, roughly; 0 on a processor.
 pub fn estimate(run: &PlannedRun) -> u64 {
     let settings = &run.settings;
-    let Ok(halves) = sets::halves(&settings.data) else { return 0 };
-    let set = halves.name.set;
     if settings.device == Device::Cpu {
         return 0;
     }
-    let Ok(network) = networks::build(&settings.network, shape(set), outputs(set)) else {
-        return 0;
-    };
-    let data = run.cost.examples as f64 * width(set).0;
-    let Samples { points, vectors, .. } = Samples::of(&settings.recipe);
-    let vectors = (points + VECTORS + 2.0 * vectors) * run.cost.parameters as f64;
-    // Members train side by side; they predict one after the other.
-    let members = settings.recipe.members();
-    let batch = settings.recipe.setup.batch * members;
-    let batch = batch.max(TOGETHER.min(run.cost.examples)) as f64;
-    // What layers put out, its gradient, and as much again that some keep for the way back.
-    let activations = 3.0 * batch * between(&network);
-    (CONTEXT + OF_A_MEMBER * members as f64 + 4.8 * (data + vectors + activations)) as u64
+    network_of(run)
+        .map_or(0, |network| Need::of(&settings.recipe, &network, run.cost.examples).most as u64)
 }
 
-/// That there is room for a run on a GPU with so many bytes free.
-pub(crate) fn enough(run: &PlannedRun, free: Option<u64>) -> Result<(), String> {
-    let needed = estimate(run);
-    match free {
-        Some(free) if needed > free => {
-            let [needed, free] = [needed, free].map(|bytes| bytes.div_ceil(1_000_000));
-            Err(format!(
-                "the run needs about {needed} MB of GPU memory, and {free} MB are free; use a smaller batch or \
-                 network, fewer --jobs, or --device cpu"
-            ))
-        }
-        _ => Ok(()),
+/// That there is room for a recipe on a GPU with so many bytes free.
+pub(crate) fn enough(
+    recipe: &Recipe,
+    network: &Network,
+    examples: usize,
+    free: u64,
+) -> Result<(), String> {
+    let needed = Need::of(recipe, network, examples).least;
+    if needed <= free as f64 {
+        return Ok(());
+    }
+    let [needed, free] = [needed, free as f64].map(|bytes| (bytes / 1e6).ceil());
+    Err(format!(
+        "the run needs about {needed} MB of GPU memory, and {free} MB are free; use a smaller batch or network, \
+         fewer --jobs, or --device cpu"
+    ))
+}
+
+/// Bytes of a GPU's memory that a recipe takes, roughly. The training set, the posterior samples and what the network
+/// keeps of a batch stay on the device; predictions leave it batch by batch.
+struct Need {
+    /// With as many members side by side, or posterior samples that predict, as there may be.
+    most: f64,
+    /// With one after the other.
+    least: f64,
+}
+
+impl Need {
+    fn of(recipe: &Recipe, network: &Network, examples: usize) -> Self {
+        let data = (examples * network.input.size()) as f64;
+        let Samples { points, vectors, .. } = Samples::of(recipe);
+        let vectors = (points + VECTORS + 2.0 * vectors) * network.parameters() as f64;
+        let fixed = CONTEXT + 4.8 * (data + vectors);
+        let batch = recipe.setup.batch;
+        let together = examples_together(network).min(examples);
+        let capacity = batch.max(together);
+        // A second network for a batch, whose layers are perturbed, in the methods that have one.
+        let training = gpu_bytes(network, capacity) + gpu_bytes(network, batch);
+        let predicting = gpu_bytes(network, together);
+        let at_once = |capacity| networks_at_once(network, capacity, Some(u64::MAX)) as f64;
+        let members = at_once(capacity).min(recipe.members() as f64);
+        let samples = at_once(together).min(points);
+        let most = fixed + (members * training).max(samples * predicting);
+        Self { most, least: fixed + training }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dubio_nn::networks;
+    use dubio_nn::shape::Shape;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn members_side_by_side_count_up_to_a_limit() {
+        let network = networks::build("preresnet56", Shape::image(3, 32, 32), 10);
+        let network = network.expect("a network");
+        let of = |members: usize| {
+            let settings = json!({"members": members}).as_object().expect("settings").clone();
+            let recipe = Recipe::parse("deep-ensemble", settings).expect("a recipe");
+            Need::of(&recipe, &network, 4000)
+        };
+        let [one, two, twenty, forty] = [1, 2, 20, 40].map(of);
+        assert!(one.least == one.most && two.most > 1.9 * one.most, "{}", two.most / one.most);
+        // More members are more parameters to keep, and nothing else.
+        assert!(forty.most - twenty.most < 1e9 && twenty.least < 0.6 * twenty.most);
     }
 }

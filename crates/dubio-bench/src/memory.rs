@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 use dubio_data::dataset::Dataset;
 use dubio_data::sets::{self, Counts, InputKind, Part, Set, Task};
 use dubio_infer::recipe::Recipe;
+use dubio_infer::room::{activations, examples_together};
 use dubio_nn::network::Network;
-use dubio_nn::networks;
 use dubio_nn::shape::Shape;
+use dubio_nn::{Device, networks};
 
 use crate::evaluation::Evaluation;
+use crate::gpu_memory;
 use crate::plan::{PlannedRun, network_for};
 
 /// The program itself, its threads and what its allocator keeps.
 const PROGRAM: u64 = 24 << 20;
-/// Examples that a network looks at together, at least.
-pub(crate) const TOGETHER: usize = 1000;
 /// Vectors of all parameters that a chain moves, and the copies a checkpoint is written from: the
 /// parameters, gradient, velocity and one more; each also as f64, as bytes and inside the file.
 const VECTORS: f64 = 4.0 * 5.0;
@@ -127,32 +127,45 @@ pub fn estimate(run: &PlannedRun) -> u64 {
     let looks = looks.max().unwrap_or(1) as f64;
     // Gathered sample by sample, and then put together.
     let predictions = 2.0 * 4.0 * samples * looks * largest as f64 * outputs as f64;
-    let batch = settings.recipe.setup.batch.max(TOGETHER.min(run.cost.examples));
-    let (recipe, plain) =
-        (&settings.recipe, networks::build(&settings.network, shape(set), outputs));
-    let network = plain.map(|network| recipe.method.network(recipe.method.resized(network)));
-    let of_network = network.map_or(0.0, |network| {
-        // What every layer puts out, and its gradient.
-        4.0 * batch as f64 * 2.0 * between(&network) + factors(recipe, &network)
+    let of_network = network_of(run).map_or(0.0, |network| {
+        let together = examples_together(&network).min(run.cost.examples);
+        let batch = settings.recipe.setup.batch.max(together) as f64;
+        // What every layer puts out, and its gradient; a GPU keeps both.
+        let here = if settings.device == Device::Cpu { activations(&network) } else { 0.0 };
+        4.0 * batch * 2.0 * here + factors(&settings.recipe, &network)
     });
     let all = train + test + vectors * run.cost.parameters as f64 + predictions + of_network;
     PROGRAM + (1.2 * all) as u64
 }
 
+/// The network of a run, as its method builds it; `None` where it cannot be built.
+pub(crate) fn network_of(run: &PlannedRun) -> Option<Network> {
+    let settings = &run.settings;
+    let set = sets::halves(&settings.data).ok()?.name.set;
+    let method = &settings.recipe.method;
+    let plain = networks::build(&settings.network, shape(set), outputs(set)).ok()?;
+    Some(method.network(method.resized(plain)))
+}
+
 /// That what training and predicting cannot do without is there: the vectors of a chain, the posterior
 /// samples, what a network keeps of the examples that it looks at together, and predictions of `tested`
-/// examples.
+/// examples. On a GPU with so many bytes free, what the network keeps is there.
 pub fn enough(
     recipe: &Recipe,
     network: &str,
     train: &Dataset,
     tested: usize,
+    gpu: Option<u64>,
 ) -> Result<(), String> {
-    let Some(there) = available_bytes() else { return Ok(()) };
     let network = network_for(network, train, recipe)?;
+    if let Some(free) = gpu {
+        gpu_memory::enough(recipe, &network, train.len(), free)?;
+    }
+    let Some(there) = available_bytes() else { return Ok(()) };
     let Samples { samples, points, vectors } = Samples::of(recipe);
     let vectors = (points + 3.0 + vectors) * network.parameters() as f64;
-    let batch = recipe.setup.batch.max(TOGETHER.min(train.len())) as f64;
+    let batch = recipe.setup.batch.max(examples_together(&network).min(train.len())) as f64;
+    let here = if gpu.is_some() { 0.0 } else { batch * activations(&network) };
     let predictions = samples * tested as f64 * network.output().size() as f64;
     let factors = factors(recipe, &network);
     if factors > there as f64 {
@@ -164,7 +177,7 @@ pub fn enough(
             network.parameters()
         ));
     }
-    let bytes = 4.0 * (vectors + batch * between(&network) + predictions) + factors;
+    let bytes = 4.0 * (vectors + here + predictions) + factors;
     if bytes <= there as f64 {
         return Ok(());
     }
@@ -181,11 +194,6 @@ fn factors(recipe: &Recipe, network: &Network) -> f64 {
     let moving = recipe.setup.layers.range(&network.slices()).ok().flatten();
     let moving = moving.unwrap_or(0..network.parameters());
     recipe.method.bytes(network, &moving) * recipe.members() as f64
-}
-
-/// Numbers that a network gives for an example, those of every layer.
-pub(crate) fn between(network: &Network) -> f64 {
-    network.nodes().iter().map(|node| node.output.size() as f64).sum()
 }
 
 /// How much a method keeps.
@@ -210,7 +218,7 @@ impl Samples {
 }
 
 /// Outputs of a network for a data set.
-pub(crate) fn outputs(set: &Set) -> usize {
+fn outputs(set: &Set) -> usize {
     match set.task {
         Task::Classification(classes) => classes.len(),
         Task::Regression(_) => 2,
@@ -219,7 +227,7 @@ pub(crate) fn outputs(set: &Set) -> usize {
 }
 
 /// Shape of an example.
-pub(crate) fn shape(set: &Set) -> Shape {
+fn shape(set: &Set) -> Shape {
     match set.inputs {
         InputKind::Images { channels, height, width, .. } => Shape::image(channels, height, width),
         InputKind::Features(width) => Shape::vector(width),
@@ -227,7 +235,7 @@ pub(crate) fn shape(set: &Set) -> Shape {
 }
 
 /// Numbers of an example, and bytes of each as it is stored.
-pub(crate) fn width(set: &Set) -> (f64, f64) {
+fn width(set: &Set) -> (f64, f64) {
     match set.inputs {
         InputKind::Images { channels, height, width, .. } => {
             ((channels * height * width) as f64, 1.0)
@@ -295,7 +303,7 @@ mod tests {
     fn curvature_that_does_not_fit_is_refused_with_what_it_needs() {
         let digits = sets::digits::SET.load("".as_ref(), Part::Train).expect("embedded");
         let full = recipe("laplace", "structure", json!("full"));
-        let said = enough(&full, "mlp-2000-2000", &digits, 10).expect_err("too much");
+        let said = enough(&full, "mlp-2000-2000", &digits, 10, None).expect_err("too much");
         let expected = "laplace needs 551653986 MB for the curvature of 4152010 parameters, and ";
         assert!(said.starts_with(expected), "{said}");
         assert!(
@@ -303,7 +311,11 @@ mod tests {
             "{said}"
         );
         let coarse = recipe("laplace", "structure", json!("diag"));
-        assert_eq!(enough(&coarse, "mlp-20", &digits, 10), Ok(()));
+        assert_eq!(enough(&coarse, "mlp-20", &digits, 10, None), Ok(()));
+        // On a GPU its memory counts.
+        let said = enough(&coarse, "mlp-20", &digits, 10, Some(1000)).expect_err("too much");
+        assert!(said.contains("MB of GPU memory, and 1 MB are free"), "{said}");
+        assert_eq!(enough(&coarse, "mlp-20", &digits, 10, Some(1 << 40)), Ok(()));
         let process = recipe("sngp", "features", json!(16_000));
         let network = network_for("mlp-20", &digits, &process).expect("a network");
         assert_eq!(factors(&process, &network), 10.0 * 4.0 * 8.0 * 16_001_f64.powi(2));

@@ -14,12 +14,12 @@ use dubio_infer::predict::{Predicted, TestTime};
 use dubio_metrics::diagnostics::Diagnosis;
 use dubio_nn::Single;
 use dubio_nn::cuda::guarded;
+use dubio_nn::engine::Engine as _;
 use dubio_progress::{Progress, Uncounted};
 use dubio_random::stream::Stream;
 
 use crate::diagnosis::diagnosis;
 use crate::evaluation::Evaluation;
-use crate::gpu_memory;
 use crate::memory::{self, peak_bytes};
 use crate::plan::{PlannedRun, Settings};
 use crate::store::{Cause, Record, Spent, Store};
@@ -99,10 +99,10 @@ fn done(
 ) -> Result<(), Error> {
     let settings = &run.settings;
     let sets = Sets::load(settings, data)?;
-    memory::enough(&settings.recipe, &settings.network, &sets.train, sets.test.len())
-        .map_err(Error::Memory)?;
     let engine = settings.device.engine(settings.precision)?;
-    gpu_memory::enough(run, engine.free_bytes()).map_err(Error::Memory)?;
+    let (recipe, free) = (&settings.recipe, engine.free_bytes());
+    memory::enough(recipe, &settings.network, &sets.train, sets.test.len(), free)
+        .map_err(Error::Memory)?;
     let stream = stream(settings.seed, &settings.data);
     let checkpoints = Checkpoints {
         folder: store.checkpoints(&run.id),

@@ -16,6 +16,7 @@ use crate::error::Error;
 use crate::fitted::Fitted;
 use crate::posterior::{Predictive, Sample};
 use crate::predict::{Predicted, TestTime};
+use crate::room::networks_at_once;
 use crate::side_by_side::side_by_side;
 
 /// How images are changed. No pixel moves by more than `epsilon`, a fraction of the brightest pixel of
@@ -98,7 +99,9 @@ impl<E: Engine> Fitted<E> {
         let brightest = f64::from(images.white) / 255.0;
         let bounds = self.bounds(brightest, attack.epsilon * brightest);
         let count = labels.len().div_ceil(CHUNK);
-        let chunks = side_by_side(count, |chunk| -> Result<Vec<E::Number>, Error> {
+        let network = self.recipe.network(&self.network, &self.training)?;
+        let at_once = networks_at_once(&network, CHUNK, self.engine.free_bytes());
+        let chunks = side_by_side(count, at_once, |chunk| -> Result<Vec<E::Number>, Error> {
             if progress.should_stop() {
                 return Err(Error::Stopped);
             }

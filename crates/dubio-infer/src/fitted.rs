@@ -22,6 +22,7 @@ use crate::prior::Gaussian;
 use crate::problem::{Problem, Start};
 use crate::recipe::{Recipe, WarmUp};
 use crate::regulariser::regularised;
+use crate::room::{examples_together, networks_at_once};
 use crate::side_by_side::side_by_side;
 use crate::subnetwork::Subnetwork;
 use crate::target::Target;
@@ -116,7 +117,10 @@ impl Recipe {
             // On one of the pool's own threads: work is handed over much faster from there.
             vec![rayon::scope(|_| one(engine, 0))]
         } else {
-            side_by_side(members, |number| {
+            let built = self.network(network, &training).map_err(nothing)?;
+            let capacity = self.setup.batch.max(examples_together(&built).min(training.len()));
+            let at_once = networks_at_once(&built, capacity, engine.free_bytes());
+            side_by_side(members, at_once, |number| {
                 let own = engine.beside();
                 let outcome = one(&own, number);
                 own.wait();

@@ -8,10 +8,8 @@ use dubio_nn::network::{Network, Source};
 use dubio_random::stream::Stream;
 
 use crate::problem::Start;
+use crate::room::examples_together;
 use crate::training::Training;
-
-/// Examples at a time.
-const CHUNK: usize = 1000;
 
 /// A network from the first layer that moves on, and what it reads.
 pub(crate) struct Head<E: Engine> {
@@ -78,7 +76,8 @@ impl<E: Engine> Head<E> {
         let (statistics, own) = cut(&start.statistics, backbone_network.statistics());
         let backbone = Point { theta, statistics };
         let mut features = Vec::new();
-        let mut model = engine.model(&backbone_network, CHUNK.min(training.len()));
+        let together = examples_together(&backbone_network).min(training.len());
+        let mut model = engine.model(&backbone_network, together);
         model.predict(&backbone, inputs, None, &mut features);
         let inputs = Inputs::Ready(Arc::new(features));
         let answers = training.examples.answers.clone();

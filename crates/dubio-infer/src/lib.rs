@@ -33,6 +33,7 @@ pub mod prior;
 pub mod problem;
 pub mod recipe;
 pub mod regulariser;
+pub mod room;
 pub mod rule;
 pub mod scaling;
 pub mod schedule;

@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::fitted::Fitted;
 use crate::likelihood::{Array, Likelihood};
 use crate::posterior::Sample;
+use crate::room::{examples_together, networks_at_once};
 use crate::side_by_side::side_by_side;
 
 /// Test-time augmentation: each sample looks at the images so many times, changed at random each
@@ -38,9 +39,6 @@ pub struct Predicted {
     targets: Option<Vec<f32>>,
     integers: Vec<(String, Vec<i64>)>,
 }
-
-/// Examples at a time.
-const CHUNK: usize = 1000;
 
 impl<E: Engine> Fitted<E> {
     /// Predicts a set, samples in parallel. The noise of dropout and of augmentation comes from `stream`.
@@ -88,8 +86,11 @@ impl<E: Engine> Fitted<E> {
         let outputs = self.training.outputs();
         let size = scaling.shape().size();
         progress.start("predicting", parts * passes);
-        let each = side_by_side(parts, |part| -> Result<Vec<f32>, Error> {
-            let mut model = self.model(CHUNK.min(data.len().max(1)))?;
+        let network = self.recipe.network(&self.network, &self.training)?;
+        let together = examples_together(&network).min(data.len().max(1));
+        let at_once = networks_at_once(&network, together, self.engine.free_bytes());
+        let each = side_by_side(parts, at_once, |part| -> Result<Vec<f32>, Error> {
+            let mut model = self.engine.model(&network, together);
             let mut all = Vec::new();
             let mut changed = Vec::new();
             let mut out = Vec::new();
@@ -109,7 +110,7 @@ impl<E: Engine> Fitted<E> {
                 };
                 out.clear();
                 let sample = Sample { part, of_part: pass / looks };
-                for inputs in inputs.chunks(CHUNK * size) {
+                for inputs in inputs.chunks(together * size) {
                     if progress.should_stop() {
                         return Err(Error::Stopped);
                     }

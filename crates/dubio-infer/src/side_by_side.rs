@@ -5,10 +5,15 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Runs pieces of work side by side, each on threads of its own from beginning to end, one where there are as many pieces
-/// as threads: what a member does inside never waits for another's. Where a piece panics, no other begins, and the panic goes on.
-pub(crate) fn side_by_side<R: Send>(count: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
+/// as threads: what a member does inside never waits for another's. No more than `at_once` at a time. Where a piece panics,
+/// no other begins, and the panic goes on.
+pub(crate) fn side_by_side<R: Send>(
+    count: usize,
+    at_once: usize,
+    work: impl Fn(usize) -> R + Sync,
+) -> Vec<R> {
     let all = rayon::current_num_threads();
-    let threads = all.min(count);
+    let threads = all.min(count).min(at_once);
     let next = AtomicUsize::new(0);
     let results: Vec<Mutex<Option<R>>> = (0..count).map(|_| Mutex::new(None)).collect();
     let take = || {
@@ -55,9 +60,22 @@ mod tests {
             }
             std::thread::sleep(std::time::Duration::from_millis(20));
         };
-        let ended = catch_unwind(AssertUnwindSafe(|| side_by_side(1000, piece)));
+        let ended = catch_unwind(AssertUnwindSafe(|| side_by_side(1000, usize::MAX, piece)));
         assert_eq!(ended.expect_err("it panicked").downcast_ref(), Some(&"lost"));
         assert!(begun.load(Ordering::Relaxed) < 1000);
-        assert_eq!(side_by_side(5, |index| index * index), [0, 1, 4, 9, 16]);
+        assert_eq!(side_by_side(5, usize::MAX, |index| index * index), [0, 1, 4, 9, 16]);
+    }
+
+    #[test]
+    fn no_more_are_at_work_at_once_than_asked_for() {
+        let (at_work, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let piece = |_: usize| {
+            most.fetch_max(1 + at_work.fetch_add(1, Ordering::SeqCst), Ordering::SeqCst);
+            std::thread::sleep(std::time::Duration::from_millis(2));
+            at_work.fetch_sub(1, Ordering::SeqCst);
+        };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(6).build().expect("threads");
+        pool.install(|| side_by_side(40, 3, piece));
+        assert_eq!(most.into_inner(), 3);
     }
 }

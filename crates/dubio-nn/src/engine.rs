@@ -238,6 +238,10 @@ pub trait Engine: Clone + Send + Sync + 'static {
     }
     /// Waits until all is done that was asked for.
     fn wait(&self) {}
+    /// Bytes that are free of a memory of its own; `None` for a processor.
+    fn free_bytes(&self) -> Option<u64> {
+        None
+    }
     /// These numbers on the device.
     fn vector(&self, numbers: &[Self::Number]) -> Self::Vector;
     /// Hands training examples to the device, where they stay.

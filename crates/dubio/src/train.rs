@@ -21,6 +21,7 @@ use dubio_infer::predict::TestTime;
 use dubio_infer::recipe::Recipe;
 use dubio_metrics::diagnostics::Diagnosis;
 use dubio_nn::Single;
+use dubio_nn::engine::Engine as _;
 use dubio_random::stream::Stream;
 use dubio_words::counted;
 
@@ -105,10 +106,12 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let sets = to_predict(args, halves, &train)?;
     keep_start(args, &recipe, &sets)?;
     let tested = sets.iter().map(|(data, _)| data.len()).max().unwrap_or(0);
-    memory::enough(&recipe, &args.network, &train, tested * usize::from(args.looks))
+    let engine = args.engine.engine()?;
+    let tested = tested * usize::from(args.looks);
+    memory::enough(&recipe, &args.network, &train, tested, engine.free_bytes())
         .map_err(|e| anyhow!(e))?;
     let stream = Stream::root(args.seed);
-    let (fitted, error) = fit(args, &recipe, &train, &stream)?;
+    let (fitted, error) = fit(args, &recipe, (&engine, &train), &stream)?;
     let finished = error.is_none();
     let convergence = predict(args, &recipe, &fitted, &sets, finished, &stream.child("predict"))?;
     if let Some(folder) = &args.weights {
@@ -132,7 +135,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 fn fit(
     args: &Args,
     recipe: &Recipe,
-    train: &Dataset,
+    (engine, train): (&Single, &Dataset),
     stream: &Stream,
 ) -> Result<(Fitted<Single>, Option<Error>)> {
     let bar = Bar::stopped_by(stopper()?);
@@ -142,8 +145,7 @@ fn fit(
         identity: identity(args, recipe, train),
     });
     let options = Options { progress: &bar, checkpoints };
-    let engine = args.engine.engine()?;
-    let result = recipe.fit(&engine, &args.network, train, &stream.child("fit"), &options);
+    let result = recipe.fit(engine, &args.network, train, &stream.child("fit"), &options);
     drop(options);
     drop(bar);
     no_more_stops();

@@ -39,11 +39,11 @@ pub(super) fn execute(
         program: &settings.program,
         arguments: &arguments,
         jobs: settings.jobs.map_or_else(usual, usize::from),
-        // Whoever says how many knows how much they take.
-        room: match settings.jobs {
-            Some(_) => [None, None],
-            None => [room(), if on_gpu { Some(free_bytes()?) } else { None }],
-        },
+        room: [
+            // Whoever says how many knows how much they take; but a GPU has no more memory than it has.
+            if settings.jobs.is_some() { None } else { room() },
+            if on_gpu { Some(free_bytes()?) } else { None },
+        ],
     };
     let cannot = |e| Error::Unfit(format!("cannot run in {}: {e}; {ROOM}", runs.display()));
     local.run_all(to_do, stop, watch).map_err(cannot)

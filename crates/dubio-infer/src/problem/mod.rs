@@ -17,6 +17,7 @@ use self::perturbed::PerturbedModel;
 use crate::error::Error;
 use crate::likelihood::Likelihood;
 use crate::prior::Prior;
+use crate::room::examples_together;
 use crate::target::{BatchName, Target};
 
 /// Where a chain begins.
@@ -50,6 +51,8 @@ pub struct Problem<E: Engine> {
     /// Parameters that do not stay.
     moving: Range<usize>,
     examples: usize,
+    /// Examples that are looked at together where all are.
+    together: usize,
     answers: Answers,
     likelihood: Arc<dyn Likelihood>,
     batch: usize,
@@ -68,9 +71,6 @@ pub struct Problem<E: Engine> {
     sum: Option<E::Vector>,
 }
 
-/// Examples at a time where all are looked at.
-const CHUNK: usize = 1000;
-
 impl<E: Engine> Problem<E> {
     /// Batches of `batch` examples, and a stream for the start, the orders and the noise. Parameters outside
     /// `moving` stay; `None` where all move.
@@ -87,7 +87,8 @@ impl<E: Engine> Problem<E> {
         if batch > examples {
             return Err(Error::BatchTooLarge { batch, examples });
         }
-        let mut model = engine.model(network, batch.max(CHUNK.min(examples)));
+        let together = examples_together(network).min(examples);
+        let mut model = engine.model(network, batch.max(together));
         let loss: Arc<dyn Loss> = Arc::clone(&task.likelihood) as Arc<dyn Loss>;
         let moving = moving.unwrap_or(0..network.parameters());
         let moves_statistics = network.moves_statistics(&moving);
@@ -98,6 +99,7 @@ impl<E: Engine> Problem<E> {
             data: task.data.clone(),
             moving,
             examples,
+            together,
             answers: task.answers.clone(),
             likelihood: Arc::clone(&task.likelihood),
             batch,
@@ -117,10 +119,10 @@ impl<E: Engine> Problem<E> {
 
     /// The stretches of the stored examples that are looked at together.
     fn chunks(&self) -> impl Iterator<Item = Rows> + use<E> {
-        let examples = self.examples;
+        let (examples, together) = (self.examples, self.together);
         (0..examples)
-            .step_by(CHUNK)
-            .map(move |first| Rows::Stored(first..examples.min(first + CHUNK)))
+            .step_by(together)
+            .map(move |first| Rows::Stored(first..examples.min(first + together)))
     }
 
     /// The rows of a mini-batch, and the stream of what is random about it.

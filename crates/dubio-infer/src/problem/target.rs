@@ -19,7 +19,7 @@ use crate::likelihood::Likelihood;
 use crate::prior::Prior;
 use crate::target::{BatchName, Perturbed, Target};
 
-/// Examples at a time for curvature, which needs the input of every layer and its gradients.
+/// Examples at a time for curvature, at most, which needs the input of every layer and its gradients.
 const CURVATURE_CHUNK: usize = 100;
 
 /// The gradients at the outputs of some examples that the Fisher information is the sum of products of.
@@ -254,8 +254,9 @@ impl<E: Engine> Target for Problem<E> {
             // The model has the order of no epoch now.
             self.epoch = None;
         }
-        for (chunk, numbers) in order.chunks(CURVATURE_CHUNK).enumerate() {
-            let first = chunk * CURVATURE_CHUNK;
+        let together = CURVATURE_CHUNK.min(self.together);
+        for (chunk, numbers) in order.chunks(together).enumerate() {
+            let first = chunk * together;
             let rows = first..first + numbers.len();
             let batch =
                 plain(if examples.is_some() { Rows::Ordered(rows) } else { Rows::Stored(rows) });

@@ -39,11 +39,6 @@ impl Cuda {
         Device::open(ordinal, precision).map(Self)
     }
 
-    /// Bytes of its memory that are free, where the driver tells.
-    pub fn free_bytes(&self) -> Option<u64> {
-        self.0.free_bytes()
-    }
-
     /// What the GPU is called.
     pub fn name(&self) -> &str {
         self.0.name()
@@ -91,6 +86,10 @@ impl Engine for Cuda {
 
     fn wait(&self) {
         self.0.wait();
+    }
+
+    fn free_bytes(&self) -> Option<u64> {
+        self.0.free_bytes()
     }
 
     fn vector(&self, numbers: &[f32]) -> CudaVector {

@@ -35,14 +35,6 @@ impl Single {
     pub fn gpu(precision: Precision) -> Result<Self, cuda::Error> {
         Cuda::open(0, precision).map(Self::Cuda)
     }
-
-    /// Bytes of the GPU's memory that are free; `None` for a processor.
-    pub fn free_bytes(&self) -> Option<u64> {
-        match self {
-            Self::Cpu(_) => None,
-            Self::Cuda(gpu) => gpu.free_bytes(),
-        }
-    }
 }
 
 /// Training examples on either device.
@@ -73,6 +65,13 @@ impl Engine for Single {
         match self {
             Self::Cpu(engine) => engine.wait(),
             Self::Cuda(engine) => engine.wait(),
+        }
+    }
+
+    fn free_bytes(&self) -> Option<u64> {
+        match self {
+            Self::Cpu(engine) => engine.free_bytes(),
+            Self::Cuda(engine) => engine.free_bytes(),
         }
     }
 
