@@ -4,6 +4,9 @@ use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// Mistakes that are shown at once; nobody reads more.
+const SHOWN: usize = 20;
+
 /// Data that cannot be used: which file, what is wrong and where in it, what to do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {what}{}", path.display(),
@@ -22,6 +25,19 @@ impl Error {
     pub fn new(path: impl AsRef<Path>, what: impl Display, advice: impl Display) -> Self {
         let path = path.as_ref().to_path_buf();
         Self { path, what: what.to_string(), advice: advice.to_string() }
+    }
+
+    /// Several mistakes in one file, each with what to do about it. One alone is itself.
+    pub(crate) fn together(path: &Path, mut all: Vec<Self>) -> Self {
+        if all.len() == 1 {
+            return all.remove(0);
+        }
+        let line = |error: &Self| match error.advice.is_empty() {
+            true => error.what.clone(),
+            false => format!("{}; {}", error.what, error.advice),
+        };
+        let lines: Vec<String> = all.iter().map(line).collect();
+        Self::new(path, format!("{} mistakes{}", all.len(), below(&lines)), "")
     }
 
     /// The same in one line.
@@ -51,6 +67,15 @@ impl Error {
         };
         Self::new(path, error, advice)
     }
+}
+
+/// The first of some lines, each below the one before, and how many more there are.
+pub(crate) fn below(lines: &[String]) -> String {
+    let mut text: String = lines.iter().take(SHOWN).map(|line| format!("\n  {line}")).collect();
+    if lines.len() > SHOWN {
+        text += &format!("\n  and {} more", lines.len() - SHOWN);
+    }
+    text
 }
 
 impl From<dubio_predictions::Error> for Error {
