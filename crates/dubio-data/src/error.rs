@@ -32,18 +32,24 @@ impl Error {
         if all.len() == 1 {
             return all.remove(0);
         }
-        let line = |error: &Self| match error.advice.is_empty() {
-            true => error.what.clone(),
-            false => format!("{}; {}", error.what, error.advice),
-        };
-        let lines: Vec<String> = all.iter().map(line).collect();
+        let lines: Vec<String> = all.iter().map(Self::with_advice).collect();
         Self::new(path, format!("{} mistakes{}", all.len(), below(&lines)), "")
     }
 
-    /// The same in one line.
+    /// The same in one line, as an entry of a list; where it is a list itself, that is below it.
     pub fn in_one_line(&self) -> String {
-        let advice = if self.advice.is_empty() { "" } else { "; " };
-        format!("{}: {}{advice}{}", self.path.display(), self.what, self.advice)
+        format!("{}: {}", self.path.display(), self.with_advice())
+    }
+
+    /// What is wrong and what to do, without the path.
+    fn with_advice(&self) -> String {
+        let what = self.what.replace('\n', "\n  ");
+        match &self.advice[..] {
+            "" => what,
+            advice if self.what.contains('\n') => format!("{what}\n    {advice}"),
+            advice if self.what.ends_with('?') => format!("{what} {advice}"),
+            advice => format!("{what}; {advice}"),
+        }
     }
 
     /// An error of the reader of arrays and tables.
@@ -81,5 +87,23 @@ pub(crate) fn below(lines: &[String]) -> String {
 impl From<dubio_predictions::Error> for Error {
     fn from(error: dubio_predictions::Error) -> Self {
         Self { what: Self::of_array(&error), path: error.path, advice: error.advice }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_in_a_list_is_further_in_and_a_question_ends_a_sentence() {
+        let path = Path::new("a.npz");
+        let asks = || Error::new(path, "did you mean `x`?", "name it");
+        assert_eq!(asks().in_one_line(), "a.npz: did you mean `x`? name it");
+        assert_eq!(Error::together(path, vec![asks()]), asks());
+        let both = Error::together(path, vec![asks(), Error::new(path, "NaN", "fill it in")]);
+        assert_eq!(both.what, "2 mistakes\n  did you mean `x`? name it\n  NaN; fill it in");
+        let listed = Error { advice: "do this".to_string(), ..both }.in_one_line();
+        let lines = "\n    did you mean `x`? name it\n    NaN; fill it in\n    do this";
+        assert_eq!(listed, format!("a.npz: 2 mistakes{lines}"));
     }
 }

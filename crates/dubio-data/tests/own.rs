@@ -134,7 +134,10 @@ fn every_bad_cell_is_reported_with_line_and_column() {
         "3 mistakes",
         "bad.csv:32:1: \"\": no value in column `a`",
         "bad.csv:33:2: \"oops\" in column `b` is not a finite number",
-        "bad.csv:34:3: \"\": the target `y` is missing",
+        "bad.csv:34:3: \"\": the target `y` is missing\n",
+        "\n  fill it in, or give missing=mean",
+        "\n  remove the row, or give missing=drop",
+        "\n  correct the cell, or name the column in `categories`",
     ] {
         assert!(wrong.contains(part), "{part}\n{wrong}");
     }

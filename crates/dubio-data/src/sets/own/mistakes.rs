@@ -8,14 +8,14 @@ use crate::error::{Error, below};
 #[derive(Default)]
 pub(super) struct Mistakes {
     list: Vec<(u64, usize, String)>,
-    advice: &'static str,
+    advice: Vec<&'static str>,
 }
 
 impl Mistakes {
     /// One in this line and in the cell with this number, both counted from 1.
     pub(super) fn add(&mut self, line: u64, cell: usize, what: String, advice: &'static str) {
-        if self.advice.is_empty() {
-            self.advice = advice;
+        if !self.advice.contains(&advice) {
+            self.advice.push(advice);
         }
         self.list.push((line, cell, what));
     }
@@ -48,6 +48,6 @@ impl Mistakes {
         };
         let lines: Vec<String> = self.list.iter().map(line).collect();
         let what = format!("{}{}", dubio_words::counted(lines.len(), "mistake"), below(&lines));
-        Err(Error::new(path, what, self.advice))
+        Err(Error::new(path, what, self.advice.join("\n  ")))
     }
 }
