@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use dubio_predictions::read_arrays;
 use serde_json::Value;
 
 #[allow(dead_code, unused_imports)] // the other tests use the rest of it
@@ -163,31 +164,47 @@ fn table(folder: &Path, values: Values) {
     write("fixed.csv", format!("x,level\n{}", rows(90, ["low", "high"])));
 }
 
+/// That what inputs are scaled by comes from the training set alone, not from the test set, nor from the set
+/// that is predicted.
+fn scaled_by_the_training_set(ending: &str, write: fn(&Path, Values)) {
+    // What a network trained on such data predicts for data that are always the same, and for the OOD set.
+    let predictions = |train, test, ood| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let folder = folder.path();
+        write(folder, Values { train, test, ood });
+        let data = format!("./data{ending}");
+        let words = ["train", "sgd", "--data", &data, "--network", "mlp-5", "--set", "epochs=2"];
+        let [ood, fixed] = ["ood", "fixed"].map(|name| format!("./{name}{ending}={name}.npz"));
+        let rest = ["--set", "batch=4", "-o", "p.npz", "--also", &ood, "--also", &fixed];
+        done(folder, &[words, rest].concat());
+        ["fixed.npz", "ood.npz"].map(|file| -> Vec<f64> {
+            let arrays = read_arrays(&folder.join(file), &|name| name == "logits").expect(file);
+            arrays.read["logits"].to_f64().expect("logits")
+        })
+    };
+    let first = predictions(60, 60, 60);
+    assert!(predictions(60, 180, 60) == first, "the test set matters");
+    let [fixed, far] = predictions(60, 60, 180);
+    assert!(fixed == first[0], "the OOD set matters");
+    let differences = far.iter().zip(&first[1]).map(|(a, b)| (a - b).abs());
+    // A set that is scaled by itself is the same wherever it lies, but for rounding.
+    assert!(differences.fold(0.0, f64::max) > 1e-3, "an OOD set is scaled by itself");
+    assert!(predictions(180, 60, 60) != first, "the training set does not matter");
+}
+
 #[test]
-fn what_inputs_are_scaled_by_comes_from_the_training_set_alone() {
-    let kinds: [fn(&Path, Values); 3] = [image_folder, array_folder, table];
-    for (kind, write) in kinds.into_iter().enumerate() {
-        let ending = ["", "", ".csv"][kind];
-        // What a network trained on such data predicts for data that are always the same, and for the OOD set.
-        let predictions = |train, test, ood| {
-            let folder = tempfile::tempdir().expect("a folder");
-            let folder = folder.path();
-            write(folder, Values { train, test, ood });
-            let data = format!("./data{ending}");
-            let words = ["train", "sgd", "--data", &data, "--network", "mlp-5", "--set"];
-            let ood = format!("./ood{ending}=ood.npz");
-            let fixed = format!("./fixed{ending}=fixed.npz");
-            let rest = ["epochs=2", "--set", "batch=4", "-o", "p.npz", "--also", &ood, "--also"];
-            done(folder, &[&words[..], &rest[..], &[&fixed]].concat());
-            ["fixed.npz", "ood.npz"].map(|file| fs::read(folder.join(file)).expect("predictions"))
-        };
-        let first = predictions(60, 60, 60);
-        assert!(predictions(60, 180, 60) == first, "kind {kind}: the test set matters");
-        let [fixed, far] = predictions(60, 60, 180);
-        assert!(fixed == first[0], "kind {kind}: the OOD set matters");
-        assert!(far != first[1], "kind {kind}: an OOD set is scaled by itself");
-        assert!(predictions(180, 60, 60) != first, "kind {kind}: the training set does not matter");
-    }
+fn images_are_scaled_by_the_training_set_alone() {
+    scaled_by_the_training_set("", image_folder);
+}
+
+#[test]
+fn arrays_are_scaled_by_the_training_set_alone() {
+    scaled_by_the_training_set("", array_folder);
+}
+
+#[test]
+fn tables_are_scaled_by_the_training_set_alone() {
+    scaled_by_the_training_set(".csv", table);
 }
 
 #[test]
