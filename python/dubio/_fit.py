@@ -11,7 +11,6 @@ import numpy.typing as npt
 from . import _dubio
 from ._arrays import as_numpy, interface
 from ._call import array_of, quiet, threads
-from ._cards import METHODS
 from ._errors import SettingError
 
 
@@ -49,8 +48,6 @@ class Estimator:
 
     def fit(self, X: Any, y: Any) -> "Estimator":
         """Trains on rows of numbers, or images of uint8 ``[examples, channels, height, width]``."""
-        if self.method not in METHODS:
-            raise SettingError(f"no method is called `{self.method}`; there are {', '.join(METHODS)}")
         inputs, answers = as_numpy("X", X), np.asarray(y)
         self.classes_: Optional[npt.NDArray[Any]] = None
         if answers.dtype.kind == "f":

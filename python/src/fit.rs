@@ -61,7 +61,7 @@ pub(crate) fn fit(
 
 fn set(given: Vec<ArrayIn>) -> Result<Dataset, Failure> {
     let arrays = arrays(given).map_err(|error| Failure::new("PredictionError", error))?;
-    let data = of_arrays("X and y".as_ref(), arrays, None, None);
+    let data = of_arrays("X and y".as_ref(), arrays, None, Some(""));
     data.map_err(|error| Failure::new("DataError", error))
 }
 

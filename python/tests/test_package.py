@@ -147,10 +147,33 @@ def test_an_estimator_fits_predicts_and_comes_back_from_a_pickle():
     mean, std = dubio.fit("swag", X, y, network="mlp-20", epochs=40, samples=5, batch=16).predict(X, return_std=True)
     assert mean.shape == std.shape == (120,) and (std > 0).all()
     assert np.corrcoef(mean, y)[0, 1] > 0.8
-    with pytest.raises(dubio.SettingError, match="swag"):
-        dubio.fit("swagg", X, names)
     with pytest.raises(dubio.SettingError, match="epochs"):
         dubio.fit("sgd", X, names, epochs=-1)
+
+
+@pytest.mark.parametrize(
+    "method, network, settings",
+    [("swagg", "mlp-5", {}), ("sgd", "mpl-5", {}), ("sgd", "mlp-5", {"epoch": 3}), ("sgd", "mlp-5", {"epochs": "many"})],
+)
+def test_fit_says_of_a_wrong_name_what_the_command_says(method, network, settings, tmp_path):
+    X, y = np.arange(40.0).reshape(-1, 1), np.arange(40) // 20
+    np.savez(tmp_path / "mine.npz", x=X, y=y)
+    settings = {"batch": 8, **settings}
+    words = [part for name, value in settings.items() for part in ("--set", f"{name}={value}")]
+    command = [BINARY, "train", method, "--data", "mine.npz", "--network", network, *words, "-o", "p.npz"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    with pytest.raises(dubio.SettingError) as raised:
+        dubio.fit(method, X, y, network=network, **settings)
+    assert done.returncode == 2 and str(raised.value) in done.stderr
+    assert "did you mean" in done.stderr or settings.get("epochs") == "many"
+
+
+def test_fit_reports_every_mistake_in_its_arrays():
+    X = np.array([[1.0, np.nan], [np.inf, 2.0]])
+    with pytest.raises(dubio.DataError) as raised:
+        dubio.fit("sgd", X, np.array([0, 1, 1]))
+    assert "array `x`: NaN at [0, 1], inf at [1, 0]" in str(raised.value)
+    assert "array `y`: shape [3], where there are 2 inputs" in str(raised.value)
 
 
 def test_scikit_learn_takes_estimators_and_scorers():
@@ -183,6 +206,17 @@ def test_a_study_runs_and_its_results_are_a_table(tmp_path):
     with pytest.raises(dubio.SuiteError, match="s.toml:1:9"):
         suite.write_text(suite.read_text().replace("digits", "digts"))
         dubio.run(suite, runs=tmp_path / "runs", progress=False)
+
+
+def test_a_study_on_own_data_needs_no_folder_of_data_sets(tmp_path, monkeypatch):
+    for name in ("HOME", "DUBIO_DATA", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    np.savez(tmp_path / "mine.npz", x=np.arange(40.0).reshape(-1, 1), y=np.arange(40) // 20)
+    suite = tmp_path / "s.toml"
+    method = '[[methods]]\nmethod = "sgd"\nepochs = 1\nbatch = 8\n'
+    suite.write_text(f'data = ["{tmp_path / "mine.npz"}"]\nnetworks = ["mlp-5"]\n{method}')
+    study = dubio.run(suite, runs=tmp_path / "runs", progress=False)
+    assert len(study["finished"]) == 1 and not study["failed"]
 
 
 @pytest.mark.parametrize("name", ["_evaluate", "_accumulator", "_fit", "regression"])

@@ -47,7 +47,7 @@ pub fn plan(settings: &Settings) -> Result<Plan, Error> {
         let suite = suite(&settings.suite, settings.count, settings.engine)?;
         let store = settings.places.store();
         let known = |run: &PlannedRun, search: &Search| badness(&store, run, search);
-        let plan = planned(&suite, &settings.places.data()?, &known)?;
+        let plan = planned(&suite, &settings.places.data_of(&suite)?, &known)?;
         let runs = [plan.trials, plan.runs].concat();
         let standing = |run: PlannedRun| Standing { state: store.state(&run), run };
         Ok(Plan { runs: runs.into_iter().map(standing).collect(), open: plan.open })

@@ -6,7 +6,7 @@ use dubio_bench::plan::{MANY, runs};
 use dubio_bench::store::Store;
 use dubio_bench::suite::Suite;
 use dubio_bench::{Device, Precision};
-use dubio_data::folder::data_folder;
+use dubio_data::folder::folder_of_all;
 use dubio_predictions::input;
 use dubio_words::{meant, unknown};
 use serde::Deserialize;
@@ -57,12 +57,17 @@ impl Places {
         Store::new(&self.runs)
     }
 
-    /// The folder of the data sets.
-    pub fn data(&self) -> Result<PathBuf, Error> {
+    /// The folder of the data sets with these names; only some sets need one.
+    pub fn data<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Result<PathBuf, Error> {
         Ok(match &self.data {
             Some(folder) => folder.clone(),
-            None => data_folder()?,
+            None => folder_of_all(names)?,
         })
+    }
+
+    /// The folder of the data sets of a suite.
+    pub(crate) fn data_of(&self, suite: &Suite) -> Result<PathBuf, Error> {
+        self.data(suite.data.iter().chain(&suite.evaluate.ood).map(|name| &name[..]))
     }
 }
 

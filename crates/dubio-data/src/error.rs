@@ -4,6 +4,9 @@ use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// Mistakes that are shown at once; nobody reads more.
+const SHOWN: usize = 20;
+
 /// Data that cannot be used: which file, what is wrong and where in it, what to do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {what}{}", path.display(),
@@ -24,10 +27,29 @@ impl Error {
         Self { path, what: what.to_string(), advice: advice.to_string() }
     }
 
-    /// The same in one line.
+    /// Several mistakes in one file, each with what to do about it. One alone is itself.
+    pub(crate) fn together(path: &Path, mut all: Vec<Self>) -> Self {
+        if all.len() == 1 {
+            return all.remove(0);
+        }
+        let lines: Vec<String> = all.iter().map(Self::with_advice).collect();
+        Self::new(path, format!("{} mistakes{}", all.len(), below(&lines)), "")
+    }
+
+    /// The same in one line, as an entry of a list; where it is a list itself, that is below it.
     pub fn in_one_line(&self) -> String {
-        let advice = if self.advice.is_empty() { "" } else { "; " };
-        format!("{}: {}{advice}{}", self.path.display(), self.what, self.advice)
+        format!("{}: {}", self.path.display(), self.with_advice())
+    }
+
+    /// What is wrong and what to do, without the path.
+    fn with_advice(&self) -> String {
+        let what = self.what.replace('\n', "\n  ");
+        match &self.advice[..] {
+            "" => what,
+            advice if self.what.contains('\n') => format!("{what}\n    {advice}"),
+            advice if self.what.ends_with('?') => format!("{what} {advice}"),
+            advice => format!("{what}; {advice}"),
+        }
     }
 
     /// An error of the reader of arrays and tables.
@@ -53,8 +75,35 @@ impl Error {
     }
 }
 
+/// The first of some lines, each below the one before, and how many more there are.
+pub(crate) fn below(lines: &[String]) -> String {
+    let mut text: String = lines.iter().take(SHOWN).map(|line| format!("\n  {line}")).collect();
+    if lines.len() > SHOWN {
+        text += &format!("\n  and {} more", lines.len() - SHOWN);
+    }
+    text
+}
+
 impl From<dubio_predictions::Error> for Error {
     fn from(error: dubio_predictions::Error) -> Self {
         Self { what: Self::of_array(&error), path: error.path, advice: error.advice }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_in_a_list_is_further_in_and_a_question_ends_a_sentence() {
+        let path = Path::new("a.npz");
+        let asks = || Error::new(path, "did you mean `x`?", "name it");
+        assert_eq!(asks().in_one_line(), "a.npz: did you mean `x`? name it");
+        assert_eq!(Error::together(path, vec![asks()]), asks());
+        let both = Error::together(path, vec![asks(), Error::new(path, "NaN", "fill it in")]);
+        assert_eq!(both.what, "2 mistakes\n  did you mean `x`? name it\n  NaN; fill it in");
+        let listed = Error { advice: "do this".to_string(), ..both }.in_one_line();
+        let lines = "\n    did you mean `x`? name it\n    NaN; fill it in\n    do this";
+        assert_eq!(listed, format!("a.npz: 2 mistakes{lines}"));
     }
 }

@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use crate::error::Error;
-use crate::sets::{Files, Set};
+use crate::sets::own::is_own;
+use crate::sets::{Files, Set, find};
 
 /// The folder that `DUBIO_DATA` names, or else the platform's place for a user's data.
 pub fn data_folder() -> Result<PathBuf, Error> {
@@ -16,10 +17,18 @@ pub fn data_folder() -> Result<PathBuf, Error> {
 
 /// The same for a set to be read from there. A user's own files, and what is part of the program, need no folder.
 pub fn folder_of(set: &Set) -> Result<PathBuf, Error> {
-    match set.files {
-        Files::Own | Files::Embedded => Ok(data_folder().unwrap_or_default()),
-        Files::Listed(_) | Files::Uci { .. } => data_folder(),
+    match matches!(set.files, Files::Own) || set.is_embedded() {
+        true => Ok(data_folder().unwrap_or_else(|_| PathBuf::from("."))),
+        false => data_folder(),
     }
+}
+
+/// The same for several sets by their names, parts included.
+pub fn folder_of_all<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<PathBuf, Error> {
+    for name in names.into_iter().filter(|name| !is_own(name)) {
+        folder_of(find(name.split(':').next().unwrap_or(name))?)?;
+    }
+    Ok(data_folder().unwrap_or_else(|_| PathBuf::from(".")))
 }
 
 /// `$DUBIO_DATA`; `%APPDATA%\dubio`; `~/Library/Application Support/dubio`;

@@ -79,6 +79,36 @@ fn the_target_decides_the_task_unless_it_is_said() {
 }
 
 #[test]
+fn the_last_column_that_is_for_nothing_else_is_the_target() {
+    let folder = written(&[("homes.csv", HOMES)]);
+    let target = |options: &str| {
+        let own = Own::parse(&name(folder.path(), &format!("homes.csv{options}"))).expect("a name");
+        look(&own).expect("a look").seen.target
+    };
+    assert_eq!(target(""), "price", "and not the split, which is the last");
+    assert_eq!(target(":ignore=price"), "rooms");
+    assert_eq!(target(":group=price"), "rooms");
+}
+
+#[test]
+fn an_option_that_means_nothing_for_such_data_is_refused() {
+    let folder = written(&[("homes.csv", HOMES)]);
+    let root = folder.path();
+    npy(&root.join("x.npy"), "<f8", &[1, 1], &floats(&[0.5]));
+    for class in ["cat", "dog"] {
+        png(&root.join(format!("images/{class}/0.png")), 4, 1);
+    }
+    let wrong = mistake(&name(root, "homes.csv:size=8,target=price"));
+    assert!(wrong.contains("`size` means nothing for a table"), "{wrong}");
+    let wrong = mistake(&name(root, "images:group=site,target=label"));
+    assert!(wrong.contains("`group` means nothing for images"), "{wrong}");
+    assert!(wrong.contains("`target` of images can only be `none`"), "{wrong}");
+    let wrong = mistake(&name(root, ":channels=grey,ignore=a,target=price"));
+    assert!(wrong.contains("`channels` means nothing for arrays"), "{wrong}");
+    assert!(wrong.contains("`ignore` means") && wrong.contains("`target` of arrays"), "{wrong}");
+}
+
+#[test]
 fn a_table_with_other_separators_is_told_which() {
     let rows = "1;2,5;3\n4;5;6\n";
     let folder =
@@ -104,7 +134,10 @@ fn every_bad_cell_is_reported_with_line_and_column() {
         "3 mistakes",
         "bad.csv:32:1: \"\": no value in column `a`",
         "bad.csv:33:2: \"oops\" in column `b` is not a finite number",
-        "bad.csv:34:3: \"\": the target `y` is missing",
+        "bad.csv:34:3: \"\": the target `y` is missing\n",
+        "\n  fill it in, or give missing=mean",
+        "\n  remove the row, or give missing=drop",
+        "\n  correct the cell, or name the column in `categories`",
     ] {
         assert!(wrong.contains(part), "{part}\n{wrong}");
     }
@@ -233,6 +266,57 @@ fn a_folder_for_each_class_and_a_list_give_the_same_images() {
 }
 
 #[test]
+fn every_image_that_cannot_be_used_is_named_in_both_halves_and_in_a_list() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = folder.path();
+    for half in ["train", "test"] {
+        for (class, value) in [("cat", 10), ("dog", 20)] {
+            png(&root.join(format!("images/{half}/{class}/0.png")), 8, value);
+        }
+        fs::write(root.join(format!("images/{half}/dog/1.png")), "no image").expect("written");
+    }
+    let wrong = mistake(&name(root, "images"));
+    for words in ["2 images cannot be used", "train/dog/1.png: cannot", "test/dog/1.png: cannot"] {
+        assert!(wrong.contains(words), "{words}\n{wrong}");
+    }
+    let mut list = "file,label\nimages/train/cat/0.png,cat\n../secret.png,dog\n".to_string();
+    (0..30).for_each(|index| list += &format!("lost/{index}.png,dog\n"));
+    fs::write(root.join("list.csv"), &list).expect("written");
+    let wrong = mistake(&name(root, "list.csv"));
+    for words in [
+        "31 images cannot be used",
+        "leads out of the folder",
+        "lost/0.png: No such file",
+        "lost/18.png: No such file",
+        "and 11 more\n  correct the list, whose paths are relative to it",
+    ] {
+        assert!(wrong.contains(words), "{words}\n{wrong}");
+    }
+    assert!(!wrong.contains("DUBIO_DATA") && !wrong.contains("lost/19.png"), "{wrong}");
+}
+
+#[test]
+fn a_training_set_alone_is_not_taken_for_a_class() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = folder.path();
+    for half in ["train", "val"] {
+        for class in ["cat", "dog"] {
+            png(&root.join(format!("images/{half}/{class}/0.png")), 8, 1);
+        }
+    }
+    let wrong = mistake(&name(root, "images"));
+    assert!(wrong.contains("there is a folder `train` alone"), "{wrong}");
+    // A class may have this name.
+    for class in ["train", "plane"] {
+        (0..5).for_each(|index| png(&root.join(format!("rides/{class}/{index}.png")), 8, 1));
+    }
+    assert!(matches!(
+        load(&name(root, "rides"), Part::All).answers,
+        Answers::Classes { classes: 2, .. }
+    ));
+}
+
+#[test]
 fn what_is_not_there_and_what_is_no_data_is_told() {
     let missing = mistake("./no/such.csv");
     assert!(missing.contains("check the path"), "{missing}");
@@ -283,6 +367,83 @@ fn arrays_have_a_split_and_images_may_have_channels_first_or_last() {
     npy(&root.join("y_test.npy"), "<i8", &[2], &ints(&[1, 0]));
     let wrong = mistake(&own);
     assert!(wrong.contains("array `y_test`: shape [2], where there are 3 inputs"), "{wrong}");
+}
+
+fn floats(values: &[f64]) -> Vec<u8> {
+    values.iter().flat_map(|value| value.to_le_bytes()).collect()
+}
+
+fn whole(values: &[i64]) -> Vec<u8> {
+    values.iter().flat_map(|value| value.to_le_bytes()).collect()
+}
+
+#[test]
+fn every_mistake_in_arrays_is_reported_at_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = folder.path();
+    let write = |name: &str, dtype: &str, shape: &[usize], bytes: &[u8]| {
+        npy(&root.join(format!("{name}.npy")), dtype, shape, bytes);
+    };
+    let nan = f64::NAN;
+    write("x_train", "<f8", &[2, 3], &floats(&[1.0, 2.0, nan, f64::INFINITY, 5.0, 6.0]));
+    write("y_train", "<i8", &[3], &whole(&[0, -1, 1]));
+    write("x_test", "<f8", &[1, 2], &floats(&[1.0, nan]));
+    write("y_test", "<f8", &[1], &floats(&[0.5]));
+    write("groups_train", "<f8", &[2], &floats(&[1.0, 2.0]));
+    write("group_test", "<i8", &[1], &whole(&[1]));
+    let wrong = mistake(&name(root, ""));
+    for words in [
+        "9 mistakes\n",
+        "\n  no array is called `group_test`; did you mean `groups_test`?",
+        "\n  examples of shape [3] in `x_train` and [2] in `x_test`; give both the same shape",
+        "\n  `y_train` has whole numbers, `y_test` has not; give both as whole numbers",
+        "\n  array `x_train`: NaN at [0, 2], inf at [1, 0]; fill the gap or drop the row",
+        "\n  array `y_train`: -1 in row 1, where there are 2 classes; labels count from 0",
+        "\n  array `groups_train`: no whole numbers; convert it with .astype('int64')",
+        "\n  array `y_train`: shape [3], where there are 2 inputs; give one number for every example",
+        "\n  array `x_test`: NaN at [0, 1]",
+    ] {
+        assert!(wrong.contains(words), "{words}\n{wrong}");
+    }
+    // What is not there, in one line; what was misspelt is not said twice.
+    for gone in ["x_test", "y_test", "y_train"] {
+        fs::remove_file(root.join(format!("{gone}.npy"))).expect("removed");
+    }
+    write("Y_tset", "<i8", &[1], &whole(&[1]));
+    let wrong = mistake(&name(root, ""));
+    assert!(wrong.contains("no array is called `Y_tset`; did you mean `y_test`?"), "{wrong}");
+    assert!(wrong.contains("no array y_train, x_test; give x_train, y_train"), "{wrong}");
+}
+
+#[test]
+fn of_many_bad_places_the_first_are_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = folder.path();
+    npy(&root.join("x.npy"), "<f8", &[8, 1], &floats(&[f64::NAN; 8]));
+    let wrong = mistake(&name(root, ""));
+    assert!(wrong.contains("NaN at [3, 0], NaN at [4, 0] and 3 more\n"), "{wrong}");
+}
+
+#[test]
+fn arrays_with_other_names_are_left_alone_and_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = folder.path();
+    npy(&root.join("x.npy"), "<f8", &[10, 1], &floats(&[0.5; 10]));
+    npy(&root.join("y.npy"), "<i8", &[10], &whole(&[0, 1, 0, 1, 0, 1, 0, 1, 0, 1]));
+    npy(&root.join("feature_names.npy"), "<U1", &[1], &[97, 0, 0, 0]);
+    let looked = look(&Own::parse(&name(root, "")).expect("a name")).expect("a look");
+    assert_eq!(looked.seen.ignored, ["feature_names"]);
+    let said = "arrays that are not used: feature_names";
+    assert!(looked.warnings.iter().any(|warning| warning == said), "{:?}", looked.warnings);
+    // The groups of both halves, beside arrays of one.
+    npy(&root.join("group.npy"), "<i8", &[10], &whole(&[1; 10]));
+    let wrong = mistake(&name(root, ""));
+    assert!(wrong.contains("no array is called `group`; did you mean `groups`?"), "{wrong}");
+    let strange = tempfile::tempdir().expect("a folder");
+    npy(&strange.path().join("pictures.npy"), "<f8", &[1, 1], &floats(&[0.5]));
+    let wrong = mistake(&name(strange.path(), ""));
+    assert!(wrong.contains("no array x_train, y_train, x_test, y_test among pictures"), "{wrong}");
+    assert!(wrong.contains("or x and y"), "{wrong}");
 }
 
 #[test]
@@ -386,6 +547,8 @@ fn ood_arrays_need_no_labels_and_parts_can_still_be_asked_for() {
     assert_eq!(part.answers, Answers::Unlabelled(3));
     let wrong = mistake(&name(root, ""));
     assert!(wrong.contains("name the array of labels or targets y"), "{wrong}");
+    let wrong = mistake(&name(root, ":by=site"));
+    assert!(wrong.contains("`by` is `site`, but no array has groups"), "{wrong}");
     // Labels that are there can be left out.
     let labels: Vec<u8> = (0..10i64).flat_map(|i| (i % 2).to_le_bytes()).collect();
     npy(&root.join("y.npy"), "<i8", &[10], &labels);

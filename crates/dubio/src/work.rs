@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         return code(exit::FINISHED);
     }
     let worker = Worker { stop, done: Mutex::default() };
-    let data = folders.data()?;
+    let data = folders.data([&run.settings.data[..]])?;
     let mut result = work::work(&run, &store, &data, &worker);
     if let Err(work::Error::Infer(damaged @ dubio_infer::Error::Checkpoint { .. })) = &result {
         say!("{}, seed {} starts over: {damaged}", run.label, run.settings.seed);

@@ -4,7 +4,11 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use dubio_predictions::read_arrays;
 use serde_json::Value;
+
+#[allow(dead_code, unused_imports)] // the other tests use the rest of it
+mod npy;
 
 fn dubio(folder: &Path, words: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dubio"));
@@ -55,22 +59,173 @@ fn own_data_and_what_is_part_of_the_program_need_no_folder_of_data_sets() {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dubio"));
         command.args(words).current_dir(folder.path()).env_clear().output().expect("dubio runs")
     };
+    let suite = |data: &str| {
+        let methods = "[[methods]]\nmethod = \"sgd\"\nepochs = 1\nbatch = 4\n";
+        format!("data = [{data}]\nnetworks = [\"mlp-5\"]\n{methods}")
+    };
+    let ood = "[evaluate]\nood = [\"mnist\"]\n";
+    for (file, text) in [
+        ("own.toml", suite("\"mine.csv:target=level\"")),
+        ("built-in.toml", suite("\"digits\", \"yacht\"")),
+        ("named.toml", suite("\"mine.csv:target=level\", \"mnist\"")),
+        ("ood.toml", suite("\"digits\"") + ood),
+    ] {
+        fs::write(folder.path().join(file), text).expect("written");
+    }
     let quick = ["--network", "mlp-5", "--set", "epochs=1", "--set", "batch=4", "-o", "p.npz"];
     for words in [
         &["data", "check", "mine.csv:target=level"][..],
         &["data", "check", "digits"],
         &[&["train", "sgd", "--data", "mine.csv:target=level"][..], &quick].concat(),
         &[&["train", "sgd", "--data", "digits"][..], &quick].concat(),
+        &[&["train", "sgd", "--data", "yacht"][..], &quick].concat(),
+        &["plan", "own.toml"],
+        &["run", "own.toml"],
+        &["plan", "built-in.toml"],
+        &["run", "built-in.toml"],
     ] {
         let output = without_home(words);
         assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
     }
-    for words in [&["data", "check", "mnist"][..], &["train", "sgd", "--data", "mnist", "-o", "p"]]
-    {
+    for words in [
+        &["data", "check", "mnist"][..],
+        &["train", "sgd", "--data", "mnist", "-o", "p"],
+        &["plan", "named.toml"],
+        &["run", "named.toml"],
+        &["run", "ood.toml"],
+    ] {
         let output = without_home(words);
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success() && said.contains("set DUBIO_DATA"), "{words:?}: {said}");
     }
+}
+
+/// Greys of the training, test and OOD images, or numbers in their place. They go from this value upwards.
+#[derive(Clone, Copy)]
+struct Values {
+    train: u8,
+    test: u8,
+    ood: u8,
+}
+
+fn png(path: &Path, grey: u8) {
+    fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+    let mut encoder = png::Encoder::new(fs::File::create(path).expect("made"), 6, 6);
+    encoder.set_color(png::ColorType::Grayscale);
+    let mut writer = encoder.write_header().expect("written");
+    let pixels: Vec<u8> = (0..36).map(|pixel| grey + pixel / 3).collect();
+    writer.write_image_data(&pixels).expect("written");
+}
+
+fn image_folder(folder: &Path, values: Values) {
+    for (class, half, from) in [
+        ("a", "data/train", values.train),
+        ("b", "data/train", values.train + 40),
+        ("a", "data/test", values.test),
+        ("b", "data/test", values.test + 40),
+        (".", "ood", values.ood),
+        (".", "fixed", 90),
+    ] {
+        for index in 0..4 {
+            png(&folder.join(half).join(class).join(format!("{index}.png")), from + index);
+        }
+    }
+}
+
+fn array_folder(folder: &Path, values: Values) {
+    let write = |place: &str, bytes: Vec<u8>| {
+        let path = folder.join(place);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        fs::write(path, bytes).expect("written");
+    };
+    let x = |from: u8| {
+        let values: Vec<f64> = (0..8).map(|row| f64::from(from + 5 * row)).collect();
+        npy::array("<f8", &[8, 1], &values)
+    };
+    let y = || npy::array("<i8", &[8], &[0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0]);
+    for (half, from) in [("train", values.train), ("test", values.test)] {
+        write(&format!("data/x_{half}.npy"), x(from));
+        write(&format!("data/y_{half}.npy"), y());
+    }
+    write("ood/x.npy", x(values.ood));
+    write("fixed/x.npy", x(90));
+}
+
+fn table(folder: &Path, values: Values) {
+    let rows = |from: u8, more: [&str; 2]| -> String {
+        let end = |row: u8| more[usize::from(row >= 4)];
+        (0..8).map(|row| format!("{},{}\n", from + 5 * row, end(row))).collect()
+    };
+    let train = rows(values.train, ["low,train", "high,train"]);
+    let test = rows(values.test, ["low,test", "high,test"]);
+    let write = |name: &str, text: String| fs::write(folder.join(name), text).expect("written");
+    write("data.csv", format!("x,level,split\n{train}{test}"));
+    write("ood.csv", format!("x,level\n{}", rows(values.ood, ["low", "high"])));
+    write("fixed.csv", format!("x,level\n{}", rows(90, ["low", "high"])));
+}
+
+/// That what inputs are scaled by comes from the training set alone, not from the test set, nor from the set
+/// that is predicted.
+fn scaled_by_the_training_set(ending: &str, write: fn(&Path, Values)) {
+    // What a network trained on such data predicts for data that are always the same, and for the OOD set.
+    let predictions = |train, test, ood| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let folder = folder.path();
+        write(folder, Values { train, test, ood });
+        let data = format!("./data{ending}");
+        let words = ["train", "sgd", "--data", &data, "--network", "mlp-5", "--set", "epochs=2"];
+        let [ood, fixed] = ["ood", "fixed"].map(|name| format!("./{name}{ending}={name}.npz"));
+        let rest = ["--set", "batch=4", "-o", "p.npz", "--also", &ood, "--also", &fixed];
+        done(folder, &[words, rest].concat());
+        ["fixed.npz", "ood.npz"].map(|file| -> Vec<f64> {
+            let arrays = read_arrays(&folder.join(file), &|name| name == "logits").expect(file);
+            arrays.read["logits"].to_f64().expect("logits")
+        })
+    };
+    let first = predictions(60, 60, 60);
+    assert!(predictions(60, 180, 60) == first, "the test set matters");
+    let [fixed, far] = predictions(60, 60, 180);
+    assert!(fixed == first[0], "the OOD set matters");
+    let differences = far.iter().zip(&first[1]).map(|(a, b)| (a - b).abs());
+    // A set that is scaled by itself is the same wherever it lies, but for rounding.
+    assert!(differences.fold(0.0, f64::max) > 1e-3, "an OOD set is scaled by itself");
+    assert!(predictions(180, 60, 60) != first, "the training set does not matter");
+}
+
+#[test]
+fn images_are_scaled_by_the_training_set_alone() {
+    scaled_by_the_training_set("", image_folder);
+}
+
+#[test]
+fn arrays_are_scaled_by_the_training_set_alone() {
+    scaled_by_the_training_set("", array_folder);
+}
+
+#[test]
+fn tables_are_scaled_by_the_training_set_alone() {
+    scaled_by_the_training_set(".csv", table);
+}
+
+#[test]
+fn the_record_of_a_run_says_how_its_data_were_read() {
+    let folder = folder();
+    let folder = folder.path();
+    let data = "mine.csv:target=level,test=0.25,seed=7";
+    let method = "[[methods]]\nmethod = \"sgd\"\nepochs = 1\nbatch = 4\n";
+    let suite = format!("data = [\"{data}\"]\nnetworks = [\"mlp-5\"]\n{method}");
+    fs::write(folder.join("s.toml"), suite).expect("written");
+    done(folder, &["run", "s.toml"]);
+    let runs = fs::read_dir(folder.join("runs")).expect("runs").flatten();
+    let record = runs.map(|run| run.path().join("record.json")).find(|path| path.is_file());
+    let record = json(&fs::read_to_string(record.expect("a run")).expect("a record"));
+    let how = "a random 0.25 of the examples is the test set, stratified by class, seed 7";
+    assert_eq!(record["data"]["split"], how);
+    assert_eq!(record["data"]["one_hot"], "site: s0, s1, s2, s3");
+    let sum = Command::new("sha256sum").arg(folder.join("mine.csv")).output().expect("sha256sum");
+    let sum = String::from_utf8(sum.stdout).expect("text")[..64].to_string();
+    assert_eq!(record["data"]["sha256"], sum[..]);
+    assert_eq!(record["settings"]["data_sha256"], sum[..]);
 }
 
 #[test]

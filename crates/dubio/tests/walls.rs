@@ -32,7 +32,7 @@ fn crates_depend_only_on_what_stands_above_them() {
             "dubio-random" | "dubio-words" | "dubio-progress" => &[],
             "dubio-metrics" => &["dubio-random", "dubio-progress"],
             "dubio-predictions" => &["dubio-metrics"],
-            "dubio-nn" => &["dubio-random"],
+            "dubio-nn" => &["dubio-random", "dubio-words"],
             "dubio-data" => &["dubio-random", "dubio-words", "dubio-predictions"],
             "dubio-infer" => &[
                 "dubio-random",

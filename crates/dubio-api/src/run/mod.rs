@@ -159,7 +159,7 @@ impl Rounds<'_> {
         progress: &dyn Progress,
     ) -> Result<(Study, Vec<PlannedRun>, Done), Error> {
         let (settings, store) = (self.settings, self.store);
-        let data = settings.places.data()?;
+        let data = settings.places.data_of(self.suite)?;
         let known = |run: &PlannedRun, search: &Search| badness(store, run, search);
         let mut ended: Done = Vec::new();
         loop {

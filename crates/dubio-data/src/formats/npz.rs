@@ -24,20 +24,54 @@ pub fn read(path: &Path, classes: Option<usize>) -> Result<Dataset, Error> {
     of_arrays(path, arrays.read, classes, None)
 }
 
-/// A set of these arrays. `part` is what they have behind `x` and `y` in the file, where they are called
-/// so and not `inputs` and `labels`.
+/// A set of these arrays, or every mistake in them. `part` is what they have behind `x` and `y` in the file,
+/// where they are called so and not `inputs` and `labels`.
 pub fn of_arrays(
     path: &Path,
     arrays: BTreeMap<String, Array>,
     classes: Option<usize>,
     part: Option<&str>,
 ) -> Result<Dataset, Error> {
+    checked(path, arrays, classes, part).map_err(|wrong| Error::together(path, wrong))
+}
+
+/// The same, with the mistakes one by one.
+pub(crate) fn checked(
+    path: &Path,
+    arrays: BTreeMap<String, Array>,
+    classes: Option<usize>,
+    part: Option<&str>,
+) -> Result<Dataset, Vec<Error>> {
     let file = File { path, arrays, part };
-    let inputs = file.inputs()?;
-    let answers = file.answers(classes)?;
-    let data = Dataset { inputs, answers, groups: file.groups()? };
-    file.agree(&data)?;
-    Ok(data)
+    let (inputs, answers, groups) = (file.inputs(), file.answers(classes), file.groups());
+    let lengths = file.lengths();
+    match (inputs, answers, groups) {
+        (Ok(inputs), Ok(answers), Ok(groups)) if lengths.is_empty() => {
+            Ok(Dataset { inputs, answers, groups })
+        }
+        (inputs, answers, groups) => {
+            let wrong = [inputs.err(), answers.err()].into_iter().flatten();
+            Err(wrong.chain(groups.err().unwrap_or_default()).chain(lengths).collect())
+        }
+    }
+}
+
+/// Shape of one example in an array of this shape: features, or channels, height and width. `None` where it is
+/// neither.
+pub(crate) fn example(shape: &[usize]) -> Option<Vec<usize>> {
+    match *shape {
+        [_, width] => Some(vec![width]),
+        [_, height, width] => Some(vec![1, height, width]),
+        [_, height, width, channels] if channels_last(shape) => Some(vec![channels, height, width]),
+        [_, channels, height, width] => Some(vec![channels, height, width]),
+        _ => None,
+    }
+}
+
+/// Whether colours come last, as TensorFlow has them, and not before the pixels, as PyTorch does.
+fn channels_last(shape: &[usize]) -> bool {
+    let is_colour = |axis: usize| matches!(axis, 1 | 3);
+    matches!(shape, [_, first, _, last] if !is_colour(*first) && is_colour(*last))
 }
 
 struct File<'a> {
@@ -79,20 +113,15 @@ impl File<'_> {
             ));
         }
         let shape = array.shape();
-        let is_colour = |axis: usize| matches!(axis, 1 | 3);
-        // As PyTorch has them, or as TensorFlow does.
-        let channels_last =
-            matches!(shape, [_, first, _, last] if !is_colour(*first) && is_colour(*last));
-        let (channels, height, width) = match *shape {
-            [_, width] => {
+        let (channels, height, width) = match example(shape).as_deref() {
+            Some(&[width]) => {
                 let values = self.finite("inputs", array)?;
                 return Ok(Inputs::Features { width, values });
             }
-            [_, height, width] => (1, height, width),
-            [_, height, width, channels] if channels_last => (channels, height, width),
-            [_, channels, height, width] => (channels, height, width),
-            ref shape => {
-                let advice = "[examples, width], or images as [examples, channels, height, width]";
+            Some(&[channels, height, width]) => (channels, height, width),
+            _ => {
+                let advice =
+                    "give [examples, width], or images as [examples, channels, height, width]";
                 return Err(self.fault("inputs", format!("shape {shape:?}"), advice));
             }
         };
@@ -100,7 +129,7 @@ impl File<'_> {
             let advice = "images are bytes, 0 to 255: convert them with .astype('uint8')";
             self.fault("inputs", "images that are not uint8", advice)
         })?;
-        let pixels = match channels_last {
+        let pixels = match channels_last(shape) {
             true => planes(&pixels, channels, height * width),
             false => pixels,
         };
@@ -111,7 +140,7 @@ impl File<'_> {
         match (self.arrays.get("labels"), self.arrays.get("targets")) {
             (Some(labels), None) => self.classes(labels, classes),
             (None, Some(targets)) => Ok(Answers::Targets(self.finite("targets", targets)?)),
-            (None, None) => Ok(Answers::Unlabelled(self.arrays["inputs"].shape()[0])),
+            (None, None) => Ok(Answers::Unlabelled(self.examples().unwrap_or(0))),
             (Some(_), Some(_)) => {
                 let what = "both `labels` and `targets` in it";
                 Err(Error::new(self.path, what, "give labels for classes, targets for numbers"))
@@ -123,34 +152,39 @@ impl File<'_> {
         let all = self.whole("labels", array)?;
         let largest = all.iter().copied().max().unwrap_or(0);
         let classes = classes.unwrap_or(largest.max(0) as usize + 1);
-        let bad =
-            all.iter().position(|&label| label < 0 || label as u64 >= classes.min(1 << 24) as u64);
-        if let Some(row) = bad {
-            let what = format!("{} in row {row}, where there are {classes} classes", all[row]);
+        let is_bad = |&row: &usize| all[row] < 0 || all[row] as u64 >= classes.min(1 << 24) as u64;
+        let bad: Vec<usize> = (0..all.len()).filter(is_bad).collect();
+        if !bad.is_empty() {
+            let places = some(&bad, |row| format!("{} in row {row}", all[row]));
+            let what = format!("{places}, where there are {classes} classes");
             return Err(self.fault("labels", what, "labels count from 0"));
         }
         Ok(Answers::Classes { classes, labels: all.iter().map(|&label| label as u32).collect() })
     }
 
-    fn groups(&self) -> Result<BTreeMap<String, Vec<i64>>, Error> {
-        let name = |array: &str| match array {
-            "groups" => Some("groups".to_string()),
-            _ => array.strip_prefix("groups.").map(String::from),
-        };
-        let named =
-            self.arrays.iter().filter_map(|(array, values)| Some((name(array)?, array, values)));
-        named.map(|(name, array, values)| Ok((name, self.whole(array, values)?))).collect()
+    /// The groups, or what is wrong with each.
+    fn groups(&self) -> Result<BTreeMap<String, Vec<i64>>, Vec<Error>> {
+        let (mut groups, mut wrong) = (BTreeMap::new(), Vec::new());
+        for (array, values) in self.arrays.iter().filter(|(name, _)| is_groups(name)) {
+            let name = array.strip_prefix("groups.").unwrap_or(array);
+            match self.whole(array, values) {
+                Ok(values) => drop(groups.insert(name.to_string(), values)),
+                Err(error) => wrong.push(error),
+            }
+        }
+        if wrong.is_empty() { Ok(groups) } else { Err(wrong) }
     }
 
     fn finite(&self, name: &str, array: &Array) -> Result<Vec<f64>, Error> {
         let values = array.to_f64().map_err(|e| self.unread(name, &e))?;
-        match values.iter().position(|value| !value.is_finite()) {
-            None => Ok(values),
-            Some(place) => {
-                let what = format!("{} at {:?}", values[place], index(place, array.shape()));
-                Err(self.fault(name, what, "fill the gap or drop the row; nothing is guessed"))
-            }
+        let bad: Vec<usize> = (0..values.len()).filter(|&i| !values[i].is_finite()).collect();
+        if bad.is_empty() {
+            return Ok(values);
         }
+        let place =
+            |element: usize| format!("{} at {:?}", values[element], index(element, array.shape()));
+        let advice = "fill the gap or drop the row; nothing is guessed";
+        Err(self.fault(name, some(&bad, place), advice))
     }
 
     fn whole(&self, name: &str, array: &Array) -> Result<Vec<i64>, Error> {
@@ -161,26 +195,38 @@ impl File<'_> {
         Ok(values.into_iter().map(|value| value as i64).collect())
     }
 
-    /// That every array has one element, or one row, for every example.
-    fn agree(&self, data: &Dataset) -> Result<(), Error> {
-        let examples = self.arrays["inputs"].shape()[0];
-        let answers = match data.answers {
-            Answers::Classes { .. } => Some("labels"),
-            Answers::Targets(_) => Some("targets"),
-            Answers::Unlabelled(_) => None,
+    fn examples(&self) -> Option<usize> {
+        self.arrays.get("inputs")?.shape().first().copied()
+    }
+
+    /// The arrays that have not one number for every example.
+    fn lengths(&self) -> Vec<Error> {
+        let Some(examples) = self.examples() else { return Vec::new() };
+        let one_each = |name: &str| ["labels", "targets"].contains(&name) || is_groups(name);
+        let wrong = self
+            .arrays
+            .iter()
+            .filter(|(name, array)| one_each(name) && *array.shape() != [examples]);
+        let fault = |(name, array): (&String, &Array)| {
+            let what = format!("shape {:?}, where there are {examples} inputs", array.shape());
+            self.fault(name, what, "give one number for every example")
         };
-        let groups = self.arrays.keys().map(|name| &name[..]);
-        let groups = groups.filter(|name| *name == "groups" || name.starts_with("groups."));
-        for name in groups.chain(answers) {
-            if *self.arrays[name].shape() != [examples] {
-                let what = format!(
-                    "shape {:?}, where there are {examples} inputs",
-                    self.arrays[name].shape()
-                );
-                return Err(self.fault(name, what, "give one number for every example"));
-            }
-        }
-        Ok(())
+        wrong.map(fault).collect()
+    }
+}
+
+/// Whether an array of this name has groups.
+pub(crate) fn is_groups(name: &str) -> bool {
+    name == "groups" || name.starts_with("groups.")
+}
+
+/// The first of some places in words, and how many more there are.
+fn some(places: &[usize], word: impl Fn(usize) -> String) -> String {
+    const NAMED: usize = 5;
+    let named: Vec<String> = places.iter().take(NAMED).map(|&place| word(place)).collect();
+    match places.len() {
+        count if count > NAMED => format!("{} and {} more", named.join(", "), count - NAMED),
+        _ => named.join(", "),
     }
 }
 

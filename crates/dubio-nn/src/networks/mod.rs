@@ -10,6 +10,8 @@ pub mod resnet_frn;
 pub mod vgg16;
 pub mod wide_resnet;
 
+use dubio_words::nearest;
+
 use crate::network::Network;
 use crate::shape::Shape;
 
@@ -62,8 +64,23 @@ pub fn build(name: &str, input: Shape, outputs: usize) -> Result<Network, String
             return network.and_then(|network| not_too_large(name, network));
         }
     }
+    Err(unknown(name))
+}
+
+/// That no network has this name, and which family may have been meant: numbers apart.
+fn unknown(name: &str) -> String {
+    let letters = |name: &str| name.replace(|c: char| !c.is_ascii_lowercase(), "");
+    let known: Vec<String> = CARDS.iter().map(|card| letters(card.name)).collect();
+    let near = nearest(&letters(name), known.iter().map(|name| &name[..])).unwrap_or_default();
+    let is_near = |card: &&&Card| near.contains(&format!("`{}`", letters(card.name)));
+    let near: Vec<String> =
+        CARDS.iter().filter(is_near).map(|card| format!("`{}`", card.name)).collect();
+    let meant = match near.is_empty() {
+        true => String::new(),
+        false => format!("did you mean {}? ", near.join(" or ")),
+    };
     let names: Vec<&str> = CARDS.iter().map(|card| card.name).collect();
-    Err(format!("no network is called `{name}`; there are {}", names.join(", ")))
+    format!("no network is called `{name}`; {meant}there are {}", names.join(", "))
 }
 
 /// A name as it is written in lists: `ResNet20_CIFAR` is `resnet20-cifar`.

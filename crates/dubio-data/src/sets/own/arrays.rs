@@ -11,110 +11,180 @@
 use std::collections::BTreeMap;
 
 use dubio_predictions::{Array, Dtype, read_arrays};
+use dubio_words::nearest;
 
 use super::options::Own;
 use super::whole::{Seen, Whole, join};
-use crate::dataset::{Answers, Dataset, Inputs};
+use crate::dataset::{Answers, Dataset};
 use crate::error::Error;
-use crate::formats::npz;
+use crate::formats::npz::{self, is_groups};
+
+type Arrays = BTreeMap<String, Array>;
+
+/// A way to name arrays.
+struct Naming {
+    /// What is behind `x` and `y`, of each half, where they are called so.
+    halves: &'static [Option<&'static str>],
+    needed: &'static [&'static str],
+    optional: &'static [&'static str],
+}
+
+const NAMINGS: [Naming; 3] = [
+    Naming {
+        halves: &[Some("_train"), Some("_test")],
+        needed: &["x_train", "y_train", "x_test", "y_test"],
+        optional: &["groups_train", "groups_test"],
+    },
+    Naming { halves: &[Some("")], needed: &["x"], optional: &["y", "groups"] },
+    Naming { halves: &[None], needed: &["inputs"], optional: &["labels", "targets", "groups"] },
+];
+
+impl Naming {
+    /// The first of which a needed array is there; without any, that of a training and a test set.
+    fn of(all: &Arrays) -> &'static Self {
+        let has = |naming: &&Self| naming.needed.iter().any(|name| all.contains_key(*name));
+        NAMINGS.iter().find(has).unwrap_or(&NAMINGS[0])
+    }
+
+    fn names(&self) -> impl Iterator<Item = &'static str> + Clone {
+        self.needed.iter().chain(self.optional).copied()
+    }
+
+    fn has(&self, name: &str) -> bool {
+        let groups_of = |half: &Option<&str>| {
+            name.strip_suffix(half.unwrap_or_default()).is_some_and(is_groups)
+        };
+        self.names().any(|known| known == name) || self.halves.iter().any(groups_of)
+    }
+}
 
 pub(super) fn read(own: &Own) -> Result<Whole, Error> {
-    let found = read_arrays(&own.path, &|_| true).map_err(Error::from)?;
-    let all: BTreeMap<String, Array> =
+    let is_known = |name: &str| NAMINGS.iter().any(|way| way.has(&name.to_ascii_lowercase()));
+    let found = read_arrays(&own.path, &is_known).map_err(Error::from)?;
+    let all: Arrays =
         found.read.into_iter().map(|(name, array)| (name.to_ascii_lowercase(), array)).collect();
-    if all.contains_key("x_train") || all.contains_key("x_test") {
-        return given(own, &all);
+    let naming = Naming::of(&all);
+    let ignored: Vec<String> =
+        all.keys().filter(|name| !naming.has(name)).cloned().chain(found.unread).collect();
+    let mut wrong = wrong_names(own, naming, &all, &ignored);
+    let mut halves = Vec::new();
+    for &half in naming.halves {
+        halves.push((half, part(own, &all, half, &mut wrong)));
     }
-    let named_x = all.contains_key("x");
-    let arrays = match (named_x, own.is_unlabelled()) {
-        (true, _) => part(own, &all, "")?,
-        (false, true) => all.into_iter().filter(|(name, _)| !is_answer(name)).collect(),
-        (false, false) => all,
+    if let [(_, train), (_, test)] = &halves[..] {
+        unlike(own, train, test, &mut wrong);
+    }
+    let mut sets = Vec::new();
+    for (half, arrays) in halves.into_iter().filter(|(_, all)| all.contains_key("inputs")) {
+        match npz::checked(&own.path, arrays, None, half) {
+            Ok(data) => sets.push(data),
+            Err(more) => wrong.extend(more),
+        }
+    }
+    let mut sets = sets.into_iter();
+    let (Some(data), true) = (sets.next(), wrong.is_empty()) else {
+        return Err(Error::together(&own.path, wrong));
     };
-    let data = npz::of_arrays(&own.path, arrays, None, named_x.then_some(""))?;
+    let (data, given) = match sets.next() {
+        None => (data, None),
+        Some(test) => {
+            let (data, split) = join(data, test, "by the arrays `x_train` and `x_test`");
+            (data, Some(split))
+        }
+    };
     let by = by(own, &data)?;
-    Ok(Whole { seen: seen(&data), given: None, by, data })
+    Ok(Whole { seen: Seen { ignored, ..seen(&data) }, given, by, data })
 }
 
-/// The arrays of a training and a test set.
-fn given(own: &Own, all: &BTreeMap<String, Array>) -> Result<Whole, Error> {
-    let needed: &[&str] = match own.is_unlabelled() {
-        true => &["x_train", "x_test"],
-        false => &["x_train", "y_train", "x_test", "y_test"],
+/// Needed arrays that are not there, and names that are nearly those of arrays that are not.
+fn wrong_names(own: &Own, naming: &Naming, all: &Arrays, ignored: &[String]) -> Vec<Error> {
+    let absent = naming.names().filter(|name| !all.contains_key(*name));
+    let mut wrong = Vec::new();
+    let mut meant = String::new();
+    for name in ignored {
+        if let Some(near) = nearest(&name.to_ascii_lowercase(), absent.clone()) {
+            let what = format!("no array is called `{name}`; did you mean {near}?");
+            wrong.push(Error::new(&own.path, what, ""));
+            meant += &near;
+        }
+    }
+    let is_needed = |name: &&str| {
+        naming.needed.contains(name)
+            && !(own.is_unlabelled() && name.starts_with('y'))
+            && !meant.contains(&format!("`{name}`"))
     };
-    let missing: Vec<&str> =
-        needed.iter().copied().filter(|name| !all.contains_key(*name)).collect();
+    let missing: Vec<&str> = absent.filter(is_needed).collect();
     if !missing.is_empty() {
-        let what = format!("no array {}", missing.join(", "));
-        return Err(Error::new(&own.path, what, "give x_train, y_train, x_test and y_test"));
+        let among = match all.is_empty() {
+            true => format!(" among {}", ignored.join(", ")),
+            false => String::new(),
+        };
+        let what = format!("no array {}{among}", missing.join(", "));
+        let advice = "give x_train, y_train, x_test and y_test, or x and y";
+        wrong.push(Error::new(&own.path, what, advice));
     }
-    let half = |suffix: &str| -> Result<Dataset, Error> {
-        npz::of_arrays(&own.path, part(own, all, suffix)?, None, Some(suffix))
-    };
-    let (train, test) = (half("_train")?, half("_test")?);
-    let shape = |data: &Dataset| match &data.inputs {
-        Inputs::Images(i) => vec![i.channels, i.height, i.width],
-        Inputs::Features { width, .. } => vec![*width],
-    };
-    let kind = |data: &Dataset| matches!(data.answers, Answers::Classes { .. });
-    if shape(&train) != shape(&test) || kind(&train) != kind(&test) {
-        let what = format!(
-            "examples of shape {:?} in `x_train` and {:?} in `x_test`",
-            shape(&train),
-            shape(&test)
-        );
-        return Err(Error::new(&own.path, what, "give both the same shape, and y the same dtype"));
-    }
-    let names = |data: &Dataset| data.groups.keys().cloned().collect::<Vec<_>>();
-    if names(&train) != names(&test) {
-        let what = "groups of one half only";
-        return Err(Error::new(&own.path, what, "give groups_train and groups_test"));
-    }
-    let (data, split) = join(train, test, "by the arrays `x_train` and `x_test`");
-    let by = by(own, &data)?;
-    Ok(Whole { seen: seen(&data), given: Some(split), by, data })
+    wrong
 }
 
-/// The arrays of a part, by the names of [`npz`].
-fn part(
-    own: &Own,
-    all: &BTreeMap<String, Array>,
-    suffix: &str,
-) -> Result<BTreeMap<String, Array>, Error> {
-    let mut arrays = BTreeMap::new();
+/// What a training and a test set must have in common.
+fn unlike(own: &Own, train: &Arrays, test: &Arrays, wrong: &mut Vec<Error>) {
+    let mut add = |what: String, advice: &str| wrong.push(Error::new(&own.path, what, advice));
+    let both = |name: &str| Some((train.get(name)?, test.get(name)?));
+    if let Some((a, b)) = both("inputs")
+        && let (Some(a), Some(b)) = (npz::example(a.shape()), npz::example(b.shape()))
+        && a != b
+    {
+        let what = format!("examples of shape {a:?} in `x_train` and {b:?} in `x_test`");
+        add(what, "give both the same shape");
+    }
+    for (a, b, whole, other) in [(train, test, "train", "test"), (test, train, "test", "train")] {
+        if a.contains_key("labels") && b.contains_key("targets") {
+            let what = format!("`y_{whole}` has whole numbers, `y_{other}` has not");
+            let advice =
+                "give both as whole numbers for classes, .astype('int64'), or say task=regression";
+            add(what, advice);
+        }
+        for groups in a.keys().filter(|name| is_groups(name) && !b.contains_key(*name)) {
+            let what = format!("`{groups}_{whole}` without `{groups}_{other}`");
+            add(what, "give the groups of both sets");
+        }
+    }
+}
+
+/// The arrays of a half, by the names of [`npz`].
+fn part(own: &Own, all: &Arrays, half: Option<&str>, wrong: &mut Vec<Error>) -> Arrays {
+    let mut arrays = Arrays::new();
     for (name, array) in all {
-        let Some(stem) = name.strip_suffix(suffix) else { continue };
-        let name = match (stem, array.dtype()) {
-            ("x", _) => "inputs".to_string(),
-            ("y", _) if own.is_unlabelled() => continue,
-            ("y", Dtype::Integer(..)) if own.get("task") != Some("regression") => {
-                "labels".to_string()
+        let Some(stem) = name.strip_suffix(half.unwrap_or_default()) else { continue };
+        let is_answer = matches!((half, stem), (Some(_), "y") | (None, "labels" | "targets"));
+        let name = match (half, stem, array.dtype()) {
+            _ if is_answer && own.is_unlabelled() => continue,
+            (Some(_), "x", _) => "inputs",
+            (Some(_), "y", Dtype::Integer(..)) if own.get("task") != Some("regression") => "labels",
+            (Some(half), "y", _) if own.get("task") == Some("classification") => {
+                let what = format!("array `y{half}` has no integers, but task=classification");
+                wrong.push(Error::new(&own.path, what, "convert it with .astype('int64')"));
+                continue;
             }
-            ("y", _) if own.get("task") == Some("classification") => {
-                let what = format!("array `y{suffix}` has no integers, but task=classification");
-                return Err(Error::new(&own.path, what, "convert it with .astype('int64')"));
-            }
-            ("y", _) => "targets".to_string(),
-            (groups, _) if groups == "groups" || groups.starts_with("groups.") => {
-                groups.to_string()
-            }
+            (Some(_), "y", _) => "targets",
+            (None, "inputs" | "labels" | "targets", _) => stem,
+            _ if is_groups(stem) => stem,
             _ => continue,
         };
-        arrays.insert(name, array.clone());
+        arrays.insert(name.to_string(), array.clone());
     }
-    Ok(arrays)
-}
-
-fn is_answer(name: &str) -> bool {
-    ["labels", "targets"].contains(&name)
+    arrays
 }
 
 fn by(own: &Own, data: &Dataset) -> Result<Option<Vec<i64>>, Error> {
     let Some(name) = own.get("by") else { return Ok(None) };
     let found = data.groups.get(name).cloned();
     found.map(Some).ok_or_else(|| {
-        let names: Vec<&str> = data.groups.keys().map(String::as_str).collect();
-        let what = format!("no groups `{name}` among: {}", names.join(", "));
+        let names = data.groups.keys().map(String::as_str);
+        let what = match data.groups.is_empty() {
+            true => format!("`by` is `{name}`, but no array has groups"),
+            false => dubio_words::unknown("array of groups", name, names),
+        };
         Error::new(&own.path, what, "`by` names an array of groups, as in by=groups")
     })
 }
@@ -126,7 +196,9 @@ fn seen(data: &Dataset) -> Seen {
             "classification: the labels are integers".into(),
             (0..*classes).map(|c| c.to_string()).collect(),
         ),
-        Answers::Targets(_) => ("regression: the targets are not classes".into(), Vec::new()),
+        Answers::Targets(_) => {
+            ("regression: the targets are floating-point; integers are classes".into(), Vec::new())
+        }
         Answers::Unlabelled(examples) => {
             seen.unlabelled(*examples);
             return seen;

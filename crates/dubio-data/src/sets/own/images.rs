@@ -7,7 +7,8 @@ use rayon::prelude::*;
 use super::mistakes::Mistakes;
 use super::options::Own;
 use super::resize::fitted;
-use super::whole::{Seen, Whole, join};
+use super::split::{Side, Split};
+use super::whole::{Seen, Whole};
 use crate::dataset::{Answers, Dataset, Images, Inputs};
 use crate::error::Error;
 use crate::formats::images::{decode, inside};
@@ -22,8 +23,8 @@ pub(super) fn is_image_name(name: &str) -> bool {
 /// The images of a list, whose paths are relative to it.
 pub(super) fn listed(own: &Own, files: &[&str]) -> Result<Images, Error> {
     let folder = own.path.parent().unwrap_or(Path::new(""));
-    let paths = files.iter().map(|file| inside(&own.path, folder, file));
-    read_all(own, &paths.collect::<Result<Vec<_>, _>>()?)
+    let paths: Vec<_> = files.iter().map(|file| inside(&own.path, folder, file)).collect();
+    read_all(own, &paths, "correct the list, whose paths are relative to it, or the files")
 }
 
 /// `train/CLASS/*.png` and `test/CLASS/*.png`, or `CLASS/*.png`. Classes are in the order of their names.
@@ -35,39 +36,40 @@ pub(super) fn folder(own: &Own) -> Result<Whole, Error> {
     let half =
         |names: &[&str]| names.iter().map(|name| own.path.join(name)).find(|p| top.contains(p));
     let (train, test) = (half(&["train", "training"]), half(&["test", "testing"]));
+    // A class may be called `train`, but then it has images, not folders.
+    let has_classes = |half: &PathBuf| Ok::<_, Error>(!subfolders(half)?.is_empty());
+    if let (Some(half), None) | (None, Some(half)) = (&train, &test)
+        && has_classes(half)?
+    {
+        let what = format!("there is a folder `{}` alone", file_name(half));
+        let advice = "name the folders of both sets `train` and `test`, or put the folders of the classes \
+                      beside each other and the split is drawn";
+        return Err(Error::new(&own.path, what, advice));
+    }
     let (Some(train), Some(test)) = (train, test) else {
         let classes = class_names(&[&own.path])?;
-        let data = labelled(own, &own.path, &classes)?;
+        let data = labelled(own, found(&own.path, &classes)?, classes.len())?;
         return Ok(Whole { data, given: None, by: None, seen: seen(classes) });
     };
     let classes = class_names(&[&train, &test])?;
-    let (train, test) = (labelled(own, &train, &classes)?, labelled(own, &test, &classes)?);
-    if let (Inputs::Images(a), Inputs::Images(b)) = (&train.inputs, &test.inputs)
-        && (a.channels, a.height, a.width) != (b.channels, b.height, b.width)
-    {
-        let shape = |i: &Images| format!("{} x {} x {}", i.channels, i.height, i.width);
-        let what = format!("training images are {}, test images {}", shape(a), shape(b));
-        return Err(Error::new(
-            &own.path,
-            what,
-            "give `size` and `channels`, as in size=32x32,channels=grey",
-        ));
-    }
-    let (data, split) = join(train, test, "by the folders `train` and `test`");
-    Ok(Whole { data, given: Some(split), by: None, seen: seen(classes) })
+    let (train, test) = (found(&train, &classes)?, found(&test, &classes)?);
+    let sides = [vec![Side::Train; train.len()], vec![Side::Test; test.len()]].concat();
+    let how = "by the folders `train` and `test`".to_string();
+    let data = labelled(own, [train, test].concat(), classes.len())?;
+    Ok(Whole { data, given: Some(Split { sides, how }), by: None, seen: seen(classes) })
 }
 
 /// All images below a folder, in the order of their paths: an OOD set.
 fn unlabelled(own: &Own) -> Result<Whole, Error> {
-    let paths = some(&own.path, files(&own.path)?)?;
+    let paths: Vec<_> = some(&own.path, files(&own.path)?)?.into_iter().map(Ok).collect();
     let mut seen = Seen { kind: "images", ..Seen::default() };
     let answers = seen.unlabelled(paths.len());
-    let inputs = Inputs::Images(read_all(own, &paths)?);
+    let inputs = Inputs::Images(read_all(own, &paths, OF_FOLDERS)?);
     let data = Dataset { inputs, answers, groups: Default::default() };
     Ok(Whole { data, given: None, by: None, seen })
 }
 
-fn some(folder: &Path, paths: Vec<PathBuf>) -> Result<Vec<PathBuf>, Error> {
+fn some<T>(folder: &Path, paths: Vec<T>) -> Result<Vec<T>, Error> {
     match paths.is_empty() {
         true => Err(Error::new(folder, "no image in it", "PNG and JPEG are read")),
         false => Ok(paths),
@@ -129,46 +131,55 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(all)
 }
 
-fn labelled(own: &Own, folder: &Path, classes: &[String]) -> Result<Dataset, Error> {
-    let (mut paths, mut labels) = (Vec::new(), Vec::new());
+/// The image files of each class, with its label.
+fn found(folder: &Path, classes: &[String]) -> Result<Vec<(PathBuf, u32)>, Error> {
+    let mut all = Vec::new();
     for (class, label) in classes.iter().zip(0..) {
         let place = folder.join(class);
         let found = if place.is_dir() { files(&place)? } else { Vec::new() };
-        labels.extend(vec![label; found.len()]);
-        paths.extend(found);
+        all.extend(found.into_iter().map(|path| (path, label)));
     }
-    let paths = some(folder, paths)?;
-    let answers = Answers::Classes { classes: classes.len(), labels };
+    some(folder, all)
+}
+
+fn labelled(own: &Own, files: Vec<(PathBuf, u32)>, classes: usize) -> Result<Dataset, Error> {
+    let (paths, labels): (Vec<_>, _) =
+        files.into_iter().map(|(path, label)| (Ok(path), label)).unzip();
     Ok(Dataset {
-        inputs: Inputs::Images(read_all(own, &paths)?),
-        answers,
+        inputs: Inputs::Images(read_all(own, &paths, OF_FOLDERS)?),
+        answers: Answers::Classes { classes, labels },
         groups: Default::default(),
     })
 }
 
-/// Decodes, brings all to one size and one number of channels. What is wrong is reported for every image.
-fn read_all(own: &Own, paths: &[PathBuf]) -> Result<Images, Error> {
-    let one = |path: &PathBuf| {
-        let image = decode(path, &open(path)?)?;
-        let crop = own.get("fit") == Some("crop");
-        Ok::<_, Error>(own.size().map_or(image.clone(), |size| fitted(&image, size, crop)))
-    };
-    let results: Vec<Result<Images, Error>> = paths.par_iter().map(one).collect();
+/// What to do about images in folders that cannot be used.
+const OF_FOLDERS: &str = "replace or remove the files; PNG and JPEG are read";
+
+/// Decodes, brings all to one size and one number of channels. What is wrong is reported for every image, and
+/// what to do about it.
+fn read_all(
+    own: &Own,
+    paths: &[Result<PathBuf, Error>],
+    mut advice: &str,
+) -> Result<Images, Error> {
+    let results: Vec<Result<(&PathBuf, Images), Error>> =
+        paths.par_iter().map(|path| read_one(own, path.as_ref())).collect();
     let mut mistakes = Mistakes::default();
-    let (mut images, mut of_first): (Vec<Images>, _) = (Vec::new(), 0);
-    let mut advice = "replace or remove the files";
+    let mut images: Vec<Images> = Vec::new();
+    let mut of_first = String::new();
     for (index, result) in results.into_iter().enumerate() {
         match result {
-            Err(error) => mistakes.at_file(index, error.in_one_line()),
-            Ok(image) => {
+            Err(error) => {
+                mistakes.at_file(index, format!("{}: {}", error.path.display(), error.what));
+            }
+            Ok((path, image)) => {
                 let size = |i: &Images| (i.height, i.width);
                 if let Some(first) = images.first().filter(|first| size(first) != size(&image)) {
                     let what = format!(
-                        "{}: {} x {} pixels, where {} has {} x {}",
-                        paths[index].display(),
+                        "{}: {} x {} pixels, where {of_first} has {} x {}",
+                        path.display(),
                         image.height,
                         image.width,
-                        paths[of_first].display(),
                         first.height,
                         first.width
                     );
@@ -176,7 +187,7 @@ fn read_all(own: &Own, paths: &[PathBuf]) -> Result<Images, Error> {
                     advice = "give `size`, as in size=32x32, and every image gets it";
                 }
                 if images.is_empty() {
-                    of_first = index;
+                    of_first = path.display().to_string();
                 }
                 images.push(image);
             }
@@ -191,6 +202,16 @@ fn read_all(own: &Own, paths: &[PathBuf]) -> Result<Images, Error> {
     let channels = if colour { 3 } else { 1 };
     let pixels = images.iter().flat_map(|image| coloured(image, channels)).collect();
     Ok(Images { channels, height, width, white: 255, pixels })
+}
+
+fn read_one<'a>(
+    own: &Own,
+    path: Result<&'a PathBuf, &Error>,
+) -> Result<(&'a PathBuf, Images), Error> {
+    let path = path.map_err(Error::clone)?;
+    let image = decode(path, &open(path)?)?;
+    let crop = own.get("fit") == Some("crop");
+    Ok((path, own.size().map_or(image.clone(), |size| fitted(&image, size, crop))))
 }
 
 /// Grey to three equal channels; colour to luma, 0.299 R + 0.587 G + 0.114 B (ITU-R BT.601).

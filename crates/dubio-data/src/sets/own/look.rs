@@ -90,6 +90,9 @@ impl Look {
                  or missing=drop"
             ));
         }
+        if !self.seen.ignored.is_empty() {
+            all.push(format!("arrays that are not used: {}", self.seen.ignored.join(", ")));
+        }
         if self.leaked > 0 {
             all.push(format!(
                 "{} of {} test examples are also in the training set: scores will be too good",

@@ -2,23 +2,20 @@
 
 use std::path::Path;
 
-use crate::error::Error;
-
-/// Mistakes that are shown; nobody reads more.
-const SHOWN: usize = 20;
+use crate::error::{Error, below};
 
 /// Collects mistakes.
 #[derive(Default)]
 pub(super) struct Mistakes {
     list: Vec<(u64, usize, String)>,
-    advice: &'static str,
+    advice: Vec<&'static str>,
 }
 
 impl Mistakes {
     /// One in this line and in the cell with this number, both counted from 1.
     pub(super) fn add(&mut self, line: u64, cell: usize, what: String, advice: &'static str) {
-        if self.advice.is_empty() {
-            self.advice = advice;
+        if !self.advice.contains(&advice) {
+            self.advice.push(advice);
         }
         self.list.push((line, cell, what));
     }
@@ -30,17 +27,12 @@ impl Mistakes {
 
     /// The mistakes of files, each of which names its file.
     pub(super) fn finish_files(self, path: &Path, advice: &str) -> Result<(), Error> {
-        let count = self.list.len();
-        let shown: Vec<&str> = self.list.iter().take(SHOWN).map(|(_, _, what)| &what[..]).collect();
-        let more = match count.saturating_sub(SHOWN) {
-            0 => String::new(),
-            more => format!("\n  and {more} more"),
-        };
-        match count {
+        let lines: Vec<String> = self.list.into_iter().map(|(_, _, what)| what).collect();
+        match lines.len() {
             0 => Ok(()),
-            _ => {
+            count => {
                 let files = dubio_words::counted(count, "image");
-                let what = format!("{files} cannot be used\n  {}{more}", shown.join("\n  "));
+                let what = format!("{files} cannot be used{}", below(&lines));
                 Err(Error::new(path, what, advice))
             }
         }
@@ -51,14 +43,11 @@ impl Mistakes {
             return Ok(());
         }
         self.list.sort();
-        let count = self.list.len();
-        let mut what = format!("{count} {}", if count == 1 { "mistake" } else { "mistakes" });
-        for (line, cell, text) in self.list.iter().take(SHOWN) {
-            what += &format!("\n  {}:{line}:{cell}: {text}", path.display());
-        }
-        if count > SHOWN {
-            what += &format!("\n  and {} more", count - SHOWN);
-        }
-        Err(Error::new(path, what, self.advice))
+        let line = |(line, cell, text): &(u64, usize, String)| {
+            format!("{}:{line}:{cell}: {text}", path.display())
+        };
+        let lines: Vec<String> = self.list.iter().map(line).collect();
+        let what = format!("{}{}", dubio_words::counted(lines.len(), "mistake"), below(&lines));
+        Err(Error::new(path, what, self.advice.join("\n  ")))
     }
 }

@@ -114,8 +114,14 @@ pub fn labelled(own: &Own) -> Result<Arc<Card>, Error> {
 fn read(own: &Own) -> Result<(Whole, Split), Error> {
     let mut whole = match files::kind(&own.path)? {
         files::Kind::Table => table::read(own)?,
-        files::Kind::Images => images::folder(own)?,
-        files::Kind::Arrays => arrays::read(own)?,
+        files::Kind::Images => {
+            own.suits("images")?;
+            images::folder(own)?
+        }
+        files::Kind::Arrays => {
+            own.suits("arrays")?;
+            arrays::read(own)?
+        }
     };
     let split = whole.split(own)?;
     if let Some(how @ ("mean" | "median")) = own.get("missing") {

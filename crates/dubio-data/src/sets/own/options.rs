@@ -146,6 +146,31 @@ impl Own {
         self.get("target") == Some("none")
     }
 
+    /// That the options mean something for such data; `missing` is left to those who read it.
+    pub(crate) fn suits(&self, kind: &str) -> Result<(), Error> {
+        const IMAGES: [&str; 3] = ["size", "fit", "channels"];
+        const TABLES: [&str; 6] = ["header", "ignore", "categories", "unknown", "group", "split"];
+        let is_meant = |name: &str| match kind {
+            "table" => !IMAGES.contains(&name),
+            "images" => !TABLES.contains(&name) && !["by", "task"].contains(&name),
+            _ => !TABLES.contains(&name) && !IMAGES.contains(&name),
+        };
+        let of = if kind == "table" { "a table" } else { kind };
+        let mut wrong: Vec<String> = self
+            .options
+            .keys()
+            .filter(|name| !is_meant(name))
+            .map(|name| format!("`{name}` means nothing for {of}; leave it out"))
+            .collect();
+        if kind != "table" && self.get("target").is_some() && !self.is_unlabelled() {
+            wrong.push(format!("`target` of {of} can only be `none`; leave it out"));
+        }
+        match wrong.is_empty() {
+            true => Ok(()),
+            false => Err(Error::new(&self.path, wrong.join("\n  "), "")),
+        }
+    }
+
     /// Columns joined by `+`.
     pub fn columns(&self, name: &str) -> Vec<&str> {
         self.get(name).map_or(Vec::new(), |text| text.split('+').collect())

@@ -40,6 +40,9 @@ pub(super) fn read(own: &Own) -> Result<Whole, Error> {
     };
     let given = roles.split.map(|column| sides(&table, column, &mut mistakes));
     let files = file_column(&table, &roles.features);
+    if files.is_none() {
+        own.suits("table")?;
+    }
     let inputs = match files {
         Some(_) => None,
         None => Some(features(own, &table, &roles.features, &mut seen, &mut mistakes)?),
@@ -68,22 +71,23 @@ fn roles(own: &Own, table: &Columns<'_>) -> Result<Roles, Error> {
     let asked = ["test", "folds", "by"].iter().any(|option| own.get(option).is_some());
     let own_split = (0..table.names.len()).find(is_split).filter(|_| !asked);
     let split = find("split")?.or(own_split);
+    let (groups, by) = (table.find_all(own, "group")?, find("by")?);
+    let ignored = table.find_all(own, "ignore")?;
+    let is_free = |column: &usize| {
+        ![split, by].contains(&Some(*column))
+            && !groups.contains(column)
+            && !ignored.contains(column)
+            && table.names[*column] != "split"
+    };
     let usual = ["target", "label", "y", "class"];
     let usual = usual.iter().find_map(|name| table.names.iter().position(|found| found == name));
     // A column may be called `none`.
     let is_unlabelled = own.is_unlabelled() && !table.names.iter().any(|name| name == "none");
     let target = match is_unlabelled {
         true => None,
-        false => find("target")?.or(usual).or(table.names.len().checked_sub(1)),
+        false => find("target")?.or(usual).or((0..table.names.len()).rfind(is_free)),
     };
-    let (groups, by) = (table.find_all(own, "group")?, find("by")?);
-    let ignored = table.find_all(own, "ignore")?;
-    let other = |column: &usize| {
-        ![target, split, by].contains(&Some(*column))
-            && !groups.contains(column)
-            && !ignored.contains(column)
-            && table.names[*column] != "split"
-    };
+    let other = |column: &usize| is_free(column) && target != Some(*column);
     let features: Vec<usize> = (0..table.names.len()).filter(other).collect();
     if features.is_empty() {
         let what = "no column is left to predict from";

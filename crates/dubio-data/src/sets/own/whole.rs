@@ -35,6 +35,8 @@ pub struct Seen {
     pub classes: Vec<String>,
     /// Missing values of each column that has some.
     pub missing: BTreeMap<String, usize>,
+    /// Arrays that are not used.
+    pub ignored: Vec<String>,
     /// Rows that were dropped because a value is missing.
     pub dropped: usize,
 }
