@@ -43,7 +43,7 @@ COUNTERPART = {
 # Methods of the suite that are not in the paper.
 OTHERS = [
     "deep-ensemble", "swag", "snapshot", "gaussian-dropout", "packed-ensemble", "masksembles", "batch-ensemble", "vi", "ivon",
-    "rank1-vi", "sngp", "laplace", "distill", "svgd",
+    "rank1-vi", "sngp", "laplace", "distill", "svgd", "swa", "fge", "nuts, last layer",
 ]
 OTHER_COLUMNS = [
     ("accuracy", "accuracy ↑", 4), ("nll", "NLL ↓", 4), ("ece", "ECE ↓", 4), ("composite.robustness", "robustness ↑", 3),

@@ -296,6 +296,25 @@ fn every_image_that_cannot_be_used_is_named_in_both_halves_and_in_a_list() {
 }
 
 #[test]
+fn files_that_are_no_images_are_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = folder.path();
+    for (class, value) in [("cat", 10), ("dog", 20)] {
+        (0..5).for_each(|i| png(&root.join(format!("{class}/{i}.png")), 8, value + i));
+    }
+    let said = |of: &str| {
+        let looked = look(&Own::parse(&name(root, of)).expect("a name")).expect("a look");
+        looked.warnings.into_iter().filter(|said| said.contains("not used")).collect::<Vec<_>>()
+    };
+    assert!(said("").is_empty());
+    fs::write(root.join("dog/5.gif"), "GIF89a").expect("written");
+    assert_eq!(said(""), ["files that are not used: dog/5.gif"]);
+    assert_eq!(said("dog:target=none"), ["files that are not used: 5.gif"]);
+    (0..12).for_each(|i| fs::write(root.join(format!("cat/{i:02}.webp")), "").expect("written"));
+    assert!(said("")[0].ends_with("cat/09.webp and 3 more"), "{:?}", said(""));
+}
+
+#[test]
 fn a_training_set_alone_is_not_taken_for_a_class() {
     let folder = tempfile::tempdir().expect("a folder");
     let root = folder.path();

@@ -35,7 +35,8 @@ pub(crate) struct Args {
     /// Runs at a time [default: as many as cores and memory allow, or as Slurm gives].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
-    /// Only runs whose method, label, data, network or seed matches; `*` matches anything.
+    /// Only runs whose method, label, data, network or seed matches; `*` matches anything. Given twice for one of these,
+    /// runs that match either.
     #[arg(long, value_name = "KEY=PATTERN")]
     only: Vec<String>,
     /// Where to write the report [default: SUITE.html in the folder of runs].

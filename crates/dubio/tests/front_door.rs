@@ -204,6 +204,10 @@ fn a_study_tells_its_networks_apart_lists_its_runs_and_says_how_far_it_is() {
     // With a single network the column would say the same in every row.
     let one = text(&study.dubio(&["run", "small.toml", "--only", "network=mlp-5"]).stdout);
     assert!(!one.lines().next().expect("a head").contains("network"), "{one}");
+    // Either of one key, and all of different keys.
+    let both = ["--only", "network=mlp-5", "--only", "network=mlp-7*", "--only", "seed=0"];
+    let both = text(&study.dubio(&[&["run", "small.toml"][..], &both[..]].concat()).stdout);
+    assert!(both.contains("mlp-5 ") && both.contains("mlp-7-7 "), "{both}");
 }
 
 #[test]

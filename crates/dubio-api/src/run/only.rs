@@ -1,11 +1,13 @@
 //! Some of the runs of a plan.
 
+use std::collections::BTreeMap;
+
 use dubio_bench::plan::PlannedRun;
 
 use crate::Error;
 use crate::error::refuse;
 
-/// The runs that `only` leaves, each of it `KEY=PATTERN`.
+/// The runs that `only` leaves, each of it `KEY=PATTERN`: of every key that is given one pattern must match.
 pub(super) fn chosen(runs: &[PlannedRun], only: &[String]) -> Result<Vec<PlannedRun>, Error> {
     let mut left = Vec::new();
     for run in runs {
@@ -16,8 +18,8 @@ pub(super) fn chosen(runs: &[PlannedRun], only: &[String]) -> Result<Vec<Planned
     Ok(left)
 }
 
-/// `KEY=PATTERN` against a run.
 fn matches(run: &PlannedRun, only: &[String]) -> Result<bool, Error> {
+    let mut matched: BTreeMap<&str, bool> = BTreeMap::new();
     for text in only {
         let Some((key, pattern)) = text.split_once('=') else {
             refuse!("--only {text}: give a key and a pattern, as in --only 'method=sgld*'");
@@ -31,11 +33,9 @@ fn matches(run: &PlannedRun, only: &[String]) -> Result<bool, Error> {
             "seed" => s.seed.to_string(),
             _ => refuse!("--only {text}: the keys are method, label, data, network and seed"),
         };
-        if !like(pattern, &value) {
-            return Ok(false);
-        }
+        *matched.entry(key).or_default() |= like(pattern, &value);
     }
-    Ok(true)
+    Ok(matched.into_values().all(|one| one))
 }
 
 /// Whether a text is like a pattern, in which `*` stands for anything.

@@ -193,6 +193,7 @@ const IMPOSSIBLE: &[(&str, &[&str])] = &[
     ("curvature", &["0"]),
     ("curvature_momentum", &["1", "-0.1"]),
     ("augmentation_factor", &["0", "-1"]),
+    ("curvature_examples", &["-1", "1.5", "2000000"]),
     ("structure", &["\"kron\""]),
     ("noise_scale", &["0", "-1"]),
     ("prior_precision", &["0", "1e300", "\"best\""]),

@@ -49,20 +49,21 @@ pub(super) fn folder(own: &Own) -> Result<Whole, Error> {
     let (Some(train), Some(test)) = (train, test) else {
         let classes = class_names(&[&own.path])?;
         let data = labelled(own, found(&own.path, &classes)?, classes.len())?;
-        return Ok(Whole { data, given: None, by: None, seen: seen(classes) });
+        return Ok(Whole { data, given: None, by: None, seen: seen(own, classes)? });
     };
     let classes = class_names(&[&train, &test])?;
     let (train, test) = (found(&train, &classes)?, found(&test, &classes)?);
     let sides = [vec![Side::Train; train.len()], vec![Side::Test; test.len()]].concat();
     let how = "by the folders `train` and `test`".to_string();
     let data = labelled(own, [train, test].concat(), classes.len())?;
-    Ok(Whole { data, given: Some(Split { sides, how }), by: None, seen: seen(classes) })
+    Ok(Whole { data, given: Some(Split { sides, how }), by: None, seen: seen(own, classes)? })
 }
 
 /// All images below a folder, in the order of their paths: an OOD set.
 fn unlabelled(own: &Own) -> Result<Whole, Error> {
     let paths: Vec<_> = some(&own.path, files(&own.path)?)?.into_iter().map(Ok).collect();
-    let mut seen = Seen { kind: "images", ..Seen::default() };
+    let ignored = others(&own.path, &own.path)?;
+    let mut seen = Seen { kind: "images", ignored, ..Seen::default() };
     let answers = seen.unlabelled(paths.len());
     let inputs = Inputs::Images(read_all(own, &paths, OF_FOLDERS)?);
     let data = Dataset { inputs, answers, groups: Default::default() };
@@ -76,9 +77,10 @@ fn some<T>(folder: &Path, paths: Vec<T>) -> Result<Vec<T>, Error> {
     }
 }
 
-fn seen(classes: Vec<String>) -> Seen {
+fn seen(own: &Own, classes: Vec<String>) -> Result<Seen, Error> {
     let task = "classification: a folder for each class".to_string();
-    Seen { kind: "images", target: "folder".to_string(), task, classes, ..Seen::default() }
+    let (target, ignored) = ("folder".to_string(), others(&own.path, &own.path)?);
+    Ok(Seen { kind: "images", target, task, classes, ignored, ..Seen::default() })
 }
 
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, Error> {
@@ -126,6 +128,19 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
             all.extend(files(&path)?);
         } else if is_image_name(&file_name(&path)) {
             all.push(path);
+        }
+    }
+    Ok(all)
+}
+
+/// The files below a folder that are no images by their names, as paths from `root`.
+fn others(folder: &Path, root: &Path) -> Result<Vec<String>, Error> {
+    let mut all = Vec::new();
+    for path in entries(folder)? {
+        if path.is_dir() {
+            all.extend(others(&path, root)?);
+        } else if !is_image_name(&file_name(&path)) {
+            all.push(path.strip_prefix(root).unwrap_or(&path).display().to_string());
         }
     }
     Ok(all)

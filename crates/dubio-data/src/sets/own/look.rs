@@ -80,6 +80,9 @@ pub fn look(own: &Own) -> Result<Look, Error> {
     Ok(look)
 }
 
+/// Names in a warning, at most.
+const NAMED: usize = 10;
+
 impl Look {
     fn find_warnings(&self, own: &Own) -> Vec<String> {
         let mut all = Vec::new();
@@ -91,7 +94,13 @@ impl Look {
             ));
         }
         if !self.seen.ignored.is_empty() {
-            all.push(format!("arrays that are not used: {}", self.seen.ignored.join(", ")));
+            let what = if self.seen.kind == "images" { "files" } else { "arrays" };
+            let (shown, more) = self.seen.ignored.split_at(self.seen.ignored.len().min(NAMED));
+            let more = match more.len() {
+                0 => String::new(),
+                count => format!(" and {count} more"),
+            };
+            all.push(format!("{what} that are not used: {}{more}", shown.join(", ")));
         }
         if self.leaked > 0 {
             all.push(format!(

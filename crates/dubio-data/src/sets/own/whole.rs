@@ -35,7 +35,7 @@ pub struct Seen {
     pub classes: Vec<String>,
     /// Missing values of each column that has some.
     pub missing: BTreeMap<String, usize>,
-    /// Arrays that are not used.
+    /// Arrays, or files in a folder of images, that are not used.
     pub ignored: Vec<String>,
     /// Rows that were dropped because a value is missing.
     pub dropped: usize,
