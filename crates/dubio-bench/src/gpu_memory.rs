@@ -1,5 +1,6 @@
 //! How much of a GPU's memory a run takes.
 
+use dubio_data::dataset::Dataset;
 use dubio_infer::recipe::Recipe;
 use dubio_infer::room::{examples_together, gpu_bytes, networks_at_once};
 use dubio_nn::Device;
@@ -7,7 +8,7 @@ pub use dubio_nn::cuda::{Error as GpuError, free_bytes};
 use dubio_nn::network::Network;
 
 use crate::memory::{Samples, network_of};
-use crate::plan::PlannedRun;
+use crate::plan::{PlannedRun, network_for};
 
 /// The driver's context, the kernels and cuBLAS.
 const CONTEXT: f64 = 600e6;
@@ -24,14 +25,16 @@ pub fn estimate(run: &PlannedRun) -> u64 {
         .map_or(0, |network| Need::of(&settings.recipe, &network, run.cost.examples).most as u64)
 }
 
-/// That there is room for a recipe on a GPU with so many bytes free.
-pub(crate) fn enough(
+/// That there is room for a recipe on a GPU with so many bytes free; there always is on a processor, `None`.
+pub fn enough(
     recipe: &Recipe,
-    network: &Network,
-    examples: usize,
-    free: u64,
+    network: &str,
+    train: &Dataset,
+    free: Option<u64>,
 ) -> Result<(), String> {
-    let needed = Need::of(recipe, network, examples).least;
+    let Some(free) = free else { return Ok(()) };
+    let network = network_for(network, train, recipe)?;
+    let needed = Need::of(recipe, &network, train.len()).least;
     if needed <= free as f64 {
         return Ok(());
     }
@@ -73,11 +76,22 @@ impl Need {
 
 #[cfg(test)]
 mod tests {
+    use dubio_data::sets::{self, Part};
     use dubio_nn::networks;
     use dubio_nn::shape::Shape;
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_run_that_does_not_fit_is_refused_in_words() {
+        let digits = sets::digits::SET.load("".as_ref(), Part::Train).expect("embedded");
+        let recipe = Recipe::named("sgd").expect("a recipe");
+        let of = |free: Option<u64>| enough(&recipe, "mlp-20", &digits, free);
+        let said = of(Some(1000)).expect_err("too little");
+        assert!(said.contains("MB of GPU memory, and 1 MB are free"), "{said}");
+        assert_eq!([of(Some(1 << 40)), of(None)], [Ok(()), Ok(())]);
+    }
 
     #[test]
     fn members_side_by_side_count_up_to_a_limit() {

@@ -12,7 +12,6 @@ use dubio_nn::shape::Shape;
 use dubio_nn::{Device, networks};
 
 use crate::evaluation::Evaluation;
-use crate::gpu_memory;
 use crate::plan::{PlannedRun, network_for};
 
 /// The program itself, its threads and what its allocator keeps.
@@ -149,23 +148,20 @@ pub(crate) fn network_of(run: &PlannedRun) -> Option<Network> {
 
 /// That what training and predicting cannot do without is there: the vectors of a chain, the posterior
 /// samples, what a network keeps of the examples that it looks at together, and predictions of `tested`
-/// examples. On a GPU with so many bytes free, what the network keeps is there.
+/// examples. What the network keeps may be on a GPU.
 pub fn enough(
     recipe: &Recipe,
     network: &str,
     train: &Dataset,
     tested: usize,
-    gpu: Option<u64>,
+    on_gpu: bool,
 ) -> Result<(), String> {
-    let network = network_for(network, train, recipe)?;
-    if let Some(free) = gpu {
-        gpu_memory::enough(recipe, &network, train.len(), free)?;
-    }
     let Some(there) = available_bytes() else { return Ok(()) };
+    let network = network_for(network, train, recipe)?;
     let Samples { samples, points, vectors } = Samples::of(recipe);
     let vectors = (points + 3.0 + vectors) * network.parameters() as f64;
     let batch = recipe.setup.batch.max(examples_together(&network).min(train.len())) as f64;
-    let here = if gpu.is_some() { 0.0 } else { batch * activations(&network) };
+    let here = if on_gpu { 0.0 } else { batch * activations(&network) };
     let predictions = samples * tested as f64 * network.output().size() as f64;
     let factors = factors(recipe, &network);
     if factors > there as f64 {
@@ -303,7 +299,7 @@ mod tests {
     fn curvature_that_does_not_fit_is_refused_with_what_it_needs() {
         let digits = sets::digits::SET.load("".as_ref(), Part::Train).expect("embedded");
         let full = recipe("laplace", "structure", json!("full"));
-        let said = enough(&full, "mlp-2000-2000", &digits, 10, None).expect_err("too much");
+        let said = enough(&full, "mlp-2000-2000", &digits, 10, false).expect_err("too much");
         let expected = "laplace needs 551653986 MB for the curvature of 4152010 parameters, and ";
         assert!(said.starts_with(expected), "{said}");
         assert!(
@@ -311,11 +307,7 @@ mod tests {
             "{said}"
         );
         let coarse = recipe("laplace", "structure", json!("diag"));
-        assert_eq!(enough(&coarse, "mlp-20", &digits, 10, None), Ok(()));
-        // On a GPU its memory counts.
-        let said = enough(&coarse, "mlp-20", &digits, 10, Some(1000)).expect_err("too much");
-        assert!(said.contains("MB of GPU memory, and 1 MB are free"), "{said}");
-        assert_eq!(enough(&coarse, "mlp-20", &digits, 10, Some(1 << 40)), Ok(()));
+        assert_eq!(enough(&coarse, "mlp-20", &digits, 10, false), Ok(()));
         let process = recipe("sngp", "features", json!(16_000));
         let network = network_for("mlp-20", &digits, &process).expect("a network");
         assert_eq!(factors(&process, &network), 10.0 * 4.0 * 8.0 * 16_001_f64.powi(2));

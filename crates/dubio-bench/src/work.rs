@@ -20,6 +20,7 @@ use dubio_random::stream::Stream;
 
 use crate::diagnosis::diagnosis;
 use crate::evaluation::Evaluation;
+use crate::gpu_memory;
 use crate::memory::{self, peak_bytes};
 use crate::plan::{PlannedRun, Settings};
 use crate::store::{Cause, Record, Spent, Store};
@@ -100,8 +101,9 @@ fn done(
     let settings = &run.settings;
     let sets = Sets::load(settings, data)?;
     let engine = settings.device.engine(settings.precision)?;
-    let (recipe, free) = (&settings.recipe, engine.free_bytes());
-    memory::enough(recipe, &settings.network, &sets.train, sets.test.len(), free)
+    let (recipe, network, free) = (&settings.recipe, &settings.network, engine.free_bytes());
+    memory::enough(recipe, network, &sets.train, sets.test.len(), free.is_some())
+        .and_then(|()| gpu_memory::enough(recipe, network, &sets.train, free))
         .map_err(Error::Memory)?;
     let stream = stream(settings.seed, &settings.data);
     let checkpoints = Checkpoints {

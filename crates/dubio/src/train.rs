@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use dubio_bench::diagnosis::diagnosis;
-use dubio_bench::memory;
+use dubio_bench::{gpu_memory, memory};
 use dubio_data::dataset::Dataset;
 use dubio_data::sets;
 use dubio_infer::Error;
@@ -108,7 +108,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let tested = sets.iter().map(|(data, _)| data.len()).max().unwrap_or(0);
     let engine = args.engine.engine()?;
     let tested = tested * usize::from(args.looks);
-    memory::enough(&recipe, &args.network, &train, tested, engine.free_bytes())
+    let free = engine.free_bytes();
+    memory::enough(&recipe, &args.network, &train, tested, free.is_some())
+        .and_then(|()| gpu_memory::enough(&recipe, &args.network, &train, free))
         .map_err(|e| anyhow!(e))?;
     let stream = Stream::root(args.seed);
     let (fitted, error) = fit(args, &recipe, (&engine, &train), &stream)?;
