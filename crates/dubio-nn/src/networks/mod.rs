@@ -67,7 +67,7 @@ pub fn build(name: &str, input: Shape, outputs: usize) -> Result<Network, String
     Err(unknown(name))
 }
 
-/// That no network has this name, and which family may have been meant, numbers apart, or else which there are.
+/// That no network has this name, and which family may have been meant, numbers apart.
 fn unknown(name: &str) -> String {
     let letters = |name: &str| name.replace(|c: char| !c.is_ascii_lowercase(), "");
     let known: Vec<String> = CARDS.iter().map(|card| letters(card.name)).collect();
@@ -75,12 +75,14 @@ fn unknown(name: &str) -> String {
     let is_near = |card: &&&Card| near.contains(&format!("`{}`", letters(card.name)));
     let near: Vec<String> =
         CARDS.iter().filter(is_near).map(|card| format!("`{}`", card.name)).collect();
-    let names: Vec<&str> = CARDS.iter().map(|card| card.name).collect();
-    let which = match near.is_empty() {
-        true => format!("there are {}", names.join(", ")),
-        false => format!("did you mean {}?", near.join(" or ")),
-    };
-    format!("no network is called `{name}`; {which}")
+    let names = CARDS.iter().map(|card| card.name).collect::<Vec<_>>().join(", ");
+    match near.is_empty() {
+        true => format!("no network is called `{name}`; there are {names}"),
+        false => format!(
+            "no network is called `{name}`; did you mean {}? There are {names}",
+            near.join(" or ")
+        ),
+    }
 }
 
 /// A name as it is written in lists: `ResNet20_CIFAR` is `resnet20-cifar`.
