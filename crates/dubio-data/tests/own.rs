@@ -459,9 +459,9 @@ fn arrays_with_other_names_are_left_alone_and_told() {
     let wrong = mistake(&name(root, ""));
     assert!(wrong.contains("no array is called `group`; did you mean `groups`?"), "{wrong}");
     let strange = tempfile::tempdir().expect("a folder");
-    npy(&strange.path().join("pictures.npy"), "<f8", &[1, 1], &floats(&[0.5]));
+    npy(&strange.path().join("photos.npy"), "<f8", &[1, 1], &floats(&[0.5]));
     let wrong = mistake(&name(strange.path(), ""));
-    assert!(wrong.contains("no array x_train, y_train, x_test, y_test among pictures"), "{wrong}");
+    assert!(wrong.contains("no array x_train, y_train, x_test, y_test among photos"), "{wrong}");
     assert!(wrong.contains("or x and y"), "{wrong}");
 }
 

@@ -264,24 +264,33 @@ fn the_best_prior_precision_is_that_of_laplace_torch() {
     }
 }
 
+/// The diagonal of the last bias's curvature: the sum of its squared gradients.
+fn of_last_bias(
+    problem: &mut Problem<Double>,
+    curvature: Curvature,
+    examples: Option<usize>,
+    stream: &Stream,
+) -> f64 {
+    let point = problem.start(0);
+    let sought = Sought { stretch: 0..point.theta.len(), curvature, examples };
+    let mut sum = 0.0;
+    let mut take = |_: usize, layers: Vec<LayerGradients>| {
+        let last = layers.last().expect("layers");
+        sum += last.squares().last().expect("a bias");
+        Ok(())
+    };
+    problem.curvature(&point, &sought, stream, &mut take).expect("nothing stops it");
+    sum
+}
+
 /// Labels that are drawn have the Fisher information as their mean; true labels have another.
 #[test]
 fn sampled_labels_have_the_gauss_newton_matrix_as_their_mean_and_true_labels_have_not() {
     let case = case("mlp");
     let mut problem = case.problem();
     let point = problem.start(0);
-    // The diagonal of the last bias's curvature: the sum of its squared gradients.
-    let mut of_bias = |curvature: Curvature, stream: &Stream| {
-        let mut sum = 0.0;
-        let sought = Sought { stretch: 0..point.theta.len(), curvature, examples: None };
-        let mut take = |_: usize, layers: Vec<LayerGradients>| {
-            let last = layers.last().expect("layers");
-            sum += last.squares().last().expect("a bias");
-            Ok(())
-        };
-        problem.curvature(&point, &sought, stream, &mut take).expect("nothing stops it");
-        sum
-    };
+    let mut of_bias =
+        |curvature: Curvature, stream: &Stream| of_last_bias(&mut problem, curvature, None, stream);
     let exact = of_bias(Curvature::Ggn, &Stream::root(0));
     let draws: Vec<f64> =
         (0..20_000).map(|i| of_bias(Curvature::SampledFisher, &Stream::root(5).nth(i))).collect();
@@ -307,18 +316,9 @@ fn sampled_labels_have_the_gauss_newton_matrix_as_their_mean_and_true_labels_hav
 #[test]
 fn the_curvature_of_some_examples_has_its_share_of_that_of_all_as_its_mean() {
     let mut problem = case("mlp").problem();
-    let point = problem.start(0);
     for curvature in [Curvature::Ggn, Curvature::EmpiricalFisher] {
         let mut of_bias = |examples: Option<usize>, stream: &Stream| {
-            let mut sum = 0.0;
-            let sought = Sought { stretch: 0..point.theta.len(), curvature, examples };
-            let mut take = |_: usize, layers: Vec<LayerGradients>| {
-                let last = layers.last().expect("layers");
-                sum += last.squares().last().expect("a bias");
-                Ok(())
-            };
-            problem.curvature(&point, &sought, stream, &mut take).expect("nothing stops it");
-            sum
+            of_last_bias(&mut problem, curvature, examples, stream)
         };
         let all = of_bias(None, &Stream::root(0));
         let draws: Vec<f64> =

@@ -248,11 +248,11 @@ impl<E: Engine> Target for Problem<E> {
         let ends = LayerGradients::are_of_the_end(self.model.network(), stretch);
         let mut order: Vec<u32> = (0..self.examples as u32).collect();
         if let Some(examples) = *examples {
+            // The model has the order of no epoch then.
             order = self.shuffled(&stream.child("examples"));
-            order.truncate(examples);
             self.model.order(&order);
-            // The model has the order of no epoch now.
             self.epoch = None;
+            order.truncate(examples);
         }
         let together = CURVATURE_CHUNK.min(self.together);
         for (chunk, numbers) in order.chunks(together).enumerate() {
