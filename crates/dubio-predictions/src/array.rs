@@ -248,6 +248,18 @@ impl Array {
         Ok(all)
     }
 
+    /// All elements of an array of whole numbers, the last axis fastest; `None` for floats, and where an `i64` does not
+    /// hold one of them.
+    pub fn to_i64(&self) -> io::Result<Option<Vec<i64>>> {
+        let Dtype::Integer(kind, endian) = self.dtype else { return Ok(None) };
+        let mut all = Some(Vec::with_capacity(self.shape.iter().product()));
+        self.each_element(|bytes| match (i64::try_from(whole(kind, endian, bytes)), &mut all) {
+            (Ok(value), Some(all)) => all.push(value),
+            _ => all = None,
+        })?;
+        Ok(all)
+    }
+
     /// All elements of an array of unsigned bytes, the last axis fastest; `None` for any other.
     pub fn to_bytes(&self) -> io::Result<Option<Vec<u8>>> {
         if !matches!(self.dtype, Dtype::Integer(Integer::U8, _)) {

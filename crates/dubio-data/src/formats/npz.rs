@@ -191,8 +191,11 @@ impl File<'_> {
         if !matches!(array.dtype(), Dtype::Integer(..)) {
             return Err(self.fault(name, "no whole numbers", "convert it with .astype('int64')"));
         }
-        let values = array.to_f64().map_err(|e| self.unread(name, &e))?;
-        Ok(values.into_iter().map(|value| value as i64).collect())
+        array.to_i64().map_err(|e| self.unread(name, &e))?.ok_or_else(|| {
+            let advice =
+                "number them anew, for example with np.unique(..., return_inverse=True)[1]";
+            self.fault(name, format!("a number above {}", i64::MAX), advice)
+        })
     }
 
     fn examples(&self) -> Option<usize> {

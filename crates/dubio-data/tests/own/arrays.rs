@@ -104,3 +104,30 @@ fn arrays_with_other_names_are_left_alone_and_told() {
     assert!(wrong.contains("no array x_train, y_train, x_test, y_test among photos"), "{wrong}");
     assert!(wrong.contains("or x and y"), "{wrong}");
 }
+
+#[test]
+fn groups_that_differ_by_one_stay_apart_however_large_they_are() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = folder.path();
+    let large = (1_i64 << 53) + 1;
+    let groups: Vec<i64> = (0..10).map(|i| large - i % 2).collect();
+    npy(&root.join("x.npy"), "<f8", &[10, 1], &floats(&[0.5; 10]));
+    npy(&root.join("y.npy"), "<f8", &[10], &floats(&[0.5; 10]));
+    npy(&root.join("groups.npy"), "<i8", &[10], &whole(&groups));
+    let train = load(&name(root, ""), Part::Train);
+    assert!([large - 1, large].iter().all(|group| train.groups["groups"].contains(group)));
+    npy(&root.join("groups.npy"), "<u8", &[10], &whole(&[-1; 10]));
+    let wrong = mistake(&name(root, ""));
+    assert!(wrong.contains("array `groups`: a number above 9223372036854775807"), "{wrong}");
+}
+
+#[test]
+fn of_arrays_that_differ_only_in_letter_case_none_is_taken_for_the_other() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = folder.path();
+    npy(&root.join("x.npy"), "<f8", &[2, 1], &floats(&[0.5; 2]));
+    npy(&root.join("X.npy"), "<f8", &[2, 1], &floats(&[1.5; 2]));
+    npy(&root.join("y.npy"), "<f8", &[2], &floats(&[0.5; 2]));
+    let wrong = mistake(&name(root, ""));
+    assert!(wrong.contains("arrays `X` and `x` differ only in letter case"), "{wrong}");
+}

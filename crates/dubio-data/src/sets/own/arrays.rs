@@ -61,12 +61,13 @@ impl Naming {
 pub(super) fn read(own: &Own) -> Result<Whole, Error> {
     let is_known = |name: &str| NAMINGS.iter().any(|way| way.has(&name.to_ascii_lowercase()));
     let found = read_arrays(&own.path, &is_known).map_err(Error::from)?;
+    let mut wrong = same_but_for_case(own, found.read.keys());
     let all: Arrays =
         found.read.into_iter().map(|(name, array)| (name.to_ascii_lowercase(), array)).collect();
     let naming = Naming::of(&all);
     let ignored: Vec<String> =
         all.keys().filter(|name| !naming.has(name)).cloned().chain(found.unread).collect();
-    let mut wrong = wrong_names(own, naming, &all, &ignored);
+    wrong.extend(wrong_names(own, naming, &all, &ignored));
     let mut halves = Vec::new();
     for &half in naming.halves {
         halves.push((half, part(own, &all, half, &mut wrong)));
@@ -94,6 +95,18 @@ pub(super) fn read(own: &Own) -> Result<Whole, Error> {
     };
     let by = by(own, &data)?;
     Ok(Whole { seen: Seen { ignored, ..seen(&data) }, given, by, data })
+}
+
+/// Arrays of which one would be taken for the other.
+fn same_but_for_case<'a>(own: &Own, names: impl Iterator<Item = &'a String>) -> Vec<Error> {
+    let mut seen: BTreeMap<String, &String> = BTreeMap::new();
+    let twice =
+        names.filter_map(|name| Some((seen.insert(name.to_ascii_lowercase(), name)?, name)));
+    let fault = |(other, name): (&String, &String)| {
+        let what = format!("arrays `{other}` and `{name}` differ only in letter case");
+        Error::new(&own.path, what, "leave one of them")
+    };
+    twice.map(fault).collect()
 }
 
 /// Needed arrays that are not there, and names that are nearly those of arrays that are not.
