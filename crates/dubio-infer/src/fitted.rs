@@ -118,7 +118,8 @@ impl Recipe {
             vec![rayon::scope(|_| one(engine, 0))]
         } else {
             let built = self.network(network, &training).map_err(nothing)?;
-            let capacity = self.setup.batch.max(examples_together(&built).min(training.len()));
+            let batch = self.setup.batch_of(training.len()).map_err(nothing)?;
+            let capacity = batch.max(examples_together(&built).min(training.len()));
             let at_once = networks_at_once(&built, capacity, engine.free_bytes());
             side_by_side(members, at_once, |number| {
                 let own = engine.beside();
@@ -218,12 +219,13 @@ impl<E: Engine> Member<'_, E> {
         let network = self.recipe.network_sized_for(self.sized_for, self.network, training);
         let network = network.map_err(nothing)?;
         let start = start(&network).map_err(nothing)?;
+        let batch = setup.batch_of(training.len()).map_err(nothing)?;
         let precision = self.recipe.prior_precision(training.len());
         let mut task = training.task(Arc::new(Gaussian { precision }));
         task.likelihood = regularised(task.likelihood, &setup.regularise);
         let rule = |target: &dyn Target<Vector = E::Vector>| method.rule(&target.start(0).theta);
         let Some(moving) = setup.layers.range(&network.slices()).map_err(nothing)? else {
-            let problem = Problem::new(engine, &network, &task, setup.batch, None, start, stream);
+            let problem = Problem::new(engine, &network, &task, batch, None, start, stream);
             let mut problem = problem.map_err(nothing)?;
             return fit(rule(&problem), &mut problem, stream, *number, options);
         };
@@ -234,7 +236,7 @@ impl<E: Engine> Member<'_, E> {
         }
         let moving = setup.layers.range(&network.slices()).map_err(nothing)?.expect("not all");
         let held = Some(moving.clone());
-        let problem = Problem::new(engine, &network, &task, setup.batch, held, start, stream);
+        let problem = Problem::new(engine, &network, &task, batch, held, start, stream);
         let mut problem = problem.map_err(nothing)?;
         let mut subnetwork = Subnetwork::new(&mut problem, moving);
         let complete = |subnetwork: &Subnetwork<'_, _>, mut posterior: Posterior<E::Vector>| {

@@ -182,8 +182,20 @@ fn a_batch_larger_than_the_set_is_refused_with_the_largest_there_can_be() {
         assert!(matches!(error, Error::BatchTooLarge { batch: 61, examples: 60 }), "{error}");
         assert!(error.to_string().contains("give at most 60"), "{error}");
     }
-    let whole = recipe("sgd", json!({"batch": 60, "epochs": 1}));
-    assert!(go(&whole, "mlp-4", &digits(60)).is_ok(), "one batch of all is no fault");
+}
+
+#[test]
+fn the_default_batch_is_all_examples_where_there_are_fewer() {
+    let values = |name: &str, settings: Value| {
+        let fitted = go(&recipe(name, settings), "mlp-4", &digits(60)).ok().expect("it runs");
+        let predicted = fitted.predict(&digits(60), &TestTime::default(), &Stream::root(1));
+        predicted.expect("it predicts").values
+    };
+    for name in ["sgd", "deep-ensemble"] {
+        let all = values(name, json!({"epochs": 2, "batch": 60}));
+        assert_eq!(all, values(name, json!({"epochs": 2})), "{name}");
+        assert_ne!(all, values(name, json!({"epochs": 2, "batch": 59})), "{name}");
+    }
 }
 
 #[test]

@@ -28,7 +28,7 @@ use crate::wrong::Wrong;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Setup {
-    /// Examples in a mini-batch.
+    /// Examples in a mini-batch. The default stands for all of them where there are fewer.
     pub batch: usize,
     /// Standard deviation `s` of the prior `Normal(0, s^2)` on every parameter. Samplers and variational methods
     /// have 1 where neither this nor weight decay is given.
@@ -55,10 +55,24 @@ pub struct Setup {
     pub warm_up: Option<WarmUp>,
 }
 
+impl Setup {
+    /// Examples in a mini-batch by default.
+    const BATCH: usize = 128;
+
+    /// Examples in a mini-batch where there are so many in all.
+    pub fn batch_of(&self, examples: usize) -> Result<usize, Error> {
+        match self.batch {
+            batch if batch <= examples => Ok(batch),
+            Self::BATCH => Ok(examples),
+            batch => Err(Error::BatchTooLarge { batch, examples }),
+        }
+    }
+}
+
 impl Default for Setup {
     fn default() -> Self {
         Self {
-            batch: 128,
+            batch: Self::BATCH,
             prior_std: None,
             weight_decay: None,
             members: None,
@@ -276,10 +290,8 @@ impl Recipe {
 
     /// That there are examples enough for a batch.
     pub fn fits(&self, examples: usize) -> Result<(), Error> {
-        match self.setup.batch {
-            batch if batch > examples => Err(Error::BatchTooLarge { batch, examples }),
-            _ => self.setup.warm_up.as_ref().map_or(Ok(()), |first| first.0.fits(examples)),
-        }
+        self.setup.batch_of(examples)?;
+        self.setup.warm_up.as_ref().map_or(Ok(()), |first| first.0.fits(examples))
     }
 
     /// That it can move this network: its layers are there, and none of those that move normalises over the batch
