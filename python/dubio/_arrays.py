@@ -19,9 +19,13 @@ def as_numpy(name: str, values: Any) -> npt.NDArray[Any]:
             values = values.float()
     if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
         values = np.from_dlpack(values)
+    masked = np.ma.count_masked(values) if isinstance(values, np.ma.MaskedArray) else 0
+    if masked:  # as an array it would be what is under the mask
+        raise PredictionError(f"array `{name}`: {masked} values are masked\n  drop their examples, or fill them in with .filled(...)")
     array = np.asarray(values)
     if array.dtype == object or array.dtype.kind in "USOMm":
-        raise PredictionError(f"array `{name}`: dtype {array.dtype}; give numbers")
+        advice = f"; np.unique({name}, return_inverse=True)[1] numbers text" if array.ndim == 1 else ""
+        raise PredictionError(f"array `{name}`: dtype {array.dtype}; give numbers{advice}")
     if array.dtype.kind == "b":
         array = array.astype(np.int64)
     if array.dtype.name == "bfloat16":  # of JAX, a dtype that NumPy does not know

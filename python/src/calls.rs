@@ -13,6 +13,7 @@ use dubio_report::report::Report;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use serde_path_to_error::Segment;
 
 use crate::work::Told;
 
@@ -76,7 +77,39 @@ pub(crate) fn call(
 }
 
 fn read<T: DeserializeOwned>(value: Value) -> Result<T, Failure> {
-    serde_json::from_value(value).map_err(|error| Failure::new("SettingError", error))
+    serde_path_to_error::deserialize(&value)
+        .map_err(|error| Failure::new("SettingError", in_words(&error, &value)))
+}
+
+/// A setting that there is not, or that could not be read: its name, what it takes, what it was given.
+fn in_words(error: &serde_path_to_error::Error<serde_json::Error>, settings: &Value) -> String {
+    let text = error.inner().to_string();
+    if text.starts_with("unknown field") {
+        // Names are in backticks: the unknown one, then all that there are.
+        let mut names = text.split('`').skip(1).step_by(2);
+        return dubio_words::unknown("setting", names.next().unwrap_or_default(), names);
+    }
+    let (mut name, mut given) = (None, settings);
+    for segment in error.path() {
+        if let Segment::Map { key } = segment {
+            name = Some(key);
+            given = &given[key.as_str()];
+        }
+    }
+    let Some(name) = name else { return text };
+    match text.split_once(", expected ") {
+        Some((_, expected)) => {
+            let expected = match expected {
+                "usize" | "u64" | "u32" => "a whole number from 0",
+                "f64" => "a number",
+                "a boolean" => "True or False",
+                other => other,
+            };
+            let given = if given.is_null() { "None".to_string() } else { given.to_string() };
+            format!("{name}: expected {expected}, got {given}")
+        }
+        None => format!("{name}: {text}"),
+    }
 }
 
 fn name_files(value: &mut Value, files: &[Held]) {

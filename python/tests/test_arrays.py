@@ -97,6 +97,8 @@ def test_one_model_may_leave_its_axis_out(example):
         (lambda p, y: (p, y + 5), "labels"),
         (lambda p, y: (np.where(p == p.max(), np.nan, p), y), "NaN"),
         (lambda p, y: (p.astype(str), y), "give numbers"),
+        (lambda p, y: (p, y.astype(str)), "np.unique(labels, return_inverse=True)[1] numbers text"),
+        (lambda p, y: (np.ma.masked_less(p, np.median(p)), y), "2000 values are masked"),
         (lambda p, y: (p[..., None], y), "shape"),
     ],
 )
@@ -110,8 +112,12 @@ def test_what_is_wrong_is_an_exception_in_plain_words(example, change, words):
 
 def test_settings_that_do_not_exist_are_told(example):
     probs, labels = example
-    with pytest.raises(dubio.SettingError, match="unknown field `bin`"):
+    with pytest.raises(dubio.SettingError, match="no setting is called `bin`; did you mean `bins`"):
         dubio.evaluate(probs, labels, bin=3)
+    for bins, got in [("x", '"x"'), (1.5, "1.5"), (None, "None"), (-1, "-1")]:
+        with pytest.raises(dubio.SettingError) as caught:
+            dubio.ece(probs, labels, bins=bins)
+        assert str(caught.value) == f"bins: expected a whole number from 0, got {got}"
     with pytest.raises(dubio.SettingError, match="did you mean `ece`"):
         dubio.evaluate(probs, labels, scores="eec")
     with pytest.raises(TypeError, match="nll has no setting `bins`"):
