@@ -177,6 +177,10 @@ pub fn check(data: &Dataset, augment: &[Augmentation], noise: Noise) -> Result<(
         return Err(Error::Unsuited("there are no training examples".to_string()));
     }
     if let Answers::Classes { classes, labels } = &data.answers {
+        if *classes < 2 {
+            let what = "all training examples are of one class; give examples of two or more";
+            return Err(Error::Unsuited(what.to_string()));
+        }
         no_class_is_empty(*classes, labels)?;
     }
     likelihood::of(&data.answers, noise)?;

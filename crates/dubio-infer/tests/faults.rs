@@ -206,6 +206,10 @@ fn a_class_without_an_example_is_refused_by_its_number() {
     let error = failure("sgd", json!({"batch": 10}), "mlp-4", &data.subset(&rows));
     assert!(matches!(error, Error::EmptyClass { class: 7, classes: 10 }), "{error}");
     assert!(error.to_string().contains("keep at least one"), "{error}");
+    let mut alike = data;
+    alike.answers = Answers::Classes { classes: 1, labels: vec![0; 200] };
+    let error = failure("sgd", json!({}), "mlp-4", &alike);
+    assert!(error.to_string().contains("are of one class"), "{error}");
 }
 
 #[test]

@@ -135,6 +135,15 @@ fn missing_features_are_filled_from_the_training_set_alone_or_their_rows_dropped
 }
 
 #[test]
+fn a_target_with_one_class_is_warned_of() {
+    let rows: String = (0..10).map(|row| format!("{row},same\n")).collect();
+    let folder = written(&[("one.csv", &format!("a,y\n{rows}"))]);
+    let looked = look(&Own::parse(&name(folder.path(), "one.csv")).expect("a name"));
+    let warnings = looked.expect("a look").warnings;
+    assert!(warnings.iter().any(|warning| warning.contains("of one class")), "{warnings:?}");
+}
+
+#[test]
 fn examples_in_both_halves_are_found() {
     let text = "x,z,y,split\n1,1,a,train\n2,1,b,train\n2,1,a,test\n5,5,b,test\n1,1,a,train\n";
     let folder = written(&[("d.csv", text)]);

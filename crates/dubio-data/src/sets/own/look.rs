@@ -93,6 +93,9 @@ impl Look {
                  or missing=drop"
             ));
         }
+        if self.seen.classes.len() == 1 {
+            all.push("all examples are of one class: there is nothing to learn".to_string());
+        }
         if !self.seen.ignored.is_empty() {
             let what = if self.seen.kind == "images" { "files" } else { "arrays" };
             let (shown, more) = self.seen.ignored.split_at(self.seen.ignored.len().min(NAMED));
