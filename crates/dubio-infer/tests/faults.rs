@@ -187,7 +187,8 @@ fn a_batch_larger_than_the_set_is_refused_with_the_largest_there_can_be() {
 #[test]
 fn the_default_batch_is_all_examples_where_there_are_fewer() {
     let values = |name: &str, settings: Value| {
-        let fitted = go(&recipe(name, settings), "mlp-4", &digits(60)).ok().expect("it runs");
+        let fitted = go(&recipe(name, settings), "mlp-4", &digits(60))
+            .unwrap_or_else(|unfinished| panic!("{}", unfinished.error));
         let predicted = fitted.predict(&digits(60), &TestTime::default(), &Stream::root(1));
         predicted.expect("it predicts").values
     };
