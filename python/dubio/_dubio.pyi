@@ -22,6 +22,7 @@ def fit(
     method: str,
     settings: str,
     network: str,
+    engine: Tuple[str, str],
     given: List[Any],
     seed: int,
     threads: int,

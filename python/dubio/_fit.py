@@ -14,11 +14,15 @@ from ._call import array_of, quiet, threads
 from ._errors import SettingError
 
 
+OWN = ("method", "network", "seed", "device", "precision")  # what is not a setting of the method
+
+
 class Estimator:
     """A network with a posterior over its weights, as a scikit-learn estimator.
 
     ``method`` is one of :data:`dubio.METHODS`; its settings are keywords, as on the command line. Floating-point
-    targets make it a regression, anything else a classification.
+    targets make it a regression, anything else a classification. ``device`` is ``"cpu"``, ``"cuda"`` (an NVIDIA GPU)
+    or ``"auto"`` (a GPU if there is one); ``precision`` says how a GPU multiplies: ``"f32"``, ``"tf32"`` or ``"bf16"``.
 
     >>> import numpy as np, dubio
     >>> X, y = np.arange(40.0).reshape(-1, 1), np.arange(40) // 20
@@ -27,20 +31,30 @@ class Estimator:
     (40, 2)
     """
 
-    def __init__(self, method: str = "deep-ensemble", network: str = "mlp", seed: int = 0, **settings: Any) -> None:
+    def __init__(
+        self,
+        method: str = "deep-ensemble",
+        network: str = "mlp",
+        seed: int = 0,
+        device: str = "cpu",
+        precision: str = "f32",
+        **settings: Any,
+    ) -> None:
         self.method = method
         self.network = network
         self.seed = seed
+        self.device = device
+        self.precision = precision
         self.settings = settings
 
     def get_params(self, deep: bool = True) -> Dict[str, Any]:
         """Settings, as scikit-learn asks for them."""
-        return {"method": self.method, "network": self.network, "seed": self.seed, **self.settings}
+        return {**{name: getattr(self, name) for name in OWN}, **self.settings}
 
     def set_params(self, **params: Any) -> "Estimator":
         """Changes settings."""
         for name, value in params.items():
-            if name in ("method", "network", "seed"):
+            if name in OWN:
                 setattr(self, name, value)
             else:
                 self.settings[name] = value
@@ -59,7 +73,7 @@ class Estimator:
         arrays = [interface("inputs", inputs), truth]
         settings = json.dumps(self.settings, default=list)
         self._posterior: Optional[_dubio.Posterior] = _dubio.fit(
-            self.method, settings, self.network, arrays, self.seed, threads(), quiet
+            self.method, settings, self.network, (self.device, self.precision), arrays, self.seed, threads(), quiet
         )
         self._trained_on = (inputs, answers)
         return self
@@ -138,13 +152,26 @@ class Estimator:
         )
 
     def __repr__(self) -> str:
-        settings = "".join(f", {name}={value!r}" for name, value in self.settings.items())
+        engine = {"device": (self.device, "cpu"), "precision": (self.precision, "f32")}
+        changed = {name: value for name, (value, default) in engine.items() if value != default}
+        settings = "".join(f", {name}={value!r}" for name, value in {**changed, **self.settings}.items())
         return f"Estimator({self.method!r}, network={self.network!r}, seed={self.seed}{settings})"
 
 
-def fit(method: str, X: Any, y: Any, *, network: str = "mlp", seed: int = 0, **settings: Any) -> Estimator:
+def fit(
+    method: str,
+    X: Any,
+    y: Any,
+    *,
+    network: str = "mlp",
+    seed: int = 0,
+    device: str = "cpu",
+    precision: str = "f32",
+    **settings: Any,
+) -> Estimator:
     """Trains a network by approximate Bayesian inference: ``dubio.fit("swag", X, y).predict(X_test)``.
 
-    Returns an :class:`Estimator`.
+    Returns an :class:`Estimator`, which says what ``device`` and ``precision`` are.
     """
-    return Estimator(method, network=network, seed=seed, **settings).fit(X, y)
+    engine = {"device": device, "precision": precision}
+    return Estimator(method, network=network, seed=seed, **engine, **settings).fit(X, y)

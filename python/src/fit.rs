@@ -8,7 +8,8 @@ use dubio_infer::fit::Options;
 use dubio_infer::fitted::Fitted;
 use dubio_infer::predict::TestTime;
 use dubio_infer::recipe::Recipe;
-use dubio_nn::Single;
+use dubio_nn::{Device, Precision, Single, cuda};
+use dubio_progress::Progress;
 use dubio_random::stream::Stream;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -28,13 +29,14 @@ pub(crate) struct Posterior {
 /// Trains on `inputs` and `labels` or `targets`. The same settings, arrays and seed give the same bytes as
 /// `dubio train` on the same numbers.
 #[pyfunction]
-#[pyo3(signature = (method, settings, network, given, seed, threads, tell))]
+#[pyo3(signature = (method, settings, network, engine, given, seed, threads, tell))]
 #[allow(clippy::too_many_arguments)] // by name, from one place in Python
 pub(crate) fn fit(
     py: Python<'_>,
     method: String,
     settings: String,
     network: String,
+    engine: (String, String),
     given: Vec<ArrayIn>,
     seed: u64,
     threads: usize,
@@ -48,15 +50,41 @@ pub(crate) fn fit(
         let settings = serde_json::from_str(&settings).map_err(|e| bad(e.to_string()))?;
         let recipe = Recipe::parse(&method, settings).map_err(|e| bad(e.to_string()))?;
         let options = Options { progress: &**told, checkpoints: None };
-        let engine = Single::default();
-        let fitted = recipe.fit(&engine, &network, &data, &own.child("fit"), &options);
-        fitted.map_err(|unfinished| match unfinished.error {
-            dubio_infer::Error::Stopped => Failure::new("KeyboardInterrupt", "stopped"),
-            error => bad(error.to_string()),
+        on_device(|| {
+            let engine = engine_of(&engine, &**told)?;
+            let fitted = recipe.fit(&engine, &network, &data, &own.child("fit"), &options);
+            fitted.map_err(|unfinished| match unfinished.error {
+                dubio_infer::Error::Stopped => Failure::new("KeyboardInterrupt", "stopped"),
+                error => bad(error.to_string()),
+            })
         })
     })?;
     let fitted = fitted.map_err(|failure| raised(py, failure))?;
     Ok(Posterior { fitted: Arc::new(fitted), stream: stream.child("predict") })
+}
+
+/// The engine of a device and a precision, by their names.
+fn engine_of(
+    (device, precision): &(String, String),
+    progress: &dyn Progress,
+) -> Result<Single, Failure> {
+    let bad = |error: String| Failure::new("SettingError", error);
+    let device: Device = device.parse().map_err(bad)?;
+    let precision: Precision = precision.parse().map_err(bad)?;
+    if device == Device::Cpu && precision != Precision::F32 {
+        let what =
+            format!("precision=\"{precision}\" is for a GPU; add device=\"cuda\", or leave it out");
+        return Err(bad(what));
+    }
+    if let Some(why) = device.passed_over() {
+        progress.note(&format!("networks run on the CPU: {why}"));
+    }
+    device.engine(precision).map_err(|error| bad(error.to_string()))
+}
+
+/// Does work that may be on a GPU, which may fail in the middle of it.
+fn on_device<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    cuda::guarded(work).unwrap_or_else(|error| Err(Failure::new("Error", error)))
 }
 
 fn set(given: Vec<ArrayIn>) -> Result<Dataset, Failure> {
@@ -84,18 +112,19 @@ impl Posterior {
         let data = set(given).map_err(|failure| raised(py, failure))?;
         let (fitted, stream) = (Arc::clone(&self.fitted), self.stream.clone());
         let predicted = supervised(py, threads, &tell, move |progress| {
-            fitted.predict_watched(&data, &TestTime::default(), &stream, &**progress)
+            let predicted =
+                || fitted.predict_watched(&data, &TestTime::default(), &stream, &**progress);
+            on_device(|| predicted().map_err(|error| Failure::new("PredictionError", error)))
         })?;
-        let predicted =
-            predicted.map_err(|error| raised(py, Failure::new("PredictionError", error)))?;
+        let predicted = predicted.map_err(|failure| raised(py, failure))?;
         let bytes: Vec<u8> = predicted.values.iter().flat_map(|x| x.to_ne_bytes()).collect();
         Ok(("null".to_string(), Some((PyBytes::new(py, &bytes), predicted.shape.to_vec()))))
     }
 
     /// The weights of every sample as `.safetensors`.
     fn weights<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
-        let weights = self.fitted.weights();
-        let weights = weights.map_err(|e| raised(py, Failure::new("SettingError", e)))?;
+        let weights = || self.fitted.weights().map_err(|e| Failure::new("SettingError", e));
+        let weights = on_device(weights).map_err(|failure| raised(py, failure))?;
         Ok(weights.iter().map(|bytes| PyBytes::new(py, bytes)).collect())
     }
 }

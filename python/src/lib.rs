@@ -10,6 +10,9 @@ mod huge_pages;
 mod pool;
 mod work;
 
+use std::path::PathBuf;
+
+use dubio_nn::cuda::look_among_packages;
 use dubio_predictions::memory::hold;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -66,6 +69,9 @@ pub(crate) fn raised(py: Python<'_>, failure: Failure) -> PyErr {
 #[pymodule]
 fn _dubio(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    // NVIDIA's libraries are packages of this interpreter, whose environment need not be active.
+    let path = module.py().import("sys")?.getattr("path")?.extract::<Vec<PathBuf>>()?;
+    look_among_packages(path);
     module.add_function(wrap_pyfunction!(call, module)?)?;
     module.add_function(wrap_pyfunction!(cards::cards, module)?)?;
     module.add_function(wrap_pyfunction!(fit::fit, module)?)?;

@@ -4,6 +4,7 @@ use dubio_data::dataset::Dataset;
 use dubio_infer::recipe::Recipe;
 use dubio_infer::room::{examples_together, gpu_bytes, networks_at_once};
 use dubio_nn::Device;
+use dubio_nn::cuda::can_count;
 pub use dubio_nn::cuda::{Error as GpuError, free_bytes};
 use dubio_nn::network::Network;
 
@@ -36,7 +37,7 @@ pub fn enough(
     let network = network_for(network, train, recipe)?;
     let needed = Need::of(recipe, &network, train.len()).least;
     if needed <= free as f64 {
-        return Ok(());
+        return can_count(&network, recipe.setup.batch).map_err(|error| error.to_string());
     }
     let [needed, free] = [needed, free as f64].map(|bytes| (bytes / 1e6).ceil());
     Err(format!(

@@ -143,6 +143,7 @@ fn done(
     };
     let mut record = record(run, &fitted, predicting, examples, convergence);
     let facts = own::facts(&settings.data)?;
+    record.gpu = engine.described_gpu();
     record.data = facts.into_iter().map(|(name, text)| (name.to_string(), text)).collect();
     store.finish(&folder, &record)?;
     Ok(())
@@ -189,6 +190,7 @@ fn record(
         settings: run.settings.clone(),
         data: Default::default(),
         version: env!("CARGO_PKG_VERSION").to_string(),
+        gpu: None,
         samples: fitted.samples(),
         spent: Spent {
             train_wall_secs: training.wall,

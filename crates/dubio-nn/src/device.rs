@@ -28,13 +28,22 @@ impl Device {
 
     /// The processor or a GPU, whichever is meant on this machine.
     pub fn found(self) -> Result<Self, cuda::Error> {
+        use cuda::Error::{Missing, NoDevice, NoDriver, OldDriver, TooOld};
         Ok(match self {
             Self::Auto => match cuda::look() {
-                Err(cuda::Error::Missing { .. } | cuda::Error::NoDevice) => Self::Cpu,
+                Err(NoDriver | NoDevice | Missing { .. } | OldDriver { .. } | TooOld { .. }) => {
+                    Self::Cpu
+                }
                 found => found.map(|()| Self::Cuda)?,
             },
             known => known,
         })
+    }
+
+    /// Why `auto` means the processor on a machine with NVIDIA's driver, where a GPU may be expected.
+    pub fn passed_over(self) -> Option<cuda::Error> {
+        let why = (self == Self::Auto).then(cuda::look)?.err()?;
+        (!matches!(why, cuda::Error::NoDriver | cuda::Error::NoDevice)).then_some(why)
     }
 
     /// The engine of the device; an error says what is missing. A processor has one precision.

@@ -5,6 +5,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use dubio_api::suite::EngineChoice;
 use dubio_nn::{Device, Precision, Single};
 
+use crate::terminal::note;
+
 /// Where networks run.
 #[derive(clap::Args, Clone, Copy, Debug)]
 pub(crate) struct EngineArgs {
@@ -29,6 +31,9 @@ impl EngineArgs {
             (self.device.unwrap_or_default(), self.precision.unwrap_or_default());
         if device == Device::Cpu && precision != Precision::F32 {
             bail!("--precision {precision} is for a GPU; add --device cuda, or leave it out");
+        }
+        if let Some(why) = device.passed_over() {
+            note(&format!("note: networks run on the CPU: {why}"));
         }
         Ok(device.engine(precision)?)
     }

@@ -9,6 +9,7 @@ use dubio_bench::store::State;
 use dubio_bench::{gpu_memory, memory};
 use dubio_nn::Device;
 use dubio_words::counted;
+use serde::Serialize;
 
 use crate::device::EngineArgs;
 use crate::folders::{Folders, count};
@@ -44,12 +45,14 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     })?;
     let mut out = terminal::stdout();
     if args.json {
-        let runs: Vec<&PlannedRun> = plan.runs.iter().map(|standing| &standing.run).collect();
+        let runs: Vec<Row<'_>> = plan.runs.iter().map(|standing| Row::of(&standing.run)).collect();
         writeln!(out, "{}", serde_json::to_string_pretty(&runs)?)?;
         return Ok(());
     }
+    let with_gpu = plan.runs.iter().any(|standing| on_gpu(&standing.run));
+    let gpu = if with_gpu { format!(" {:>9}", "GPU MB") } else { String::new() };
     out.heading(&format!(
-        "{:<16}  {:<24} {:<14} {:<16} {:>4} {:>9} {:>9}  state",
+        "{:<16}  {:<24} {:<14} {:<16} {:>4} {:>9} {:>9}{gpu}  state",
         "id", "method", "data", "network", "seed", "epochs", "about"
     ))?;
     for Standing { run, state } in &plan.runs {
@@ -60,9 +63,14 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             State::Missing => "to do",
         };
         let s = &run.settings;
+        let gpu = match gpu_memory::estimate(run).div_ceil(1_000_000) {
+            _ if !with_gpu => String::new(),
+            0 => format!(" {:>9}", "—"),
+            megabytes => format!(" {megabytes:>9}"),
+        };
         writeln!(
             out,
-            "{:<16}  {:<24} {:<14} {:<16} {:>4} {:>9.0} {:>9}  {state}",
+            "{:<16}  {:<24} {:<14} {:<16} {:>4} {:>9.0} {:>9}{gpu}  {state}",
             run.id,
             run.label,
             s.data,
@@ -101,6 +109,27 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         writeln!(out, "{label} runs when its search is done: {} left.", counted(*left, "trial"))?;
     }
     Ok(())
+}
+
+/// A run as JSON.
+#[derive(Serialize)]
+struct Row<'a> {
+    #[serde(flatten)]
+    run: &'a PlannedRun,
+    /// Estimated.
+    memory_bytes: u64,
+    /// Estimated; 0 on a CPU.
+    gpu_memory_bytes: u64,
+}
+
+impl<'a> Row<'a> {
+    fn of(run: &'a PlannedRun) -> Self {
+        Self {
+            run,
+            memory_bytes: memory::estimate(run),
+            gpu_memory_bytes: gpu_memory::estimate(run),
+        }
+    }
 }
 
 /// Estimated seconds are those of a core, and say nothing about a GPU.

@@ -11,6 +11,7 @@ use dubio_bench::memory;
 use dubio_bench::plan::plan;
 use dubio_bench::store::Store;
 use dubio_bench::suite::Suite;
+use serde_json::Value;
 use small_study::{SUITE, Study, predictions, text};
 
 #[test]
@@ -81,10 +82,18 @@ fn a_study_for_a_gpu_is_planned_anywhere_and_says_what_is_missing() {
     let planned = text(&study.dubio(&["plan", "small.toml", "--device", "cuda"]).stdout);
     assert!(planned.contains("MB of GPU memory each"), "{planned}");
     assert!(planned.contains("the time on a GPU is not estimated"), "{planned}");
+    assert!(planned.lines().next().is_some_and(|heading| heading.contains("GPU MB")), "{planned}");
+    let bytes = |device: &str| {
+        let listed = study.dubio(&["plan", "small.toml", "--json", "--device", device]).stdout;
+        let runs: Value = serde_json::from_slice(&listed).expect("JSON");
+        [&runs[0]["memory_bytes"], &runs[0]["gpu_memory_bytes"]].map(|n| n.as_u64().expect("bytes"))
+    };
+    let [[cpu, none], [host, gpu]] = ["cpu", "cuda"].map(bytes);
+    assert!(cpu > 0 && host > 0 && none == 0 && gpu > 600_000_000, "{cpu} {host} {gpu}");
     let output = study.dubio(&["run", "small.toml", "--device", "cuda"]);
     if !output.status.success() {
         let said = text(&output.stderr);
-        assert!(said.contains("NVIDIA") && said.contains("--device cpu"), "{said}");
+        assert!(said.contains("NVIDIA") && said.contains("run on the CPU"), "{said}");
         assert_eq!(predictions(&study.runs()).len(), 0, "{said}");
     }
 }

@@ -108,7 +108,7 @@ fn without_a_gpu_cuda_says_what_is_missing_and_auto_takes_the_processor() {
     let asked = train("sgd", &path("asked.npz"), &quick, &["--device", "cuda"]);
     trained("sgd", &path("auto.npz"), &quick, &["--device", "auto"]);
     if !asked.status.success() {
-        refused(&asked, &["NVIDIA", "--device cpu"]);
+        refused(&asked, &["NVIDIA", "run on the CPU"]);
         trained("sgd", &path("cpu.npz"), &quick, &[]);
         let bytes = |name: &str| std::fs::read(path(name)).expect("predictions");
         assert_eq!(bytes("auto.npz"), bytes("cpu.npz"));

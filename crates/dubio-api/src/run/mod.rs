@@ -163,6 +163,9 @@ impl Rounds<'_> {
         let known = |run: &PlannedRun, search: &Search| badness(store, run, search);
         let mut ended: Done = Vec::new();
         loop {
+            if let (true, Some(why)) = (ended.is_empty(), self.suite.device.passed_over()) {
+                progress.note(&format!("networks run on the CPU: {why}"));
+            }
             let plan = plan(self.suite, &data, &known)?;
             let searching = !plan.open.is_empty();
             let study = Study::new(self.suite, plan);

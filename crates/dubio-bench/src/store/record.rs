@@ -22,6 +22,9 @@ pub struct Record {
     pub data: BTreeMap<String, String>,
     /// Version of the program.
     pub version: String,
+    /// The GPU that it ran on, and the versions of its driver and of cuBLAS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gpu: Option<String>,
     /// Samples of the posterior.
     pub samples: usize,
     /// What it cost.

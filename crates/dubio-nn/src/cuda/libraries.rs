@@ -29,11 +29,7 @@ fn find() -> Result<(), Error> {
         (cudarc::driver::sys::is_culib_present(), || cudarc::cublas::sys::is_culib_present())
     };
     if !driver {
-        return Err(Error::Missing {
-            what: "the NVIDIA driver",
-            looked_for: "libcuda.so".into(),
-            advice: "install NVIDIA's driver, or use --device cpu",
-        });
+        return Err(Error::NoDriver);
     }
     load_compiler()?;
     need("cublasLt", "cuBLAS", || true)?; // cuBLAS asks for it by name
@@ -56,45 +52,93 @@ fn need(name: &str, what: &'static str, present: impl Fn() -> bool) -> Result<()
     let named = folders.iter().map(|folder| folder.display().to_string());
     let looked_for =
         format!("lib{name}.so by the loader, and in {}", named.collect::<Vec<_>>().join(", "));
-    Err(Error::Missing { what, looked_for, advice: INSTALL })
+    Err(Error::Missing { what, looked_for })
 }
 
-const INSTALL: &str = "install a CUDA toolkit and set CUDA_HOME, or run in a Python environment with the packages \
-                       nvidia-cublas and nvidia-cuda-nvrtc, or use --device cpu";
+/// Folders of Python packages that a program knows of, besides those below.
+static PACKAGES: OnceLock<Vec<PathBuf>> = OnceLock::new();
+
+/// Looks for libraries among these folders of Python packages too: an interpreter knows its own, which need not be an
+/// active environment's. The first call counts.
+pub fn look_among_packages(folders: Vec<PathBuf>) {
+    PACKAGES.get_or_init(|| folders);
+}
 
 /// Where the libraries may be.
 fn folders() -> Vec<PathBuf> {
-    let mut folders = Vec::new();
-    for home in ["CUDA_HOME", "CUDA_PATH"].iter().filter_map(std::env::var_os) {
-        folders.extend(["lib64", "lib"].map(|lib| Path::new(&home).join(lib)));
-    }
-    for environment in ["VIRTUAL_ENV", "CONDA_PREFIX"].iter().filter_map(std::env::var_os) {
-        for python in entries(&Path::new(&environment).join("lib")) {
-            for package in entries(&python.join("site-packages/nvidia")) {
-                folders.push(package.join("lib"));
-            }
-        }
-    }
+    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    let toolkits = ["CUDA_HOME", "CUDA_PATH"].iter().filter_map(|name| variable(name));
+    let mut folders: Vec<PathBuf> =
+        toolkits.flat_map(|home| ["lib64", "lib"].map(|lib| home.join(lib))).collect();
+    // The environment that is active, and the one that this program was installed into, which need not be.
+    let own = std::env::current_exe().ok();
+    let own = own.as_deref().and_then(|program| program.parent()?.parent());
+    let conda = variable("CONDA_PREFIX");
+    let environments = [variable("VIRTUAL_ENV"), conda.clone(), own.map(PathBuf::from)];
+    let packages = environments.iter().flatten().flat_map(|environment| packages_of(environment));
+    let given = PACKAGES.get().into_iter().flatten().cloned();
+    folders.extend(packages.chain(given).flat_map(|packages| libraries_among(&packages)));
+    folders.extend(conda.map(|conda| conda.join("lib")));
     folders.extend(["/usr/local/cuda/lib64", "/usr/lib/x86_64-linux-gnu"].map(PathBuf::from));
+    folders.dedup();
     folders
+}
+
+/// Folders of Python packages of an environment.
+fn packages_of(environment: &Path) -> Vec<PathBuf> {
+    let pythons = entries(&environment.join("lib"));
+    let both = |python: PathBuf| ["site-packages", "dist-packages"].map(|name| python.join(name));
+    pythons.into_iter().flat_map(both).filter(|packages| packages.is_dir()).collect()
+}
+
+/// Folders of NVIDIA's libraries among Python packages: `nvidia/cublas/lib` of CUDA 12, `nvidia/cu13/lib` of CUDA 13.
+fn libraries_among(packages: &Path) -> Vec<PathBuf> {
+    let folders = entries(&packages.join("nvidia")).into_iter().map(|package| package.join("lib"));
+    folders.filter(|folder| folder.is_dir()).collect()
 }
 
 /// The files of a folder that are a library of this name, the newest version first.
 fn files(folder: &Path, name: &str) -> Vec<PathBuf> {
     let start = format!("lib{name}.so");
-    let is_one = |path: &PathBuf| {
-        let file = path.file_name().and_then(|file| file.to_str());
-        file.is_some_and(|file| {
-            file.strip_prefix(&start).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        })
+    let version = |path: &Path| -> Option<Vec<u32>> {
+        let rest = path.file_name()?.to_str()?.strip_prefix(&start)?;
+        match rest.strip_prefix('.') {
+            Some(numbers) => numbers.split('.').map(|number| number.parse().ok()).collect(),
+            None => rest.is_empty().then(Vec::new),
+        }
     };
-    let mut files: Vec<PathBuf> = entries(folder).into_iter().filter(is_one).collect();
+    let mut files: Vec<(Vec<u32>, PathBuf)> =
+        entries(folder).into_iter().filter_map(|path| Some((version(&path)?, path))).collect();
     files.sort();
-    files.reverse();
-    files
+    files.into_iter().rev().map(|(_, path)| path).collect()
 }
 
+/// What is in a folder, in the order of names.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let read = std::fs::read_dir(folder).into_iter().flatten();
-    read.filter_map(|entry| Some(entry.ok()?.path())).collect()
+    let mut paths: Vec<PathBuf> = read.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.sort();
+    paths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn libraries_of_python_packages_are_found_the_newest_version_first() {
+        let environment = tempfile::tempdir().expect("a folder");
+        let packages = environment.path().join("lib/python3.11/site-packages");
+        let folder = packages.join("nvidia/cublas/lib");
+        std::fs::create_dir_all(&folder).expect("made");
+        for file in ["so.9", "so.12", "so.12.8.1", "so", "so.old"] {
+            std::fs::write(folder.join(format!("libcublas.{file}")), "").expect("written");
+        }
+        std::fs::write(folder.join("libcublasLt.so.12"), "").expect("written");
+        assert_eq!(packages_of(environment.path()), [packages.clone()]);
+        assert_eq!(libraries_among(&packages), [folder.clone()]);
+        let expected = ["so.12.8.1", "so.12", "so.9", "so"];
+        let expected = expected.map(|file| folder.join(format!("libcublas.{file}")));
+        assert_eq!(files(&folder, "cublas"), expected);
+    }
 }

@@ -19,7 +19,8 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 pub use data::CudaData;
-pub use error::{Error, guarded};
+pub use error::{Error, can_count, guarded};
+pub use libraries::look_among_packages;
 pub use model::CudaModel;
 pub use vector::CudaVector;
 
@@ -39,18 +40,18 @@ impl Cuda {
         Device::open(ordinal, precision).map(Self)
     }
 
-    /// What the GPU is called.
-    pub fn name(&self) -> &str {
-        self.0.name()
+    /// The GPU, and the versions of the driver and of cuBLAS: on the same ones the same seed gives the same bytes.
+    pub fn described(&self) -> String {
+        self.0.described()
     }
 }
 
-/// Whether a GPU can be used: an error says what is missing.
+/// Whether the first GPU can be used: an error says what is missing.
 pub fn look() -> Result<(), Error> {
     libraries::load()?;
     match Device::count()? {
         0 => Err(Error::NoDevice),
-        _ => Ok(()),
+        _ => Device::check_age_of(0),
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use dubio_random::numbered::Numbered;
 
 use super::device::{Buffer, Device, Place};
+use super::error::can_count;
 use super::layers::{self, Biases, Pass, To, batch_norm};
 use crate::layer::Layer;
 use crate::mode::{Mode, Statistics};
@@ -37,6 +38,7 @@ impl Tape {
     /// Room for `capacity` examples at a time.
     pub(super) fn new(device: &Arc<Device>, network: &Network, capacity: usize) -> Self {
         let nodes = network.nodes();
+        device.expect(can_count(network, capacity));
         device.make_ready(nodes.iter().flat_map(|node| layers::needs(node, capacity, device)));
         let zeros = |numbers: usize| Buffer::zeros(device, numbers);
         let outputs = nodes.iter().map(|node| zeros(node.output.size() * capacity)).collect();

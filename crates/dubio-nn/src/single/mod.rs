@@ -35,6 +35,14 @@ impl Single {
     pub fn gpu(precision: Precision) -> Result<Self, cuda::Error> {
         Cuda::open(0, precision).map(Self::Cuda)
     }
+
+    /// The GPU, and the versions of the driver and of cuBLAS.
+    pub fn described_gpu(&self) -> Option<String> {
+        match self {
+            Self::Cpu(_) => None,
+            Self::Cuda(engine) => Some(engine.described()),
+        }
+    }
 }
 
 /// Training examples on either device.

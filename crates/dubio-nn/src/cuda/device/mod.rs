@@ -112,13 +112,11 @@ impl Gpu {
         if ordinal >= count {
             return Err(Error::NoSuchDevice { ordinal, count });
         }
+        Device::check_age_of(ordinal)?;
         let _own = while_nobody_records();
         let context = CudaContext::new(ordinal).map_err(Error::driver)?;
         let name = context.name().map_err(Error::driver)?;
         let (major, minor) = context.compute_capability().map_err(Error::driver)?;
-        if major < 8 {
-            return Err(Error::TooOld { name, major, minor });
-        }
         let architecture = format!("compute_{major}{minor}");
         let ptx = compile(&architecture)?;
         // SAFETY: the context is bound by its creation; the text ends in a zero.
@@ -223,9 +221,45 @@ impl Device {
         &self.gpu.name
     }
 
-    /// How many the driver sees.
+    /// What its results depend on besides the seed: the GPU, and the versions of the driver and of cuBLAS.
+    pub(super) fn described(&self) -> String {
+        let (mut driver, mut library) = (0, 0);
+        let handle = lock(&self.blas);
+        // SAFETY: both write one number; the handle is the device's own.
+        unsafe {
+            self.check(sys::cuDriverGetVersion(&raw mut driver).result());
+            let got = blas::cublasGetVersion_v2(*handle, &raw mut library).result();
+            self.expect(got.map_err(Error::blas));
+        }
+        let (major, minor) = (driver / 1000, driver % 1000 / 10);
+        let [of_cublas, rest] = [library / 10_000, library % 10_000 / 100];
+        format!("{}, driver of CUDA {major}.{minor}, cuBLAS {of_cublas}.{rest}", self.name())
+    }
+
+    /// How many the driver sees, once it is known to have the functions that are called.
     pub(super) fn count() -> Result<usize, Error> {
+        let mut version = 0;
+        // SAFETY: the driver's library is loaded; every version has this function, which writes one number.
+        unsafe { sys::cuDriverGetVersion(&raw mut version) }.result().map_err(Error::driver)?;
+        Error::check_driver(version)?;
         CudaContext::device_count().map(|count| count as usize).map_err(Error::driver)
+    }
+
+    /// That the GPU of this number has the instructions that kernels use. Takes none of its memory.
+    pub(super) fn check_age_of(ordinal: usize) -> Result<(), Error> {
+        use sys::CUdevice_attribute as Attribute;
+        let gpu = driver::device::get(ordinal as i32).map_err(Error::driver)?;
+        // SAFETY: the driver gave the device.
+        let of = |attribute| unsafe { driver::device::get_attribute(gpu, attribute) };
+        let major = of(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+        let minor = of(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+        match (major.map_err(Error::driver)?, minor.map_err(Error::driver)?) {
+            (major, minor) if major < 8 => {
+                let name = driver::device::get_name(gpu).map_err(Error::driver)?;
+                Err(Error::TooOld { name, major, minor })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Bytes of the memory of the GPU of this number that are free.
@@ -252,7 +286,8 @@ impl Device {
         self.expect(result.map_err(Error::driver))
     }
 
-    fn expect<T>(&self, result: Result<T, Error>) -> T {
+    /// The same, of any call.
+    pub(super) fn expect<T>(&self, result: Result<T, Error>) -> T {
         result.unwrap_or_else(|error| give_up(self.name(), &error))
     }
 
@@ -340,7 +375,7 @@ impl Device {
 
     /// Runs a kernel whose last argument is how many numbers there are, a thread for each.
     pub(super) fn each(&self, name: &'static str, count: usize, arguments: &[Arg]) {
-        assert!(count <= i32::MAX as usize, "{name} of {count} numbers: at most 2^31 at a time");
+        debug_assert!(i32::try_from(count).is_ok(), "see `can_count`");
         let mut all = [Arg(0); MOST_ARGUMENTS];
         all[..arguments.len()].copy_from_slice(arguments);
         all[arguments.len()] = count.into();

@@ -195,10 +195,10 @@ extern "C" __global__ void padded_shortcut_back(const float* g, float* dx, int H
 //   PLAIN: x, nothing. SPREAD: x - s and its square, s the first row. BACK: h, h (x - mean) scale, where h is g times the
 //   slope of the activation that follows.
 enum { PLAIN, SPREAD, BACK };
-// A block has `lanes` channels, a power of two up to 32, and 256 / lanes rows at a time.
+// A block has a chunk of rows, of which there may be millions, and `lanes` channels, a power of two up to 32: 256 / lanes rows at a time.
 extern "C" __global__ void column_parts(int what, int kind, const float* x, const float* g, const float* saved, const float* weight, float* parts, float* sums, int rows, int channels, int chunk, int lanes) {
     __shared__ float one[256], two[256];
-    int t = threadIdx.x, slots = 256 / lanes, slot = t / lanes, c = blockIdx.x * lanes + t % lanes, first = blockIdx.y * chunk, end = min(rows, first + chunk);
+    int t = threadIdx.x, slots = 256 / lanes, slot = t / lanes, c = blockIdx.y * lanes + t % lanes, first = blockIdx.x * chunk, end = min(rows, first + chunk);
     float a = 0, b = 0;
     if (c < channels) {
         float shift = what == SPREAD ? x[c] : what == BACK ? saved[c] : 0.f, scale = what == BACK ? saved[channels + c] : 0.f;
@@ -220,8 +220,8 @@ extern "C" __global__ void column_parts(int what, int kind, const float* x, cons
     if (slot == 0 && c < channels) {
         for (int k = 1; k < slots; k++) { a += one[k * lanes + t]; b += two[k * lanes + t]; }
         if (sums) { sums[c] = a; return; } // one chunk
-        parts[(long long)blockIdx.y * 2 * channels + c] = a;
-        parts[(long long)blockIdx.y * 2 * channels + channels + c] = b;
+        parts[(long long)blockIdx.x * 2 * channels + c] = a;
+        parts[(long long)blockIdx.x * 2 * channels + channels + c] = b;
     }
 }
 __device__ double2 column_total(const float* parts, int chunks, int channels, int c, double (*sh)[33]) {
@@ -316,8 +316,8 @@ extern "C" __global__ void batch_norm_back(int kind, const float* x, const float
 struct Slots { int slot, slots, c; long long at; };
 __device__ Slots slots_of(int places, int channels, int lanes) {
     Slots s;
-    s.slot = threadIdx.x / lanes; s.slots = blockDim.x / lanes; s.c = blockIdx.x * lanes + threadIdx.x % lanes;
-    s.at = (long long)blockIdx.y * places * channels + s.c;
+    s.slot = threadIdx.x / lanes; s.slots = blockDim.x / lanes; s.c = blockIdx.y * lanes + threadIdx.x % lanes;
+    s.at = (long long)blockIdx.x * places * channels + s.c;
     return s;
 }
 // The sum over the threads of a channel, in their order.
@@ -339,7 +339,7 @@ extern "C" __global__ void response_norm(const float* x, const float* weight, fl
     sum = over_slots(sh, sum, s.slots, lanes);
     if (s.c >= channels) return;
     float scale = 1.f / sqrtf(sum / places + 1e-6f), w = weight[s.c], b = weight[channels + s.c];
-    if (s.slot == 0) scales[(long long)blockIdx.y * channels + s.c] = scale;
+    if (s.slot == 0) scales[(long long)blockIdx.x * channels + s.c] = scale;
     #pragma unroll 4
     for (int p = s.slot; p < places; p += s.slots) y[s.at + (long long)p * channels] = w * x[s.at + (long long)p * channels] * scale + b;
 }
@@ -355,8 +355,8 @@ extern "C" __global__ void response_norm_back(const float* x, const float* g, co
         }
     a = over_slots(one, a, s.slots, lanes); b = over_slots(two, b, s.slots, lanes);
     if (s.c >= channels) return;
-    float scale = scales[(long long)blockIdx.y * channels + s.c], w = weight[s.c];
-    if (s.slot == 0) { parts[(long long)blockIdx.y * 2 * channels + s.c] = b; parts[(long long)blockIdx.y * 2 * channels + channels + s.c] = a * scale; }
+    float scale = scales[(long long)blockIdx.x * channels + s.c], w = weight[s.c];
+    if (s.slot == 0) { parts[(long long)blockIdx.x * 2 * channels + s.c] = b; parts[(long long)blockIdx.x * 2 * channels + channels + s.c] = a * scale; }
     if (dx)
         #pragma unroll 4
         for (int p = s.slot; p < places; p += s.slots) {

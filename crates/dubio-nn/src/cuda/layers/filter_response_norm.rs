@@ -10,7 +10,7 @@ fn lanes(channels: usize) -> usize {
 }
 
 fn blocks(pass: &Pass<'_>, channels: usize) -> (usize, usize) {
-    (channels.div_ceil(lanes(channels)), pass.batch)
+    (pass.batch, channels.div_ceil(lanes(channels)))
 }
 
 pub(super) fn forward(pass: &Pass<'_>) {

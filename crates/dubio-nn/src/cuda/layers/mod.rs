@@ -297,7 +297,7 @@ mod sums {
         let arguments =
             [&[(what as i32).into(), of.activation][..], &places, &[rows, width, chunk, across]]
                 .concat();
-        device.launch("column_parts", (channels.div_ceil(lanes), chunks), (256, 1), &arguments);
+        device.launch("column_parts", (chunks, channels.div_ceil(lanes)), (256, 1), &arguments);
         chunks
     }
 
