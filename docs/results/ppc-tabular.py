@@ -130,7 +130,7 @@ def main(runs):
     for table, published in PUBLISHED.items():
         if table not in found:
             continue
-        heads = ["MSE", "PICP", "PICP checks passed", "calibration error", "its checks passed"]
+        heads = ["MSE", "PICP", "PICP checks passed", "calibration error", "calibration checks passed"]
         print(f"\n### {table}\n\n| model | splits | " + " | ".join(heads) + " | published: " + " | ".join(heads) + " |")
         print("| --- |" + " ---: |" * 11)
         for label, summaries in found[table].items():

@@ -30,7 +30,7 @@ def main(runs):
         if row["split"] == "test":
             found[row["method"]][row["score"]].append(float(row["value"]))
     for title, prefix in [("As trained", ""), ("At the optimal temperature", "calibrated.")]:
-        print(f"\n### {title}\n\n| term of the loss | seeds | " + " | ".join(heading for _, heading, *_ in SCORES)
+        print(f"\n### {title}\n\n| loss term | seeds | " + " | ".join(heading for _, heading, *_ in SCORES)
               + (" |" if prefix else " | optimal temperature |"))
         print("| --- |" + " ---: |" * (len(SCORES) + (1 if prefix else 2)))
         for method, own in sorted(found.items(), key=lambda item: TERMS.index(item[0])):

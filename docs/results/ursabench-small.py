@@ -51,7 +51,7 @@ OTHER_COLUMNS = [
     ("ood.kmnist-test.auroc.total", "KMNIST AUROC ↑", 3), ("decision_cost", "decision cost ↓", 0),
 ]
 TABLES = [
-    ("Table 1: composite scores", [("composite.robustness", "robustness ↑", 4), ("composite.uncertainty", "uncertainty ↑", 4), ("seconds", "processor seconds per sample ↓", 2)]),
+    ("Table 1: composite scores", [("composite.robustness", "robustness ↑", 4), ("composite.uncertainty", "uncertainty ↑", 4), ("seconds", "CPU seconds per sample ↓", 2)]),
     ("Table 3: predictive performance", [("accuracy", "accuracy ↑", 4), ("nll", "NLL ↓", 4), ("brier", "Brier ↓", 4), ("ece", "ECE ↓", 4)]),
     ("Table 3: decision cost", [("decision_cost", "decision cost ↓", 0)]),
     ("Table 4: Fashion-MNIST, AUROC", [("ood.fashion-mnist-test.auroc.model", "model ↑", 3), ("ood.fashion-mnist-test.auroc.total", "total ↑", 3)]),
