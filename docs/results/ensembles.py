@@ -6,8 +6,8 @@ test-time augmentation.
     docs/results/ensembles.py suites/ensembles-cifar.toml RUNS
     docs/results/ensembles.py suites/ensembles-cifar100.toml RUNS
 
-Needs `dubio` on the path and Fashion-MNIST, CIFAR-10 or CIFAR-100 below $DUBIO_DATA. Finished runs are not run again. The first takes
-about an hour on two cores, the second some minutes on a GPU.
+Needs `dubio` on the path and Fashion-MNIST, CIFAR-10 or CIFAR-100 below $DUBIO_DATA. Finished runs are not run again.
+The first takes about an hour on two cores, the second half an hour on a GPU.
 """
 import csv
 import json
@@ -27,18 +27,23 @@ def main(suite, runs):
     planned = json.loads(planned.stdout)
     for network in dict.fromkeys(run["settings"]["network"] for run in planned):
         own = [run for run in planned if run["settings"]["network"] == network]
-        files = {run["label"]: pathlib.Path(runs) / run["id"] / "test.npz" for run in own}
-        baseline = files.pop("deep-ensemble")
+        folders = {run["label"]: pathlib.Path(runs) / run["id"] for run in own}
+        files = {label: folder / "test.npz" for label, folder in folders.items()}
+        baseline, samples = files.pop("deep-ensemble"), SAMPLES[pathlib.Path(suite).stem]
         print(f"\n## {network}")
-        curves(baseline, files, SAMPLES[pathlib.Path(suite).stem])
+        curves(baseline, files, samples, [("calibrated.nll", "Calibrated NLL"), ("nll", "NLL")])
+        # In networks of the plain deep ensemble, so that what augmentation adds is seen.
+        augmented_files = {label: folder / "augmented.npz" for label, folder in folders.items()}
+        augmented_files["deep-ensemble augmented"] = augmented_files.pop("deep-ensemble")
+        curves(baseline, augmented_files, samples, [("calibrated.nll", "Calibrated NLL of augmented images")])
         augmented(runs, network, ["deep-ensemble", *files])
 
 
-def curves(baseline, files, samples):
+def curves(baseline, files, samples, scores):
     command = ["dubio", "dee", "--baseline", baseline, *files.values(), "--names", ",".join(files), "--json",
-               "--samples", ",".join(map(str, samples)), "--score", "calibrated.nll,nll"]
+               "--samples", ",".join(map(str, samples)), "--score", ",".join(score for score, _ in scores)]
     rows = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-    for metric, title in [("calibrated.nll", "Calibrated NLL"), ("nll", "NLL")]:
+    for metric, title in scores:
         print(f"\n### {title} and, in brackets, the deep ensemble equivalent\n")
         print("| method |" + "".join(f" {k} sample{'s' * (k > 1)} |" for k in samples))
         print("| --- |" + " ---: |" * len(samples))

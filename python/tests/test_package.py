@@ -176,6 +176,26 @@ def test_fit_reports_every_mistake_in_its_arrays():
     assert "array `y`: shape [3], where there are 2 inputs" in str(raised.value)
 
 
+def test_a_gpu_is_asked_for_by_name_and_a_missing_one_is_told():
+    X, y = np.arange(40.0).reshape(-1, 1), np.arange(40) // 20
+    settings = {"network": "mlp-5", "epochs": 3}
+    cpu = dubio.fit("sgd", X, y, **settings).predict_samples(X)
+    auto = dubio.fit("sgd", X, y, device="auto", **settings).predict_samples(X)
+    try:
+        dubio.fit("sgd", X, y, device="cuda", **settings)
+    except dubio.SettingError as missing:
+        assert "NVIDIA" in str(missing)
+        np.testing.assert_array_equal(auto, cpu)
+    with pytest.raises(dubio.SettingError, match="no device is called `gpu`; use cpu, cuda or auto"):
+        dubio.fit("sgd", X, y, device="gpu", **settings)
+    with pytest.raises(dubio.SettingError, match='precision="tf32" is for a GPU; add device="cuda"'):
+        dubio.fit("sgd", X, y, precision="tf32", **settings)
+    model = dubio.Estimator("sgd", device="auto", network="mlp-5")
+    assert dubio.Estimator(**model.get_params()).device == "auto"
+    assert repr(model) == "Estimator('sgd', network='mlp-5', seed=0, device='auto')"
+
+
+
 def test_scikit_learn_takes_estimators_and_scorers():
     pytest.importorskip("sklearn")
     from sklearn.base import clone

@@ -9,7 +9,7 @@ use dubio_bench::store::State;
 use dubio_bench::{gpu_memory, memory};
 use dubio_nn::Device;
 use dubio_words::counted;
-use serde::Serialize;
+use serde_json::Value;
 
 use crate::device::EngineArgs;
 use crate::folders::{Folders, count};
@@ -45,8 +45,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     })?;
     let mut out = terminal::stdout();
     if args.json {
-        let runs: Vec<Row<'_>> = plan.runs.iter().map(|standing| Row::of(&standing.run)).collect();
-        writeln!(out, "{}", serde_json::to_string_pretty(&runs)?)?;
+        let runs = plan.runs.iter().map(|standing| as_json(&standing.run));
+        writeln!(out, "{}", serde_json::to_string_pretty(&runs.collect::<Result<Vec<_>>>()?)?)?;
         return Ok(());
     }
     let with_gpu = plan.runs.iter().any(|standing| on_gpu(&standing.run));
@@ -111,25 +111,12 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// A run as JSON.
-#[derive(Serialize)]
-struct Row<'a> {
-    #[serde(flatten)]
-    run: &'a PlannedRun,
-    /// Estimated.
-    memory_bytes: u64,
-    /// Estimated; 0 on a CPU.
-    gpu_memory_bytes: u64,
-}
-
-impl<'a> Row<'a> {
-    fn of(run: &'a PlannedRun) -> Self {
-        Self {
-            run,
-            memory_bytes: memory::estimate(run),
-            gpu_memory_bytes: gpu_memory::estimate(run),
-        }
-    }
+/// A run as JSON, with estimates of the memory that it takes; on a CPU it takes none of a GPU's.
+fn as_json(run: &PlannedRun) -> Result<Value> {
+    let mut row = serde_json::to_value(run)?;
+    row["memory_bytes"] = memory::estimate(run).into();
+    row["gpu_memory_bytes"] = gpu_memory::estimate(run).into();
+    Ok(row)
 }
 
 /// Estimated seconds are those of a core, and say nothing about a GPU.
