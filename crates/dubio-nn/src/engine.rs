@@ -20,7 +20,7 @@ use crate::matrix::{self, Matrix};
 use crate::network::{Network, Node};
 use crate::real::Real;
 
-/// A vector that an engine holds.
+/// A vector that an engine holds. The vectors of an operation have the same length, unless it says otherwise.
 pub trait Vector: Clone + Debug + Send + Sync + 'static {
     /// Numbers in it.
     fn len(&self) -> usize;

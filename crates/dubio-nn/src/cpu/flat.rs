@@ -17,6 +17,22 @@ pub struct Flat<T>(pub Vec<T>);
 /// Numbers that share a stream of noise.
 const NOISE_PIECE: usize = 4096;
 
+impl<T> Flat<T> {
+    /// The numbers of a vector that has as many.
+    fn numbers_of<'a>(&self, other: &'a Self) -> &'a [T] {
+        assert_eq!(other.0.len(), self.0.len(), "vectors of different lengths");
+        &other.0
+    }
+
+    fn pairs<'a>(
+        &self,
+        x: &'a Self,
+        y: &'a Self,
+    ) -> impl Iterator<Item = (&'a T, &'a T)> + use<'a, T> {
+        self.numbers_of(x).iter().zip(self.numbers_of(y))
+    }
+}
+
 impl<T: Real> Vector for Flat<T> {
     fn len(&self) -> usize {
         self.0.len()
@@ -32,32 +48,33 @@ impl<T: Real> Vector for Flat<T> {
         self.0.iter_mut().for_each(|v| *v = *v * a);
     }
     fn axpy(&mut self, a: f64, x: &Self) {
-        combine(&mut self.0, T::one(), T::of(a), &x.0);
+        self.combine(1.0, a, x);
     }
     fn combine(&mut self, a: f64, b: f64, x: &Self) {
-        combine(&mut self.0, T::of(a), T::of(b), &x.0);
+        let x = self.numbers_of(x);
+        combine(&mut self.0, T::of(a), T::of(b), x);
     }
     fn add_product(&mut self, a: f64, x: &Self, y: &Self) {
-        let a = T::of(a);
-        self.0.iter_mut().zip(x.0.iter().zip(&y.0)).for_each(|(v, (x, y))| *v = *v + a * *x * *y);
+        let (a, pairs) = (T::of(a), self.pairs(x, y));
+        self.0.iter_mut().zip(pairs).for_each(|(v, (x, y))| *v = *v + a * *x * *y);
     }
     fn add_over_root(&mut self, a: f64, x: &Self, y: &Self, floor: f64) {
         let (a, floor) = (T::of(a), T::of(floor));
-        let terms = x.0.iter().zip(&y.0).map(|(x, y)| a * *x / (y.sqrt() + floor));
+        let terms = self.pairs(x, y).map(|(x, y)| a * *x / (y.sqrt() + floor));
         self.0.iter_mut().zip(terms).for_each(|(v, term)| *v = *v + term);
     }
     fn add_times_root(&mut self, a: f64, x: &Self, y: &Self) {
         let a = T::of(a);
-        let terms = x.0.iter().zip(&y.0).map(|(x, y)| a * *x * y.max(T::zero()).sqrt());
+        let terms = self.pairs(x, y).map(|(x, y)| a * *x * y.max(T::zero()).sqrt());
         self.0.iter_mut().zip(terms).for_each(|(v, term)| *v = *v + term);
     }
     fn add_quotient(&mut self, a: f64, x: &Self, y: &Self) {
-        let a = T::of(a);
-        self.0.iter_mut().zip(x.0.iter().zip(&y.0)).for_each(|(v, (x, y))| *v = *v + a * *x / *y);
+        let (a, pairs) = (T::of(a), self.pairs(x, y));
+        self.0.iter_mut().zip(pairs).for_each(|(v, (x, y))| *v = *v + a * *x / *y);
     }
     fn add_times_exp(&mut self, a: f64, x: &Self, y: &Self) {
         let a = T::of(a);
-        let terms = x.0.iter().zip(&y.0).map(|(x, y)| a * *x * y.exp());
+        let terms = self.pairs(x, y).map(|(x, y)| a * *x * y.exp());
         self.0.iter_mut().zip(terms).for_each(|(v, term)| *v = *v + term);
     }
     fn scale_sides(&mut self, matrices: &[Matrix], factors: &Self) {
@@ -94,7 +111,7 @@ impl<T: Real> Vector for Flat<T> {
         }
     }
     fn dot(&self, other: &Self) -> f64 {
-        dot(&self.0, &other.0).iter().sum()
+        dot(&self.0, self.numbers_of(other)).iter().sum()
     }
     fn add_noise(&mut self, std: f64, stream: &Stream) {
         self.0.par_chunks_mut(NOISE_PIECE).enumerate().for_each(|(piece, values)| {
@@ -117,7 +134,8 @@ impl<T: Real> Vector for Flat<T> {
         self.0[range].iter().map(|v| v.wide()).collect()
     }
     fn write(&mut self, start: usize, values: &[f64]) {
-        self.0[start..].iter_mut().zip(values).for_each(|(v, x)| *v = T::of(*x));
+        let own = self.0[start..start + values.len()].iter_mut();
+        own.zip(values).for_each(|(v, x)| *v = T::of(*x));
     }
 }
 

@@ -17,18 +17,17 @@ pub(super) struct Key {
     pub order: Place,
 }
 
-/// The steps that were recorded.
-#[derive(Default)]
-pub(super) struct Replays {
-    recorded: Vec<(Key, Graph)>,
+/// The steps that were recorded, as graphs.
+pub(super) struct Replays<G = Graph> {
+    recorded: Vec<(Key, G)>,
     /// Steps that were seen but not recorded, and how often.
     seen: Vec<(Key, usize)>,
 }
 
 /// What to do with a step.
-pub(super) enum Next<'a> {
+pub(super) enum Next<'a, G> {
     /// It was recorded.
-    Replay(&'a Graph),
+    Replay(&'a G),
     /// It comes again and again.
     Record,
     /// It may never come again.
@@ -37,11 +36,18 @@ pub(super) enum Next<'a> {
 
 /// Times that a step is seen before it is recorded, which costs as much as several of them.
 const WORTH_RECORDING: usize = 3;
-/// Steps that are kept; the oldest goes first.
-const KEPT: usize = 8;
+/// Steps that are kept; the oldest goes first. Particles that move together have one each, and one more for a last
+/// batch that is smaller.
+const KEPT: usize = 64;
 
-impl Replays {
-    pub(super) fn next(&mut self, key: &Key) -> Next<'_> {
+impl<G> Default for Replays<G> {
+    fn default() -> Self {
+        Self { recorded: Vec::new(), seen: Vec::new() }
+    }
+}
+
+impl<G> Replays<G> {
+    pub(super) fn next(&mut self, key: &Key) -> Next<'_, G> {
         if let Some(at) = self.recorded.iter().position(|(known, _)| known == key) {
             return Next::Replay(&self.recorded[at].1);
         }
@@ -60,11 +66,37 @@ impl Replays {
         }
     }
 
-    pub(super) fn keep(&mut self, key: Key, graph: Graph) {
+    pub(super) fn keep(&mut self, key: Key, graph: G) {
         self.seen.retain(|(known, _)| *known != key);
         if self.recorded.len() == KEPT {
             self.recorded.remove(0);
         }
         self.recorded.push((key, graph));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_that_take_turns_are_recorded_when_they_come_for_the_third_time() {
+        let key = |batch: usize| {
+            let (places, order) = ([Place::NOWHERE; 3], Place::NOWHERE);
+            Key { places, batch, noisy: false, moved: false, order }
+        };
+        let mut replays = Replays::<usize>::default();
+        for round in 1..=5 {
+            for batch in 0..30 {
+                match replays.next(&key(batch)) {
+                    Next::Run => assert!(round < WORTH_RECORDING),
+                    Next::Record => {
+                        assert_eq!(round, WORTH_RECORDING);
+                        replays.keep(key(batch), batch);
+                    }
+                    Next::Replay(&graph) => assert!(round > WORTH_RECORDING && graph == batch),
+                }
+            }
+        }
     }
 }

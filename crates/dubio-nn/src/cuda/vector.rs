@@ -34,22 +34,33 @@ impl CudaVector {
         self.0.device()
     }
 
+    /// Where some of its numbers are.
+    fn part_at(&self, range: &Range<usize>) -> Place {
+        assert!(range.end <= self.0.len(), "numbers {range:?} of {}", self.0.len());
+        self.place().plus(range.start)
+    }
+
+    /// Where a vector is that has as many numbers.
+    fn place_of(&self, other: &Self) -> Place {
+        assert_eq!(other.0.len(), self.0.len(), "vectors of different lengths");
+        other.place()
+    }
+
     fn each(&self, name: &'static str, arguments: &[super::device::Arg]) {
         self.device().each(name, self.0.len(), arguments);
     }
 
     /// Adds `a` times a function of two numbers, number by number.
     fn add_of_two(&mut self, name: &'static str, a: f64, x: &Self, y: &Self) {
-        let arguments =
-            [self.place().into(), (a as f32).into(), x.place().into(), y.place().into()];
-        self.each(name, &arguments);
+        let [x, y] = [x, y].map(|other| self.place_of(other).into());
+        self.each(name, &[self.place().into(), (a as f32).into(), x, y]);
     }
 
     /// Parts of `sum_i self_i other_i`, still on the device.
     fn product_parts(&self, other: &Self) -> Buffer<f64> {
         let parts = Buffer::zeros(self.device(), PARTS);
-        let arguments =
-            [self.place().into(), other.place().into(), parts.place().into(), self.0.len().into()];
+        let places = [self.place(), self.place_of(other), parts.place()].map(Into::into);
+        let arguments = [&places[..], &[self.0.len().into()]].concat();
         self.device().launch("dot", (PARTS, 1), (256, 1), &arguments);
         parts
     }
@@ -85,7 +96,7 @@ impl Vector for CudaVector {
         self.each("fill", &[self.place().into(), (value as f32).into()]);
     }
     fn copy_from(&mut self, other: &Self) {
-        self.device().copy(other.place(), self.place(), self.0.len());
+        self.device().copy(self.place_of(other), self.place(), self.0.len());
     }
     fn scale(&mut self, a: f64) {
         self.each("scale", &[self.place().into(), (a as f32).into()]);
@@ -94,12 +105,13 @@ impl Vector for CudaVector {
         self.combine(1.0, a, x);
     }
     fn combine(&mut self, a: f64, b: f64, x: &Self) {
-        let arguments =
-            [self.place().into(), (a as f32).into(), (b as f32).into(), x.place().into()];
+        let x = self.place_of(x).into();
+        let arguments = [self.place().into(), (a as f32).into(), (b as f32).into(), x];
         self.each("combine", &arguments);
     }
     fn descend(&mut self, velocity: &mut Self, gradient: &mut Self, by: Descent) {
-        let places = [self.place(), velocity.place(), gradient.place()].map(Into::into);
+        let [velocity, gradient] = [velocity, gradient].map(|other| self.place_of(other));
+        let places = [self.place(), velocity, gradient].map(Into::into);
         let factors = [by.decay, by.momentum, by.rate].map(|factor| (factor as f32).into());
         self.each("descend", &[places, factors].concat());
     }
@@ -107,7 +119,7 @@ impl Vector for CudaVector {
         self.add_of_two("add_product", a, x, y);
     }
     fn add_over_root(&mut self, a: f64, x: &Self, y: &Self, floor: f64) {
-        let [v, x, y] = [self.place(), x.place(), y.place()].map(Into::into);
+        let [v, x, y] = [self.place(), self.place_of(x), self.place_of(y)].map(Into::into);
         self.each("add_over_root", &[v, (a as f32).into(), x, y, (floor as f32).into()]);
     }
     fn add_times_root(&mut self, a: f64, x: &Self, y: &Self) {
@@ -121,8 +133,8 @@ impl Vector for CudaVector {
     }
     fn scale_sides(&mut self, matrices: &[Matrix], factors: &Self) {
         for (matrix, x, y) in sides(matrices) {
-            let [x, y] = [x, y].map(|side| factors.place().plus(side.start).into());
-            let own = self.place().plus(matrix.range.start).into();
+            let [x, y] = [x, y].map(|side| factors.part_at(&side).into());
+            let own = self.part_at(&matrix.range).into();
             let (rows, columns) = ((matrix.rows as i32).into(), (matrix.columns as i32).into());
             let arguments = [own, x, y, rows, columns];
             self.device().each("scale_sides", matrix.range.len(), &arguments);
@@ -137,7 +149,7 @@ impl Vector for CudaVector {
         factors: &Self,
     ) {
         for (matrix, x, y) in sides(matrices) {
-            let there = |vector: &Self| vector.place().plus(matrix.range.start).into();
+            let there = |vector: &Self| vector.part_at(&matrix.range).into();
             let [g, w] = [gradient, weights].map(there);
             let [rows, columns, places] = [matrix.rows, matrix.columns, matrix.places()];
             // A number for each row, over the columns, and the other way round.
@@ -145,9 +157,9 @@ impl Vector for CudaVector {
                 [(&x, &y, [columns, columns, 1]), (&y, &x, [1, rows, columns])]
             {
                 let [step, others, other_step] = sizes.map(|size| (size as i32).into());
-                let other = factors.place().plus(other.start).into();
+                let other = factors.part_at(other).into();
                 let [places, all] = [places, rows * columns].map(|size| (size as i32).into());
-                let to = self.place().plus(own.start).into();
+                let to = self.part_at(own).into();
                 let a = (a as f32).into();
                 let arguments = [to, a, g, w, other, step, others, other_step, places, all];
                 self.device().launch("side_gradient", (own.len(), 1), (256, 1), &arguments);
@@ -184,11 +196,12 @@ impl Vector for CudaVector {
     }
     fn part(&self, range: Range<usize>) -> Self {
         let part = Self(Buffer::zeros(self.device(), range.len()));
-        self.device().copy(self.place().plus(range.start), part.place(), range.len());
+        self.device().copy(self.part_at(&range), part.place(), range.len());
         part
     }
     fn put(&mut self, start: usize, part: &Self) {
-        self.device().copy(part.place(), self.place().plus(start), part.0.len());
+        let there = self.part_at(&(start..start + part.0.len()));
+        self.device().copy(part.place(), there, part.0.len());
     }
     fn bytes_per_number(&self) -> usize {
         size_of::<f32>()
@@ -197,11 +210,11 @@ impl Vector for CudaVector {
         Self(Buffer::zeros(self.device(), len))
     }
     fn read(&self, range: Range<usize>) -> Vec<f64> {
-        let values: Vec<f32> = self.device().download(self.place().plus(range.start), range.len());
+        let values: Vec<f32> = self.device().download(self.part_at(&range), range.len());
         values.into_iter().map(f64::from).collect()
     }
     fn write(&mut self, start: usize, values: &[f64]) {
         let values: Vec<f32> = values.iter().map(|v| *v as f32).collect();
-        self.device().upload(&values, self.place().plus(start));
+        self.device().upload(&values, self.part_at(&(start..start + values.len())));
     }
 }

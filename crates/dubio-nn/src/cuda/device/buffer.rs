@@ -73,13 +73,24 @@ impl<T: Copy> Buffer<T> {
     /// These numbers.
     pub(in crate::cuda) fn of(device: &Arc<Device>, values: &[T]) -> Self {
         let buffer = Self::zeros(device, values.len());
-        device.upload(values, buffer.place);
+        buffer.put(values);
         buffer
     }
 
     /// Where they are.
     pub(in crate::cuda) fn place(&self) -> Place {
         self.place
+    }
+
+    /// Copies the host's numbers to the front.
+    pub(in crate::cuda) fn put(&self, values: &[T]) {
+        assert!(
+            values.len() <= self.len,
+            "{} numbers where there is room for {}",
+            values.len(),
+            self.len
+        );
+        self.device.upload(values, self.place);
     }
 
     /// How many.

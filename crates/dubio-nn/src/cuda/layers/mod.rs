@@ -195,10 +195,7 @@ pub(super) fn backward(
         Layer::MaxPool { .. } | Layer::AveragePool { .. } | Layer::GlobalAveragePool => {
             pool::backward(pass, output_gradient, first);
         }
-        Layer::BatchNorm => {
-            let to = first.map(|place| To { place, adds: false });
-            batch_norm::backward(pass, None, output_gradient, to, gradient);
-        }
+        Layer::BatchNorm => unreachable!("it adds by itself: see `batch_norm::backward`"),
         Layer::FilterResponseNorm => {
             filter_response_norm::backward(pass, output_gradient, first, gradient);
         }

@@ -238,7 +238,7 @@ impl CudaModel {
         self.keep_statistics(point);
         let mode = Mode::predicting(None);
         let (theta, statistics) = (point.theta.place(), self.statistics.place());
-        self.device().upload(inputs, self.inputs.place());
+        self.inputs.put(inputs);
         self.tape.draw(&mode);
         let batch = inputs.len() / self.tape.network.input.size();
         let outputs = self.tape.forward(theta, statistics, self.inputs.place(), batch, &mode);
@@ -283,7 +283,7 @@ impl CudaModel {
         let mode = Mode::predicting(noise);
         self.tape.draw(&mode);
         for part in inputs.chunks(self.tape.capacity * size) {
-            self.device().upload(part, self.inputs.place());
+            self.inputs.put(part);
             let (theta, statistics) = (point.theta.place(), self.statistics.place());
             let (input, batch) = (self.inputs.place(), part.len() / size);
             let outputs = self.tape.forward(theta, statistics, input, batch, &mode);
@@ -302,7 +302,7 @@ impl CudaModel {
         self.keep_statistics(point);
         let mode = Mode::predicting(noise);
         let (theta, statistics) = (point.theta.place(), self.statistics.place());
-        self.device().upload(inputs, self.inputs.place());
+        self.inputs.put(inputs);
         self.tape.draw(&mode);
         let batch = inputs.len() / self.tape.network.input.size();
         let outputs = self.tape.forward(theta, statistics, self.inputs.place(), batch, &mode);
