@@ -1,14 +1,11 @@
 //! How far what two engines give is apart.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use dubio_nn::cpu::Cpu;
-use dubio_nn::cuda::Cuda;
-use dubio_nn::loss::Kernel;
-use dubio_nn::network::Network;
+use dubio_nn::engine::Engine;
 
-use crate::asked::{BATCH, GIVEN, Likelihood, all};
+use crate::asked::{BATCH, Case, GIVEN, all};
 
 /// How far two vectors are apart.
 pub(crate) type Distance = fn(&[f64], &[f64]) -> f64;
@@ -38,35 +35,30 @@ pub(crate) fn by_median_example(a: &[f64], b: &[f64], examples: usize) -> f64 {
     each[each.len() / 2]
 }
 
-pub(crate) fn agree(gpu: &Cuda, network: &Network, kernel: Kernel, name: &str) {
-    let whole = 0..network.parameters();
-    agree_on(gpu, network, (Some(kernel), whole), name, by_largest, 1e-4);
+pub(crate) fn agree<E: Engine>(gpu: &E, case: &Case<'_>, name: &str) {
+    agree_by(by_largest, 1e-4, gpu, case, name);
 }
 
-pub(crate) fn agree_on(
-    gpu: &Cuda,
-    network: &Network,
-    task: (Option<Kernel>, Range<usize>),
-    name: &str,
+pub(crate) fn agree_by<E: Engine>(
     distance: Distance,
     tolerance: f64,
+    gpu: &E,
+    case: &Case<'_>,
+    name: &str,
 ) {
-    let (what, apart) = apart(gpu, network, task, name, distance);
+    let (what, apart) = apart(gpu, case, name, distance);
     assert!(apart <= tolerance, "{name}: {what} differ by {apart:e}");
 }
 
 /// The largest distance between what the engines give, and what is so far apart.
-pub(crate) fn apart(
-    gpu: &Cuda,
-    network: &Network,
-    (kernel, moving): (Option<Kernel>, Range<usize>),
+pub(crate) fn apart<E: Engine>(
+    gpu: &E,
+    case: &Case<'_>,
     name: &str,
     distance: Distance,
 ) -> (&'static str, f64) {
-    let loss = || Likelihood { outputs: network.output().size(), kernel };
     // In single precision too, so that masks and noise are drawn in the same way.
-    let expected = all(&Cpu::<f32>::default(), network, loss(), moving.clone());
-    let found = all(gpu, network, loss(), moving);
+    let (expected, found) = (all(&Cpu::<f32>::default(), case), all(gpu, case));
     assert_eq!(expected.len(), found.len());
     let mut most = ("nothing", 0.0);
     for ((what, a), (_, b)) in expected.iter().zip(&found) {

@@ -11,11 +11,11 @@ use dubio_nn::network::Network;
 use dubio_nn::real::Real;
 use dubio_random::stream::Stream;
 
-/// A loss by its kernel, or by the host where `on_host` says so.
+/// A loss by its kernel, or by the host where there is none.
 #[derive(Debug)]
-pub(crate) struct Likelihood {
-    pub(crate) outputs: usize,
-    pub(crate) kernel: Option<Kernel>,
+struct Likelihood {
+    outputs: usize,
+    kernel: Option<Kernel>,
 }
 
 impl Loss for Likelihood {
@@ -36,50 +36,77 @@ pub(crate) fn numbers<T: Real>(count: usize, name: &str) -> Vec<T> {
     values.read(0..count).into_iter().map(|v| T::of(f64::from(v as f32))).collect()
 }
 
-const EXAMPLES: usize = 40;
+/// The usual mini-batch.
 pub(crate) const BATCH: Range<usize> = 3..14;
 /// Inputs of the host's whose gradients are asked for.
 pub(crate) const GIVEN: usize = 5;
 
-/// Everything that a model can be asked for, named, in f64.
-pub(crate) fn all<E: Engine>(
-    engine: &E,
-    network: &Network,
-    loss: Likelihood,
-    moving: Range<usize>,
-) -> Vec<(&'static str, Vec<f64>)> {
-    let mut model = engine.model(network, BATCH.len());
-    let size = network.input.size();
-    let inputs = Arc::new(numbers::<E::Number>(EXAMPLES * size, "inputs"));
-    let regression = loss.kernel == Some(Kernel::Gaussian);
-    let outputs = network.output().size();
-    let answers = if regression {
-        Answers::Targets(Arc::new(numbers::<f64>(EXAMPLES, "targets")))
-    } else {
-        Answers::Labels(Arc::new((0..EXAMPLES as u32).map(|i| i * 7 % outputs as u32).collect()))
-    };
-    let examples = Examples { inputs: Inputs::Ready(Arc::clone(&inputs)), answers };
-    let loss: Arc<dyn Loss> = Arc::new(loss);
-    model.learn(&engine.data(&examples), &loss, moving);
-    let order: Vec<u32> = (0..EXAMPLES as u32).map(|i| (i * 11 + 5) % EXAMPLES as u32).collect();
-    model.order(&order);
-    // Numbers that both engines can hold.
-    let start = |len: usize, numbers: Vec<f64>| {
+/// A network, and how it learns.
+#[derive(Clone)]
+pub(crate) struct Case<'a> {
+    pub(crate) network: &'a Network,
+    pub(crate) kernel: Option<Kernel>,
+    /// Parameters that do not stay.
+    pub(crate) moving: Range<usize>,
+    /// How many it learns from.
+    pub(crate) examples: usize,
+    /// A mini-batch of them.
+    pub(crate) batch: Range<usize>,
+}
+
+impl<'a> Case<'a> {
+    /// Few examples of a classification.
+    pub(crate) fn new(network: &'a Network) -> Self {
+        let (kernel, moving) = (Some(Kernel::CrossEntropy), 0..network.parameters());
+        Self { network, kernel, moving, examples: 40, batch: BATCH }
+    }
+
+    fn loss(&self) -> Arc<dyn Loss> {
+        Arc::new(Likelihood { outputs: self.network.output().size(), kernel: self.kernel })
+    }
+
+    /// Inputs of all examples, the examples, and an order that takes each once.
+    fn examples<T: Real>(&self) -> (Arc<Vec<T>>, Examples<T>, Vec<u32>) {
+        let (count, outputs) = (self.examples as u32, self.network.output().size() as u32);
+        let inputs = Arc::new(numbers::<T>(self.examples * self.network.input.size(), "inputs"));
+        let answers = match self.kernel {
+            Some(Kernel::Gaussian) => Answers::Targets(Arc::new(numbers(self.examples, "targets"))),
+            _ => Answers::Labels(Arc::new((0..count).map(|i| i * 7 % outputs).collect())),
+        };
+        let given = Inputs::Ready(Arc::clone(&inputs));
+        let order: Vec<u32> = (0..count).map(|i| (i * 11 + 5) % count).collect();
+        (inputs, Examples { inputs: given, answers }, order)
+    }
+}
+
+/// Where a model begins, in numbers that both engines can hold.
+fn start<E: Engine>(engine: &E, network: &Network) -> Point<E::Vector> {
+    let from = Double::default().model(network, 1).start(&Stream::root(1));
+    let on_engine = |numbers: Vec<f64>| {
         let numbers: Vec<E::Number> =
             numbers.into_iter().map(|v| E::Number::of(f64::from(v as f32))).collect();
-        assert_eq!(numbers.len(), len);
         engine.vector(&numbers)
     };
-    let from = Double::default().model(network, 1).start(&Stream::root(1));
+    Point {
+        theta: on_engine(from.theta.read(0..network.parameters())),
+        statistics: on_engine(from.statistics.read(0..network.statistics())),
+    }
+}
+
+/// Everything that a model can be asked for, named, in f64.
+pub(crate) fn all<E: Engine>(engine: &E, case: &Case<'_>) -> Vec<(&'static str, Vec<f64>)> {
+    let Case { network, batch: rows, .. } = case;
+    let mut model = engine.model(network, rows.len());
+    let (size, outputs) = (network.input.size(), network.output().size());
+    let (inputs, examples, order) = case.examples::<E::Number>();
+    model.learn(&engine.data(&examples), &case.loss(), case.moving.clone());
+    model.order(&order);
     let read = |vector: &E::Vector| vector.read(0..vector.len());
-    let mut point = Point {
-        theta: start(network.parameters(), from.theta.read(0..network.parameters())),
-        statistics: start(network.statistics(), from.statistics.read(0..network.statistics())),
-    };
+    let mut point = start(engine, network);
     let mut gradient = point.theta.zeros(network.parameters());
     let noise = Stream::root(9);
     let mut found = Vec::new();
-    for rows in [Rows::Ordered(BATCH), Rows::Stored(BATCH)] {
+    for rows in [Rows::Ordered(rows.clone()), Rows::Stored(rows.clone())] {
         let batch = Batch { rows, augment: None, noise: Some(&noise) };
         model.gradient(&mut point, &batch, &mut gradient);
         found.push(("gradient", read(&gradient)));
@@ -87,23 +114,24 @@ pub(crate) fn all<E: Engine>(
     }
     // Three epochs: often enough to be recorded and replayed, on other examples every time. Most batches follow the
     // one before; the last of an epoch is smaller.
-    let starts = (0..EXAMPLES).step_by(BATCH.len());
+    let starts = (0..case.examples).step_by(rows.len());
     for (step, start) in (0..3).flat_map(|_| starts.clone()).enumerate() {
-        let rows = Rows::Ordered(start..EXAMPLES.min(start + BATCH.len()));
+        let rows = Rows::Ordered(start..case.examples.min(start + rows.len()));
         let noise = noise.nth(step);
         let batch = Batch { rows, augment: None, noise: Some(&noise) };
         model.gradient(&mut point, &batch, &mut gradient);
         found.push(("gradient of steps", read(&gradient)));
     }
     found.push(("losses", model.losses()));
-    let plain = Batch { rows: Rows::Ordered(BATCH), augment: None, noise: None };
+    let plain = Batch { rows: Rows::Ordered(rows.clone()), augment: None, noise: None };
     found.push(("loss", vec![model.loss(&point, &plain)]));
     let mut statistics = point.statistics.clone();
     model.observe(&point.theta, &mut statistics, &plain, 0.5);
     found.push(("observed", read(&statistics)));
     let (mut out, wide) = (Vec::new(), |v: &E::Number| v.wide());
     model.outputs(&point, &plain, &mut out);
-    model.predict(&point, &inputs[..30 * size], Some(&noise), &mut out);
+    // More than there is room for at once, and not as many times as much.
+    model.predict(&point, &inputs[..(case.examples - 10) * size], Some(&noise), &mut out);
     found.push(("outputs", out.iter().map(wide).collect()));
     let some: Vec<E::Number> = inputs[..GIVEN * size].to_vec();
     let mut of_inputs = vec![E::Number::of(0.0); some.len()];
@@ -111,13 +139,13 @@ pub(crate) fn all<E: Engine>(
     let seed = Seed::Factors(&factors);
     model.input_gradient(&point, &some, Some(&noise), seed, &mut of_inputs);
     found.push(("gradient of inputs", of_inputs.iter().map(wide).collect()));
-    if !regression {
+    if case.kernel != Some(Kernel::Gaussian) {
         let (labels, weights) = ([0, 1, 0, 1, 1], [1.0, -0.5, 2.0, 0.25, 1.5]);
         let seed = Seed::CrossEntropy { labels: &labels, weights: &weights };
         model.input_gradient(&point, &some, None, seed, &mut of_inputs);
         found.push(("attacked", of_inputs.iter().map(wide).collect()));
     }
-    let factors: Vec<f64> = numbers(BATCH.len() * outputs, "factors");
+    let factors: Vec<f64> = numbers(rows.len() * outputs, "factors");
     model.seeded_gradient(&mut point, &plain, Seed::Factors(&factors), &mut gradient);
     found.push(("seeded", read(&gradient)));
     model.visit(&point, &plain, Seed::Factors(&factors), &mut |visited| {

@@ -1,18 +1,21 @@
 //! Layers, one or a few at a time.
 
+use std::collections::HashSet;
+
 use dubio_nn::Precision;
 use dubio_nn::cuda::Cuda;
+use dubio_nn::engine::Engine;
 use dubio_nn::layer::{Bias, Directions, Layer};
-use dubio_nn::loss::Kernel;
 use dubio_nn::network::{Network, Perturbation, Source};
 use dubio_nn::networks;
 use dubio_nn::parameter::Initial;
 use dubio_nn::shape::Shape;
 
-use crate::apart::{agree, agree_on, apart, by_length};
+use crate::apart::{agree, agree_by, apart, by_length};
+use crate::asked::Case;
 
 /// Layers whose noise comes from several generators for an example, and signs from several words.
-pub(crate) fn perturbed(gpu: &Cuda) {
+pub(crate) fn perturbed<E: Engine>(gpu: &E) {
     let mut network = Network::new(Shape::image(3, 20, 20));
     let means = network.then("means", Layer::conv2d(40, 3, 1));
     network.feed(&[Source::Input], "roots", Layer::conv2d(40, 1, 1));
@@ -20,12 +23,11 @@ pub(crate) fn perturbed(gpu: &Cuda) {
     network.feed(&[means, variances], "draw", Layer::DrawNormal);
     network.then("flatten", Layer::Flatten);
     network.then("after", Layer::Linear { outputs: 4 });
-    agree(gpu, &network, Kernel::CrossEntropy, "draws");
+    agree(gpu, &Case::new(&network), "draws");
     for name in ["mlp-100-7", "lenet5/4", "preresnet20/8"] {
         let plain = networks::build(name, Shape::image(3, 32, 32), 4).expect(name);
         let network = plain.perturbed(&(0..plain.parameters()), Perturbation::Flipout);
-        let task = (Some(Kernel::CrossEntropy), 0..network.parameters());
-        agree_on(gpu, &network, task, name, by_length, 2e-2);
+        agree_by(by_length, 2e-2, gpu, &Case::new(&network), name);
     }
 }
 
@@ -43,7 +45,7 @@ pub(crate) fn convolution(side: usize, channels: [usize; 2], window: [usize; 3])
 }
 
 /// Channels for every width of a tile, images and batches that end inside one.
-pub(crate) fn convolutions(gpu: &Cuda) {
+pub(crate) fn convolutions<E: Engine>(gpu: &E) {
     for (side, channels, window) in [
         (32, [16, 16], [3, 1, 1]),
         (32, [16, 32], [3, 2, 1]),
@@ -58,7 +60,7 @@ pub(crate) fn convolutions(gpu: &Cuda) {
     ] {
         let network = convolution(side, channels, window);
         let name = format!("{channels:?} channels, window {window:?}, {side} pixels");
-        agree(gpu, &network, Kernel::CrossEntropy, &name);
+        agree(gpu, &Case::new(&network), &name);
     }
 }
 
@@ -76,15 +78,15 @@ pub(crate) fn precisions(_: &Cuda) {
     for (precision, least, most) in [(Precision::Tf32, 2e-5, 1e-2), (Precision::Bf16, 2e-4, 3e-2)] {
         let gpu = Cuda::open(0, precision).expect("a GPU");
         for network in &networks {
-            let task = (Some(Kernel::CrossEntropy), 0..network.parameters());
-            let (what, apart) = apart(&gpu, network, task, "a convolution", by_length);
+            let (what, apart) = apart(&gpu, &Case::new(network), "a convolution", by_length);
             let layer = &network.nodes()[1].layer;
             assert!((least..most).contains(&apart), "{precision}, {layer:?}: {what}: {apart:e}");
         }
     }
 }
 
-pub(crate) fn every_layer(gpu: &Cuda) {
+/// Networks of one layer between others, by its name, and one of branches.
+fn networks_of_layers() -> Vec<(String, Network)> {
     let conv = |kernel, stride, padding, bias| Layer::Conv2d {
         channels: 3,
         kernel,
@@ -117,6 +119,7 @@ pub(crate) fn every_layer(gpu: &Cuda) {
         layers.push(conv(kernel, stride, padding, Bias::Yes));
         layers.push(conv(kernel, stride, padding, Bias::No));
     }
+    let mut networks = Vec::new();
     for layer in layers {
         let name = format!("{layer:?}");
         let mut network = Network::new(Shape::image(4, 6, 5));
@@ -127,14 +130,49 @@ pub(crate) fn every_layer(gpu: &Cuda) {
         network.then("layer", layer);
         network.then("flatten", Layer::Flatten);
         network.then("after", Layer::Linear { outputs: 4 });
-        agree(gpu, &network, Kernel::CrossEntropy, &name);
+        networks.push((name, network));
     }
     let mut network = Network::new(Shape::image(2, 4, 3));
     let first = network.then("first", Layer::conv2d(3, 3, 1));
     let second = network.feed(&[Source::Input], "second", Layer::conv2d(3, 1, 1));
     let sum = network.add(first, second, "sum");
-    network.feed(&[first, Source::Input, sum, first], "together", Layer::Concat);
+    let variances = network.feed(&[sum], "variances", Layer::Square);
+    let draw = network.feed(&[first, variances], "draw", Layer::DrawNormal);
+    network.feed(&[first, Source::Input, sum, draw, first], "together", Layer::Concat);
     network.then("flatten", Layer::Flatten);
     network.then("after", Layer::Linear { outputs: 4 });
-    agree(gpu, &network, Kernel::CrossEntropy, "branches");
+    networks.push(("branches".to_string(), network));
+    networks
+}
+
+pub(crate) fn every_layer<E: Engine>(gpu: &E) {
+    for (name, network) in networks_of_layers() {
+        agree(gpu, &Case::new(&network), &name);
+    }
+}
+
+/// The names of all layers, and of one. A new layer does not compile here before it is in the list.
+macro_rules! kinds {
+    ($($kind:ident)*) => {
+        const KINDS: &[&str] = &[$(stringify!($kind)),*];
+
+        fn kind(layer: &Layer) -> &'static str {
+            match layer {
+                $(Layer::$kind { .. } => stringify!($kind),)*
+            }
+        }
+    };
+}
+kinds! {
+    Linear Conv2d MaxPool AveragePool GlobalAveragePool BatchNorm FilterResponseNorm Relu Elu Swish Dropout
+    GaussianDropout Square DrawNormal RandomSigns Flatten Add Concat Append Take RandomFeatures PaddedShortcut
+}
+
+/// Needs no GPU.
+pub(crate) fn none_is_missing() {
+    let networks = networks_of_layers();
+    let nodes = networks.iter().flat_map(|(_, network)| network.nodes());
+    let compared: HashSet<&str> = nodes.map(|node| kind(&node.layer)).collect();
+    let missing: Vec<_> = KINDS.iter().filter(|kind| !compared.contains(*kind)).collect();
+    assert!(missing.is_empty(), "not compared with a CPU: {missing:?}");
 }

@@ -41,6 +41,10 @@ fn main() -> ExitCode {
             Ok(())
         })
         .with_ignored_flag(no_compiler),
+        Trial::test("every_kind_of_layer_is_compared", || {
+            layers::none_is_missing();
+            Ok(())
+        }),
         on_gpu("vectors_move_as_on_a_cpu", vectors::vectors),
         on_gpu("noise_is_that_of_a_cpu_bit_by_bit", vectors::noise),
         on_gpu("every_layer_has_the_gradients_of_a_cpu", layers::every_layer),

@@ -1,15 +1,15 @@
 //! Whole networks, and losses.
 
 use dubio_nn::cpu::Cpu;
-use dubio_nn::cuda::Cuda;
+use dubio_nn::engine::Engine;
 use dubio_nn::loss::Kernel;
 use dubio_nn::shape::Shape;
 use dubio_nn::{Double, networks};
 
-use crate::apart::{agree, agree_on, by_largest, by_length, errors, of_each_example};
-use crate::asked::{Likelihood, all};
+use crate::apart::{agree, agree_by, by_length, errors, of_each_example};
+use crate::asked::{Case, all};
 
-pub(crate) fn every_network(gpu: &Cuda) {
+pub(crate) fn every_network<E: Engine>(gpu: &E) {
     for (name, input) in [
         ("mlp-9-8", Shape::vector(12)),
         ("mlp-elu-9-8", Shape::vector(12)),
@@ -29,13 +29,10 @@ pub(crate) fn every_network(gpu: &Cuda) {
         // gradients in single precision are 1.4e-3 from those in double precision, in length. So the truth is that of
         // double precision, and a GPU may be as far from it as a CPU in single precision, times a few: of `resnet50/16`
         // a CPU's are off by 1.2e-2.
-        let loss = || Likelihood { outputs: 5, kernel: Some(Kernel::CrossEntropy) };
-        let whole = 0..network.parameters();
-        let truth = all(&Double::default(), &network, loss(), whole.clone());
-        let (of_cpu, of_gpu) = (
-            errors(&truth, &all(&Cpu::<f32>::default(), &network, loss(), whole.clone())),
-            errors(&truth, &all(gpu, &network, loss(), whole)),
-        );
+        let case = Case::new(&network);
+        let truth = all(&Double::default(), &case);
+        let of_cpu = errors(&truth, &all(&Cpu::<f32>::default(), &case));
+        let of_gpu = errors(&truth, &all(gpu, &case));
         for (what, apart) in of_gpu {
             // What one engine's rounding moves across the corner of a ReLU, another's does not.
             let floor: f64 = match what {
@@ -53,21 +50,20 @@ pub(crate) fn every_network(gpu: &Cuda) {
     }
 }
 
-pub(crate) fn regression(gpu: &Cuda) {
+pub(crate) fn regression<E: Engine>(gpu: &E) {
     let network = networks::build("mlp-50", Shape::vector(6), 2).expect("a network");
-    agree(gpu, &network, Kernel::Gaussian, "a regression");
+    let case = Case { kernel: Some(Kernel::Gaussian), ..Case::new(&network) };
+    agree(gpu, &case, "a regression");
 }
 
-pub(crate) fn host_loss(gpu: &Cuda) {
+pub(crate) fn host_loss<E: Engine>(gpu: &E) {
     let network = networks::build("mlp-20", Shape::vector(6), 3).expect("a network");
-    let task = (None, 0..network.parameters());
-    agree_on(gpu, &network, task, "a loss on the host", by_largest, 1e-4);
+    agree(gpu, &Case { kernel: None, ..Case::new(&network) }, "a loss on the host");
 }
 
-pub(crate) fn frozen(gpu: &Cuda) {
+pub(crate) fn frozen<E: Engine>(gpu: &E) {
     let network =
         networks::build("resnet20-cifar/8", Shape::image(3, 16, 16), 5).expect("a network");
-    let last = network.nodes().last().expect("layers").parameters.clone();
-    let task = (Some(Kernel::CrossEntropy), last);
-    agree_on(gpu, &network, task, "frozen", by_length, 2e-2);
+    let moving = network.nodes().last().expect("layers").parameters.clone();
+    agree_by(by_length, 2e-2, gpu, &Case { moving, ..Case::new(&network) }, "frozen");
 }

@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use dubio_nn::cpu::Cpu;
-use dubio_nn::cuda::Cuda;
 use dubio_nn::engine::{Descent, Engine, Vector};
 use dubio_nn::matrix::{Matrix, Reads, Side};
 use dubio_random::stream::Stream;
@@ -11,7 +10,7 @@ use dubio_random::stream::Stream;
 use crate::asked::numbers;
 
 /// Every operation on vectors, on both engines.
-pub(crate) fn vectors(gpu: &Cuda) {
+pub(crate) fn vectors<G: Engine<Number = f32>>(gpu: &G) {
     fn moved<E: Engine<Number = f32>>(engine: &E) -> Vec<f64> {
         let vector = |name: &str| engine.vector(&numbers::<f32>(10_000, name));
         let (mut v, x) = (vector("v"), vector("x"));
@@ -60,7 +59,7 @@ pub(crate) fn vectors(gpu: &Cuda) {
     }
 }
 
-pub(crate) fn noise(gpu: &Cuda) {
+pub(crate) fn noise<G: Engine<Number = f32>>(gpu: &G) {
     fn drawn<E: Engine<Number = f32>>(engine: &E) -> Vec<f64> {
         let mut v = engine.vector(&vec![0.5; 10_001]);
         v.add_noise(0.7, &Stream::root(4));
