@@ -61,7 +61,7 @@ impl<'a> Case<'a> {
         Self { network, kernel, moving, examples: 40, batch: BATCH }
     }
 
-    fn loss(&self) -> Arc<dyn Loss> {
+    pub(crate) fn loss(&self) -> Arc<dyn Loss> {
         Arc::new(Likelihood { outputs: self.network.output().size(), kernel: self.kernel })
     }
 
@@ -80,7 +80,7 @@ impl<'a> Case<'a> {
 }
 
 /// Where a model begins, in numbers that both engines can hold.
-fn start<E: Engine>(engine: &E, network: &Network) -> Point<E::Vector> {
+pub(crate) fn start<E: Engine>(engine: &E, network: &Network) -> Point<E::Vector> {
     let from = Double::default().model(network, 1).start(&Stream::root(1));
     let on_engine = |numbers: Vec<f64>| {
         let numbers: Vec<E::Number> =
