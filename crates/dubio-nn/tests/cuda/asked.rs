@@ -11,6 +11,8 @@ use dubio_nn::network::Network;
 use dubio_nn::real::Real;
 use dubio_random::stream::Stream;
 
+use crate::images::Moved;
+
 /// A loss by its kernel, or by the host where there is none.
 #[derive(Debug)]
 struct Likelihood {
@@ -41,6 +43,17 @@ pub(crate) const BATCH: Range<usize> = 3..14;
 /// Inputs of the host's whose gradients are asked for.
 pub(crate) const GIVEN: usize = 5;
 
+/// How a mini-batch gets its inputs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Given {
+    /// They are ready.
+    Ready,
+    /// Images that the engine may move itself.
+    Moved,
+    /// Images that the host moves each time.
+    Anew,
+}
+
 /// A network, and how it learns.
 #[derive(Clone)]
 pub(crate) struct Case<'a> {
@@ -52,13 +65,14 @@ pub(crate) struct Case<'a> {
     pub(crate) examples: usize,
     /// A mini-batch of them.
     pub(crate) batch: Range<usize>,
+    pub(crate) given: Given,
 }
 
 impl<'a> Case<'a> {
     /// Few examples of a classification.
     pub(crate) fn new(network: &'a Network) -> Self {
         let (kernel, moving) = (Some(Kernel::CrossEntropy), 0..network.parameters());
-        Self { network, kernel, moving, examples: 40, batch: BATCH }
+        Self { network, kernel, moving, examples: 40, batch: BATCH, given: Given::Ready }
     }
 
     pub(crate) fn loss(&self) -> Arc<dyn Loss> {
@@ -73,7 +87,12 @@ impl<'a> Case<'a> {
             Some(Kernel::Gaussian) => Answers::Targets(Arc::new(numbers(self.examples, "targets"))),
             _ => Answers::Labels(Arc::new((0..count).map(|i| i * 7 % outputs).collect())),
         };
-        let given = Inputs::Ready(Arc::clone(&inputs));
+        let moved = |by_engine: bool| Moved::new(&inputs, self.network.input, by_engine);
+        let given = match self.given {
+            Given::Ready => Inputs::Ready(Arc::clone(&inputs)),
+            Given::Moved => Inputs::Source(Arc::new(moved(true))),
+            Given::Anew => Inputs::Source(Arc::new(moved(false))),
+        };
         let order: Vec<u32> = (0..count).map(|i| (i * 11 + 5) % count).collect();
         (inputs, Examples { inputs: given, answers }, order)
     }
@@ -107,29 +126,32 @@ pub(crate) fn all<E: Engine>(engine: &E, case: &Case<'_>) -> Vec<(&'static str, 
     let noise = Stream::root(9);
     let mut found = Vec::new();
     for rows in [Rows::Ordered(rows.clone()), Rows::Stored(rows.clone())] {
-        let batch = Batch { rows, augment: None, noise: Some(&noise) };
+        let batch = Batch { rows, augment: Some(&noise), noise: Some(&noise) };
         model.gradient(&mut point, &batch, &mut gradient);
         found.push(("gradient", read(&gradient)));
         found.push(("statistics", read(&point.statistics)));
     }
     // Three epochs: often enough to be recorded and replayed, on other examples every time. Most batches follow the
-    // one before; the last of an epoch is smaller.
+    // one before; the last of an epoch is smaller. Images of every third are as they are.
     let starts = (0..case.examples).step_by(rows.len());
     for (step, start) in (0..3).flat_map(|_| starts.clone()).enumerate() {
         let rows = Rows::Ordered(start..case.examples.min(start + rows.len()));
         let noise = noise.nth(step);
-        let batch = Batch { rows, augment: None, noise: Some(&noise) };
+        let augment = (step % 3 < 2).then_some(&noise);
+        let batch = Batch { rows, augment, noise: Some(&noise) };
         model.gradient(&mut point, &batch, &mut gradient);
         found.push(("gradient of steps", read(&gradient)));
     }
     found.push(("losses", model.losses()));
     let plain = Batch { rows: Rows::Ordered(rows.clone()), augment: None, noise: None };
-    found.push(("loss", vec![model.loss(&point, &plain)]));
+    let moved = Batch { augment: Some(&noise), ..plain.clone() };
+    found.push(("loss", vec![model.loss(&point, &plain), model.loss(&point, &moved)]));
     let mut statistics = point.statistics.clone();
     model.observe(&point.theta, &mut statistics, &plain, 0.5);
     found.push(("observed", read(&statistics)));
     let (mut out, wide) = (Vec::new(), |v: &E::Number| v.wide());
     model.outputs(&point, &plain, &mut out);
+    model.outputs(&point, &moved, &mut out);
     // More than there is room for at once, and not as many times as much.
     model.predict(&point, &inputs[..(case.examples - 10) * size], Some(&noise), &mut out);
     found.push(("outputs", out.iter().map(wide).collect()));

@@ -1,10 +1,12 @@
-//! The engine for GPUs against the one for CPUs: vectors, every layer, every network, both losses and large batches.
+//! The engine for GPUs against the one for CPUs: vectors, every layer, every network, both losses, large batches and images
+//! that are moved.
 //!
 //! Without a GPU these tests are reported as ignored, unless `DUBIO_CUDA` is 1; without NVRTC so is the one that
 //! only compiles, unless `DUBIO_NVRTC` is 1. `.ci/gpu` runs them where there is a GPU and no cargo.
 
 mod apart;
 mod asked;
+mod images;
 mod large;
 mod layers;
 mod networks;
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
         on_gpu("losses_without_a_kernel_run_on_the_host", networks::host_loss),
         on_gpu("batches_of_many_blocks_have_the_gradients_of_a_cpu", large::losses),
         on_gpu("batches_beyond_a_grid_have_the_gradients_of_a_cpu", large::more_than_a_grid_has),
+        on_gpu("images_are_moved_as_on_a_cpu", images::moved),
         on_gpu("frozen_layers_keep_their_running_statistics", networks::frozen),
         on_gpu("work_beside_other_work_gives_the_same_bytes", steps::beside),
         on_gpu("the_same_step_gives_the_same_bytes", steps::repeatable),
