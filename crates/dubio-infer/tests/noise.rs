@@ -7,12 +7,13 @@ use dubio_infer::fitted::Fitted;
 use dubio_infer::likelihood::{FixedNoise, Gaussian as PerExample, Likelihood, SharedNoise};
 use dubio_infer::predict::{Predicted, TestTime};
 use dubio_infer::training::Training;
-use dubio_nn::Double;
 use dubio_nn::engine::{Engine, Model};
+use dubio_nn::{Double, Single};
 use dubio_random::stream::Stream;
 use faer::Side;
 use faer::prelude::Solve;
 use serde_json::{Value, json};
+use support::answers::known_answers;
 use support::last_layer::{assert_posterior, features, table};
 use support::*;
 
@@ -32,6 +33,17 @@ fn with_a_known_noise_the_last_layer_has_the_posterior_of_linear_regression() {
     let chain = json!({"burn_in": 300, "samples": 8000, "leapfrog": 12, "step": 0.1});
     assert_posterior(&Double::default(), "hmc", chain);
     assert_posterior(&Double::default(), "nuts", json!({"burn_in": 300, "samples": 8000}));
+}
+
+/// In double and in single precision, of which the second is what a GPU has.
+#[test]
+fn what_is_known_of_methods_on_the_last_layer_is_found_through_an_engine() {
+    for (_, is_found) in known_answers() {
+        is_found(&Double::default());
+    }
+    for (_, is_found) in known_answers() {
+        is_found(&Single::default());
+    }
 }
 
 /// Without a prior the most probable shared noise is the root of the mean square of what the best line misses.

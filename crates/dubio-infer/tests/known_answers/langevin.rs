@@ -29,20 +29,6 @@ fn sgld_has_the_stationary_law_of_its_recursion_for_every_step_temperature_and_n
     }
 }
 
-/// The stationary covariance of `v' = (1 - a) v - lr h x + Normal(0, 2 a lr T / N)`, `x' = x + v'`, by
-/// running the recursion of the covariances until it stands still.
-fn hamiltonian(lr: f64, friction: f64, temperature: f64, n: f64, h: f64) -> f64 {
-    let noise = 2.0 * friction * lr * temperature / n;
-    let (mut xx, mut xv, mut vv) = (0.0, 0.0, 0.0);
-    for _ in 0..100_000 {
-        let (c, g) = (1.0 - friction, lr * h);
-        let new_vv = c * c * vv - 2.0 * c * g * xv + g * g * xx + noise;
-        let cross = c * xv - g * xx; // of x and v'
-        (xx, xv, vv) = (xx + 2.0 * cross + new_vv, cross + new_vv, new_vv);
-    }
-    xx
-}
-
 #[test]
 fn sghmc_has_the_stationary_law_of_its_recursion_for_every_step_friction_and_temperature() {
     for (n, lr, friction, temperature) in
@@ -53,7 +39,7 @@ fn sghmc_has_the_stationary_law_of_its_recursion_for_every_step_friction_and_tem
             "friction": friction, "temperature": temperature});
         let posterior = run(&method("sghmc", settings), &mut target, 6);
         let expected = of_eigenvalues(target.hessian(), |u| {
-            hamiltonian(lr, friction, temperature, n as f64, u / n as f64)
+            stationary_variance(lr, friction, temperature, n as f64, u / n as f64)
         });
         let what = format!("sghmc, N = {n}, lr = {lr}, a = {friction}, T = {temperature}");
         assert_gaussian(&places(&posterior), target.mean(), expected, &what);

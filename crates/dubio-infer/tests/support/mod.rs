@@ -3,6 +3,7 @@
 #![allow(dead_code, unreachable_pub, unused_imports, unused_macros)] // each test uses a part
 
 mod analytic;
+pub mod answers;
 pub mod last_layer;
 mod linear_regression;
 mod methods;
@@ -25,7 +26,9 @@ pub(crate) use analytic::around;
 pub use analytic::{Analytic, Seen, fit, run};
 pub use linear_regression::LinearRegression;
 pub use methods::{method, quick_methods, quick_recipes, recipe};
-pub use numbers::{assert_gaussian, inverse, mean_and_error, of_eigenvalues, solved, times};
+pub use numbers::{
+    assert_gaussian, inverse, mean_and_error, of_eigenvalues, solved, stationary_variance, times,
+};
 pub use process::Process;
 
 /// What there is to learn of training data under a Gaussian prior.

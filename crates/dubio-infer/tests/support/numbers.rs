@@ -86,3 +86,17 @@ pub fn assert_gaussian(
         }
     }
 }
+
+/// The stationary variance of `x` in `v' = (1 - a) v - lr h x + Normal(0, 2 a lr T / N)`, `x' = x + v'`, by
+/// running the recursion of the covariances until it stands still.
+pub fn stationary_variance(lr: f64, friction: f64, temperature: f64, n: f64, h: f64) -> f64 {
+    let noise = 2.0 * friction * lr * temperature / n;
+    let (mut xx, mut xv, mut vv) = (0.0, 0.0, 0.0);
+    for _ in 0..100_000 {
+        let (c, g) = (1.0 - friction, lr * h);
+        let new_vv = c * c * vv - 2.0 * c * g * xv + g * g * xx + noise;
+        let cross = c * xv - g * xx; // of x and v'
+        (xx, xv, vv) = (xx + 2.0 * cross + new_vv, cross + new_vv, new_vv);
+    }
+    xx
+}
