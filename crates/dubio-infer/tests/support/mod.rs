@@ -25,7 +25,7 @@ use tempfile::TempDir;
 pub(crate) use analytic::around;
 pub use analytic::{Analytic, Seen, fit, run};
 pub use linear_regression::LinearRegression;
-pub use methods::{method, quick_methods, quick_recipes, recipe};
+pub use methods::{method, quick_methods, quick_recipes, quick_regressions, recipe};
 pub use numbers::{
     assert_gaussian, inverse, mean_and_error, of_eigenvalues, solved, stationary_variance, times,
 };
