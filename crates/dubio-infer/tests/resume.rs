@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use dubio_infer::Error;
-use dubio_infer::fit::{Checkpoints, Options, Outcome};
+use dubio_infer::fit::{Options, Outcome};
 use dubio_infer::fitted::Fitted;
 use dubio_infer::methods::Method;
 use dubio_infer::posterior::Posterior;
@@ -19,27 +19,6 @@ use dubio_progress::{Progress, Silent};
 use dubio_random::stream::Stream;
 use serde_json::json;
 use support::*;
-
-/// Asks for a stop when it was asked so many times: after so many steps, draws or passes over the data in a draw.
-struct StopAfter(AtomicUsize);
-
-impl StopAfter {
-    fn new(steps: usize) -> Self {
-        Self(AtomicUsize::new(steps))
-    }
-}
-
-impl Progress for StopAfter {
-    fn should_stop(&self) -> bool {
-        let one_less = |left: usize| left.checked_sub(1);
-        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_err()
-    }
-}
-
-fn options<'a>(folder: &Path, every: Duration, progress: &'a dyn Progress) -> Options<'a> {
-    let (folder, identity) = (folder.to_path_buf(), "a test".to_string());
-    Options { progress, checkpoints: Some(Checkpoints { folder, every, identity }) }
-}
 
 /// Two batches, the last one smaller.
 fn small() -> LinearRegression {

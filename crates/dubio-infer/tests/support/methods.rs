@@ -75,14 +75,22 @@ pub fn quick_methods() -> Vec<(Method, usize)> {
         ),
         ("distill", json!({"burn_in": 2, "epochs": 3}), 1),
         ("bayesian-ridge", json!({}), 1),
-        ("conditional-gaussian", json!({"epochs": 5}), 1),
-        ("conditional-flow", json!({"epochs": 5, "hidden": 4, "draws": 3}), 1),
-        ("sqr", json!({"epochs": 5, "samples": 6}), 6),
+        ("conditional-gaussian", json!({"epochs": 5, "lr": 0.05}), 1),
+        ("conditional-flow", json!({"epochs": 5, "lr": 0.05, "hidden": 4, "draws": 3}), 1),
+        ("sqr", json!({"epochs": 5, "lr": 0.05, "samples": 6}), 6),
     ];
     let names: Vec<&str> = each.iter().map(|(name, ..)| *name).collect();
     let cards: Vec<&str> = dubio_infer::methods::CARDS.iter().map(|card| card.name).collect();
     assert_eq!(names, cards, "a method is missing from the table of tests");
     each.into_iter().map(|(name, settings, samples)| (method(name, settings), samples)).collect()
+}
+
+/// Every method for regression alone with settings that are quick on a small table, and what else one predicts.
+pub fn quick_regressions(common: &Value) -> Vec<Recipe> {
+    let all = quick_methods().into_iter().map(|(method, _)| method);
+    let quantiles =
+        method("sqr", json!({"epochs": 5, "lr": 0.05, "predict": "quantiles", "levels": 3}));
+    recipes(all.filter(|method| method.is_for_regression()).chain([quantiles]), common)
 }
 
 /// Every method for classification with settings that are quick on a few digits, and those whose
@@ -96,7 +104,12 @@ pub fn quick_recipes(common: &Value) -> Vec<Recipe> {
             json!({"epochs": 5, "samples": 4, "lr": 0.05, "draws": 2, "estimator": estimator}),
         )
     });
-    let each = all.chain(perturbed).map(|method| {
+    recipes(all.chain(perturbed), common)
+}
+
+/// In batches of 40, with settings that all have in common.
+fn recipes(methods: impl Iterator<Item = Method>, common: &Value) -> Vec<Recipe> {
+    let each = methods.map(|method| {
         let name = method.card().name;
         let mut settings = match name {
             "hmc" => json!({"burn_in": 2, "samples": 2, "leapfrog": 3, "step": 0.01}),

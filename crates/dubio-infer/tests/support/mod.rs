@@ -9,6 +9,7 @@ mod linear_regression;
 mod methods;
 mod numbers;
 mod process;
+mod stops;
 
 use std::sync::Arc;
 
@@ -25,11 +26,12 @@ use tempfile::TempDir;
 pub(crate) use analytic::around;
 pub use analytic::{Analytic, Seen, fit, run};
 pub use linear_regression::LinearRegression;
-pub use methods::{method, quick_methods, quick_recipes, recipe};
+pub use methods::{method, quick_methods, quick_recipes, quick_regressions, recipe};
 pub use numbers::{
     assert_gaussian, inverse, mean_and_error, of_eigenvalues, solved, stationary_variance, times,
 };
 pub use process::Process;
+pub use stops::{StopAfter, options};
 
 /// What there is to learn of training data under a Gaussian prior.
 pub fn task<E: Engine>(training: &Training<E>, precision: f64) -> Task<E> {
