@@ -78,6 +78,7 @@ fn crates_depend_only_on_what_stands_above_them() {
             ],
             "dubio-python" => &[
                 "dubio-random",
+                "dubio-words",
                 "dubio-progress",
                 "dubio-predictions",
                 "dubio-data",
