@@ -135,8 +135,8 @@ mod tests {
             std::fs::write(folder.join(format!("libcublas.{file}")), "").expect("written");
         }
         std::fs::write(folder.join("libcublasLt.so.12"), "").expect("written");
-        assert_eq!(packages_of(environment.path()), [packages.clone()]);
-        assert_eq!(libraries_among(&packages), [folder.clone()]);
+        assert_eq!(packages_of(environment.path()), std::slice::from_ref(&packages));
+        assert_eq!(libraries_among(&packages), std::slice::from_ref(&folder));
         let expected = ["so.12.8.1", "so.12", "so.9", "so"];
         let expected = expected.map(|file| folder.join(format!("libcublas.{file}")));
         assert_eq!(files(&folder, "cublas"), expected);
