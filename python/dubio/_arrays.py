@@ -19,7 +19,7 @@ def as_numpy(name: str, values: Any) -> npt.NDArray[Any]:
             values = values.float()
     if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
         values = np.from_dlpack(values)
-    masked = np.ma.count_masked(values) if isinstance(values, np.ma.MaskedArray) else 0
+    masked = int(values.size - values.count()) if isinstance(values, np.ma.MaskedArray) else 0
     if masked:  # as an array it would be what is under the mask
         raise PredictionError(f"array `{name}`: {masked} values are masked\n  drop their examples, or fill them in with .filled(...)")
     array = np.asarray(values)

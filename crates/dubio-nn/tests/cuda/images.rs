@@ -1,16 +1,10 @@
 //! Images that are moved at random, as inference hands them over.
 
-use dubio_nn::engine::Engine;
 use dubio_nn::examples::{Move, Source, Still};
-use dubio_nn::layer::Layer;
-use dubio_nn::network::Network;
 use dubio_nn::real::Real;
 use dubio_nn::shape::Shape;
 use dubio_random::stream::Stream;
 use dubio_random::uniform::below_32;
-
-use crate::apart::agree;
-use crate::asked::{Case, Given};
 
 /// Images that are moved and mirrored, with numbers at the edges that differ from channel to channel.
 pub(crate) struct Moved<T> {
@@ -65,18 +59,5 @@ impl<T: Real> Source<T> for Moved<T> {
             Move { down, right, step }
         };
         rows.iter().map(|_| one()).collect()
-    }
-}
-
-/// Of several channels and unequal sides, in an order and as they lie, in steps that are replayed; moved by the
-/// engine, and by the host, which hands over each batch.
-pub(crate) fn moved<E: Engine>(gpu: &E) {
-    let mut network = Network::new(Shape::image(3, 7, 5));
-    network.then("conv", Layer::conv2d(4, 3, 1));
-    network.then("elu", Layer::Elu);
-    network.then("flatten", Layer::Flatten);
-    network.then("after", Layer::Linear { outputs: 4 });
-    for given in [Given::Moved, Given::Anew] {
-        agree(gpu, &Case { given, ..Case::new(&network) }, &format!("{given:?}"));
     }
 }

@@ -59,7 +59,7 @@ fn main() -> ExitCode {
         on_gpu("losses_without_a_kernel_run_on_the_host", networks::host_loss),
         on_gpu("batches_of_many_blocks_have_the_gradients_of_a_cpu", large::losses),
         on_gpu("batches_beyond_a_grid_have_the_gradients_of_a_cpu", large::more_than_a_grid_has),
-        on_gpu("images_are_moved_as_on_a_cpu", images::moved),
+        on_gpu("images_are_moved_as_on_a_cpu", steps::moved),
         on_gpu("frozen_layers_keep_their_running_statistics", networks::frozen),
         on_gpu("work_beside_other_work_gives_the_same_bytes", steps::beside),
         on_gpu("the_same_step_gives_the_same_bytes", steps::repeatable),
