@@ -75,7 +75,7 @@ def evaluate(
     group = with_groups(extra, groups)
     forms = {"probs": probs, "logits": logits, "log_probs": log_probs}
     form = next((name for name in FORMS if forms[name] is not None), "probs")
-    named = [scores] if isinstance(scores, str) else list(scores)
+    named = scores.split(",") if isinstance(scores, str) else list(scores)
     with cost_file(costs) as cost_path:
         asked = {
             "file": files_of(files, labels, extra, **forms),

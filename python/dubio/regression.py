@@ -42,7 +42,7 @@ def evaluate(
     >>> card["mae"].value
     0.25
     """
-    named = [scores] if isinstance(scores, str) else list(scores)
+    named = scores.split(",") if isinstance(scores, str) else list(scores)
     files: List[List[ArrayIn]] = []
     group = None
     if isinstance(mean, (str, os.PathLike)):

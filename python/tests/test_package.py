@@ -176,6 +176,13 @@ def test_fit_reports_every_mistake_in_its_arrays():
     assert "array `y`: shape [3], where there are 2 inputs" in str(raised.value)
 
 
+def test_scores_are_a_list_or_separated_by_commas_as_on_the_command_line(example):
+    probs, labels = example
+    listed = dubio.evaluate(probs, labels, scores=["accuracy", "ece"], intervals=False)
+    written = dubio.evaluate(probs, labels, scores="accuracy,ece", intervals=False)
+    assert written.to_dict() == listed.to_dict() and len(written.to_dict()) > 0
+
+
 def test_a_gpu_is_asked_for_by_name_and_a_missing_one_is_told():
     X, y = np.arange(40.0).reshape(-1, 1), np.arange(40) // 20
     settings = {"network": "mlp-5", "epochs": 3}
@@ -193,7 +200,6 @@ def test_a_gpu_is_asked_for_by_name_and_a_missing_one_is_told():
     model = dubio.Estimator("sgd", device="auto", network="mlp-5")
     assert dubio.Estimator(**model.get_params()).device == "auto"
     assert repr(model) == "Estimator('sgd', network='mlp-5', seed=0, device='auto')"
-
 
 
 def test_scikit_learn_takes_estimators_and_scorers():
