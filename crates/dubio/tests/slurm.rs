@@ -293,8 +293,6 @@ fn what_slurm_refuses_is_told_in_its_words() {
         ("--partition", "nowhere", "invalid partition specified: nowhere", "`sinfo` lists"),
         ("--time", "soon", "Invalid --time specification", "such as --time 2:00:00"),
         ("--gres", "gpu:9", "gres", "name them with --gres"),
-        // It is asked for by itself, and this node has none.
-        ("--device", "cuda", "gres", "name them with --gres"),
         ("--sbatch", "--mem=999999G", "Memory specification can not be satisfied", "--sbatch"),
         ("--sbatch", "mem=1G", "give one option of sbatch", "--sbatch '--mem=4G'"),
     ] {
