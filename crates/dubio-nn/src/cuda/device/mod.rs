@@ -375,7 +375,7 @@ impl Device {
 
     /// Runs a kernel whose last argument is how many numbers there are, a thread for each.
     pub(super) fn each(&self, name: &'static str, count: usize, arguments: &[Arg]) {
-        debug_assert!(i32::try_from(count).is_ok(), "see `can_count`");
+        assert!(i32::try_from(count).is_ok(), "see `can_count`");
         let mut all = [Arg(0); MOST_ARGUMENTS];
         all[..arguments.len()].copy_from_slice(arguments);
         all[arguments.len()] = count.into();
