@@ -45,6 +45,10 @@ pub struct Sngp {
     /// Precision of the prior of the last layer: a number, `given` for that of the descent, or `marginal-likelihood`, which
     /// also finds a noise that all examples share.
     pub prior_precision: PriorPrecision,
+    /// What the standard deviations of the logits are multiplied by. Logits are divided by `sqrt(1 + f v)` with
+    /// `f = noise_scale^2 pi / 8`, where `pi / 8` approximates the integral; Liu et al. tune `f`, the mean-field factor: 20
+    /// is a `noise_scale` of 7.136.
+    pub noise_scale: f64,
     /// `extended-probit` for logits over `sqrt(1 + pi v / 8)`, the mean field of Liu et al.; `probit`, `mean-field` or `mc`,
     /// which are those of `laplace`.
     pub predict: Predict,
@@ -62,6 +66,7 @@ impl Default for Sngp {
             linear_bound: 0.95,
             conv_bound: 6.0,
             prior_precision: PriorPrecision::Number(1.0),
+            noise_scale: 1.0,
             predict: Predict::ExtendedProbit,
             samples: 30,
         }
@@ -80,7 +85,7 @@ impl Sngp {
             curvature: Curvature::Ggn,
             curvature_examples: 0,
             prior_precision: self.prior_precision,
-            noise_scale: 1.0,
+            noise_scale: self.noise_scale,
             predict: self.predict,
             samples: self.samples,
         }
@@ -112,6 +117,7 @@ impl Settings for Sngp {
             ("length_scale", self.length_scale),
             ("linear_bound", self.linear_bound),
             ("conv_bound", self.conv_bound),
+            ("noise_scale", self.noise_scale),
         ])?;
         self.sgd.check()
     }

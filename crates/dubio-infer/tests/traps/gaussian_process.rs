@@ -77,6 +77,23 @@ fn a_gaussian_process_of_classes_has_the_variance_of_its_probabilities_and_a_mea
     }
 }
 
+/// The mean-field factor of Liu et al. 2020 in place of `pi / 8`: logits over `sqrt(1 + 20 v)`.
+#[test]
+fn the_mean_field_factor_of_a_gaussian_process_is_that_of_its_noise_scale() {
+    let scale = (20.0 * 8.0 / std::f64::consts::PI).sqrt();
+    let (process, method) = process_of_classes(&json!({"noise_scale": scale}));
+    let posterior = process.posterior(&method);
+    let tests = [[0.3, -0.8], [9.0, -4.0]];
+    let found = process.outputs(&method, &posterior, &tests.concat()).remove(0);
+    for (found, x) in found.chunks(3).zip(tests) {
+        let (f, v) = logits_and_variances(&process, &posterior.points[0].theta.0, 0.3, &x);
+        for c in 0..3 {
+            let expected = f[c] / (1.0 + 20.0 * v[c]).sqrt();
+            assert!((found[c] - expected).abs() < 1e-9, "{x:?}: {} {expected}", found[c]);
+        }
+    }
+}
+
 /// T55. Beyond_Deep_Ensembles takes the variance of a logit for its standard deviation when it draws, and mixes the axes of
 /// examples and samples. Here draws have the variance, and examples in another order have the same draws.
 #[test]
