@@ -33,6 +33,10 @@ pub struct Local<'a> {
     pub room: [Option<u64>; 2],
 }
 
+/// A setting of NVIDIA's driver: queues of a program, which its streams share; 8 if nobody says. Every member of an ensemble has a
+/// stream, and ten small ones are faster with a queue each.
+pub(crate) const QUEUES: [&str; 2] = ["CUDA_DEVICE_MAX_CONNECTIONS", "32"];
+
 /// How often it is looked whether to stop.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -148,7 +152,12 @@ impl Local<'_> {
         progress: &dyn StudyProgress,
     ) -> io::Result<Ended> {
         let planned = serde_json::to_vec(run)?;
-        let mut child = Command::new(self.program)
+        let mut command = Command::new(self.program);
+        let [queues, most] = QUEUES;
+        if std::env::var_os(queues).is_none() {
+            command.env(queues, most);
+        }
+        let mut child = command
             .arg("work")
             .args(self.arguments)
             .env("RAYON_NUM_THREADS", self.threads(run).to_string())
@@ -221,7 +230,11 @@ fn ended(
 
 #[cfg(test)]
 mod tests {
+    use dubio_progress::Progress;
+
     use super::*;
+    use crate::plan::plan;
+    use crate::suite::Suite;
 
     #[test]
     fn a_run_begins_when_there_is_room_and_one_alone_always_may() {
@@ -244,6 +257,34 @@ mod tests {
         end(1);
         assert_eq!(next(), Some(2), "larger than all room, and alone");
         assert_eq!(next(), None, "nothing is left");
+    }
+
+    /// Fractions that were reported.
+    #[derive(Default)]
+    struct Reported(Mutex<Vec<f64>>);
+
+    impl Progress for Reported {}
+    impl StudyProgress for Reported {
+        fn progressed(&self, _: &PlannedRun, fraction: f64) {
+            lock(&self.0).push(fraction);
+        }
+    }
+
+    /// The worker here is `printenv`, whose number is taken for a fraction.
+    #[test]
+    fn a_worker_has_more_queues_than_the_driver_gives_it() {
+        let home = tempfile::tempdir().expect("a folder");
+        let text = "data = [\"digits\"]\nnetworks = [\"mlp\"]\n[[methods]]\nmethod = \"sgd\"\n";
+        let suite = Suite::parse("s.toml", text).unwrap_or_else(|e| panic!("{e}"));
+        let planned = plan(&suite, Path::new(""), &|_, _| None).unwrap_or_else(|e| panic!("{e}"));
+        let (store, program) = (Store::new(home.path()), Path::new("printenv"));
+        let local =
+            Local { store: &store, program, arguments: &QUEUES[..1], jobs: 1, room: [None; 2] };
+        let (reported, stop) = (Reported::default(), AtomicBool::new(false));
+        let ended = local.one(&planned.runs[0], &stop, &reported).expect("it started");
+        assert!(matches!(ended, Ended::Failed(_)), "`work` is no variable: {ended:?}");
+        let expected = std::env::var(QUEUES[0]).unwrap_or(QUEUES[1].into());
+        assert_eq!(*lock(&reported.0), [expected.parse::<f64>().expect("a number")]);
     }
 
     #[test]

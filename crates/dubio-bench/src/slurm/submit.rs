@@ -12,6 +12,7 @@ use super::complaint::Complaint;
 use super::queue::Queue;
 use super::{Error, Options};
 use crate::executor::StudyProgress;
+use crate::local::QUEUES;
 use crate::plan::PlannedRun;
 use crate::run_id::RunId;
 use crate::store::Store;
@@ -177,8 +178,10 @@ impl Job<'_> {
         let [program, data, runs] = [self.worker.program, self.worker.data, store.folder()]
             .map(|path| std::path::absolute(path).map(|path| quoted(&path)));
         let task = format!("{}/\"$SLURM_ARRAY_TASK_ID\"", quoted(&batch.folder));
+        let [queues, most] = QUEUES;
         Ok(format!(
             "#!/bin/sh\n{}export RAYON_NUM_THREADS=\"${{SLURM_CPUS_PER_TASK:-1}}\"\n\
+             export {queues}=\"${{{queues}:-{most}}}\"\n\
              exec {} work --runs {} --dir {} <{task}.json >{task}.progress\n",
             self.header, program?, runs?, data?
         ))
