@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Draws Figure 9 of Seligmann et al. 2023 from the tables of beyond-cifar.md: scores on the test set (severity 0) and its
-corruptions, ours and the published ones.
+corruptions, ours and the published ones, of the first twelve methods.
 
     docs/results/beyond-cifar-figure.py docs/images/beyond-cifar.svg     # needs matplotlib
 """

@@ -48,7 +48,7 @@ PUBLISHED = {
 MODELS = {
     "map": "MAP", "deep-ensemble": "Deep Ensemble", "mc-dropout": "MCD", "swag": "SWAG", "multi-swag": "MultiSWAG",
     "laplace, last layer": "LL Laplace", "vi": "BBB", "rank1-vi": "Rank1-VI", "ivon": "iVON", "sngp": "SNGP",
-    "csghmc": None, "laplace, all layers": None,
+    "csghmc": None, "laplace, all layers": None, "ivon, factor 10": "iVON", "sngp, factor 20": "SNGP",
 }
 
 
