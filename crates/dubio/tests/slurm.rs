@@ -62,6 +62,10 @@ fn main() -> std::process::ExitCode {
             a_failing_run_is_told_and_the_others_kept,
         ),
         trial("what_slurm_refuses_is_told_in_its_words", what_slurm_refuses_is_told_in_its_words),
+        trial(
+            "a_study_on_a_gpu_asks_slurm_for_one_gpu_a_run",
+            a_study_on_a_gpu_asks_slurm_for_one_gpu_a_run,
+        ),
         trial("a_folder_that_nodes_do_not_see_is_told", a_folder_that_nodes_do_not_see_is_told),
         trial("a_controller_may_be_away_for_a_while", a_controller_may_be_away_for_a_while),
     ];
@@ -292,7 +296,8 @@ fn what_slurm_refuses_is_told_in_its_words() {
     for (option, value, words, advice) in [
         ("--partition", "nowhere", "invalid partition specified: nowhere", "`sinfo` lists"),
         ("--time", "soon", "Invalid --time specification", "such as --time 2:00:00"),
-        ("--gres", "gpu:9", "gres", "name them with --gres"),
+        ("--gres", "widget:1", "gres", "name them with --gres"),
+        ("--gres", "gpu:9", "configuration is not available", "--sbatch"),
         ("--sbatch", "--mem=999999G", "Memory specification can not be satisfied", "--sbatch"),
         ("--sbatch", "mem=1G", "give one option of sbatch", "--sbatch '--mem=4G'"),
     ] {
@@ -302,6 +307,22 @@ fn what_slurm_refuses_is_told_in_its_words() {
         assert!(said.contains(words) && said.contains(advice), "{said}");
     }
     assert!(!cluster.batch(1).exists(), "nothing is left behind");
+}
+
+/// Whether there is a GPU or not: Slurm keeps what a task asked for when the task has ended, too.
+fn a_study_on_a_gpu_asks_slurm_for_one_gpu_a_run() {
+    let asked = |options: &[&str]| {
+        let cluster = Cluster::new(SUITE);
+        cluster.0.dubio(&[&ON_SLURM[..], &["--only", "seed=0"], options].concat());
+        let job = slurm("scontrol", &["--oneliner", "show", "job", cluster.job().trim()]);
+        let gpus = job
+            .lines()
+            .map(|task| task.matches("gpu:1").count() + 2 * task.matches("gpu:2").count());
+        gpus.collect::<Vec<_>>()
+    };
+    assert_eq!(asked(&["--device", "cuda"]), [1, 1, 1]);
+    assert_eq!(asked(&["--device", "cuda", "--gres", "gpu:2"]), [2, 2, 2]);
+    assert_eq!(asked(&[]), [0, 0, 0]);
 }
 
 /// Mounted for this process alone, as the disk of a machine that is not shared.

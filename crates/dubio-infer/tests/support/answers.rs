@@ -39,6 +39,13 @@ pub fn known_answers<E: Engine>() -> Vec<Answer<E>> {
             let variance = |u| stationary_variance(0.2, 0.3, 1.0, 40.0, u / 40.0);
             assert_law(engine, "sghmc", chain, variance);
         }),
+        ("csgld has the law of its cycles", |engine| {
+            assert_law(engine, "csgld", cycles(0.5, json!({})), |u| end_of_cycle(0.5, 1.0, u));
+        }),
+        ("csghmc has the law of its cycles", |engine| {
+            let chain = cycles(0.2, json!({"friction": 0.3}));
+            assert_law(engine, "csghmc", chain, |u| end_of_cycle(0.2, 0.3, u));
+        }),
         ("vi finds the closest factorised gaussian", |engine| {
             let settings = json!({"noise": 30.0, "epochs": 8000, "lr": 0.02, "log_std_lr": 0.02,
                 "draws": 2, "samples": 5000});
@@ -49,8 +56,61 @@ pub fn known_answers<E: Engine>() -> Vec<Answer<E>> {
                 "curvature_momentum": 0.9998, "samples": 5000});
             assert_factorised(engine, "ivon", settings, f64::recip);
         }),
+        ("descent ends at the most probable parameters", |engine| {
+            for (name, settings) in [
+                ("sgd", json!({"epochs": 1500})),
+                ("snapshot", json!({"samples": 1, "cycle_epochs": 1500})),
+                ("fge", json!({"epochs": 1500, "samples": 1, "cycle_epochs": 2})),
+                ("swa", json!({"epochs": 1500, "collect_epochs": 5, "collect": 5})),
+            ] {
+                assert_most_probable(engine, name, settings);
+            }
+        }),
         ("svgd comes to rest where its own equation says", particles),
     ]
+}
+
+/// Epochs of a cycle, and those at its end that have noise. An epoch is one step.
+const CYCLE: [usize; 2] = [20, 15];
+
+/// Cycles of Langevin dynamics, whose samples are their ends.
+fn cycles(lr: f64, more: Value) -> Value {
+    let mut all = json!({"noise": 30.0, "lr": lr, "samples": 4000, "cycle_epochs": CYCLE[0],
+        "noise_epochs": CYCLE[1], "cycle_samples": 1});
+    all.as_object_mut().expect("a table").extend(more.as_object().expect("a table").clone());
+    all
+}
+
+/// Variance at the end of a cycle, along an eigenvector of the posterior's precision with the eigenvalue `u`, of `v = (1 - a) v - r u
+/// x / N + Normal(0, 2 a r / N)`, `x += v` with the rate `r` of Zhang et al. 2020, eq. 1: the covariance of `x` and `v` from step to
+/// step, until it is the same in every cycle. `csgld` is `a = 1`.
+fn end_of_cycle(lr: f64, a: f64, u: f64) -> f64 {
+    let [length, noisy] = CYCLE;
+    let [mut xx, mut xv, mut vv] = [0.0; 3];
+    for step in 0..200 * length {
+        let place = step % length;
+        let rate = lr / 2.0 * (1.0 + (std::f64::consts::PI * place as f64 / length as f64).cos());
+        let noise = if place + noisy >= length { 2.0 * a * rate / 40.0 } else { 0.0 };
+        let (keep, pull) = (1.0 - a, rate * u / 40.0);
+        vv = keep * keep * vv - 2.0 * keep * pull * xv + pull * pull * xx + noise;
+        xv = keep * xv - pull * xx;
+        xx += 2.0 * xv + vv;
+        xv += vv;
+    }
+    xx
+}
+
+/// A ten-thousandth of its standard deviation from the exact mean, which is also the mode.
+fn assert_most_probable<E: Engine>(engine: &E, name: &str, settings: Value) {
+    let mut all = json!({"lr": 0.2, "momentum": 0.9});
+    all.as_object_mut().expect("a table").extend(settings.as_object().expect("a table").clone());
+    let (exact, points, _) = fitted(engine, name, all);
+    let covariance = exact.by_eigenvalues(f64::recip);
+    let last = points.last().expect("a point");
+    for i in 0..4 {
+        let off = (last[i] - exact.mean[(i, 0)]) / covariance[(i, i)].sqrt();
+        assert!(off.abs() < 1e-4, "{name}: {i} is off by {off} standard deviations");
+    }
 }
 
 /// The exact mean, and as variances one over the diagonal of the exact precision (Bishop 2006, section 10.1.2), which come from the
