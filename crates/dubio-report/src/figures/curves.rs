@@ -47,7 +47,7 @@ impl Axis {
         Self { field, title, format: "d", scale, axis: json!({"format": "d", "tickMinStep": 1}) }
     }
 
-    /// With a tick at each value, as far as they are apart: on a logarithmic axis a third further than the last.
+    /// With a tick at each value; on a logarithmic axis, only at values that are a third larger than the last one kept.
     pub(super) fn ticks(mut self, values: impl IntoIterator<Item = f64>) -> Self {
         let mut all: Vec<f64> = values.into_iter().collect();
         all.sort_by(f64::total_cmp);
@@ -64,7 +64,7 @@ impl Axis {
         self
     }
 
-    /// With another scale.
+    /// Replaces the scale.
     pub(super) fn scale(&mut self, scale: Value) {
         self.scale = scale;
     }
@@ -206,8 +206,8 @@ pub(super) fn inputs(splits: &[&str]) -> Choice {
     Choice { parameter: "inputs", label: "Inputs", options }
 }
 
-/// The fraction that may be left out before every method's error is below a thousandth, rounded up to
-/// tenths: where nothing happens any more is not shown.
+/// The fraction that has to be left out for every method's error to be below a thousandth, plus 0.05,
+/// rounded up to tenths and at least 0.2: the part where nothing more happens is not shown.
 pub(super) fn interesting(chapter: &Chapter<'_>) -> f64 {
     let needed = |method: &Method<'_>| {
         let curve = mean_curve(method, "test", |view| view.risk.as_ref());
