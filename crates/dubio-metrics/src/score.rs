@@ -167,7 +167,7 @@ impl Numbers<'_> {
 pub struct Mean<'a>(Numbers<'a>);
 
 impl<'a> Mean<'a> {
-    /// Of these numbers.
+    /// The mean of these numbers.
     pub fn new(values: impl Into<Cow<'a, [f64]>>) -> Self {
         Self(values.into().into())
     }
@@ -187,7 +187,7 @@ impl Statistic for Mean<'_> {
 pub struct Sum<'a>(Numbers<'a>);
 
 impl<'a> Sum<'a> {
-    /// Of these numbers.
+    /// The sum of these numbers.
     pub fn new(values: impl Into<Cow<'a, [f64]>>) -> Self {
         Self(values.into().into())
     }

@@ -33,7 +33,7 @@ pub struct Weights<'a, const L: usize> {
 }
 
 impl<'a, const L: usize> Weights<'a, L> {
-    /// Those of these counts.
+    /// The weights that these counts make.
     pub fn new(counts: &'a [[Count; L]]) -> Self {
         Self { counts, total: OnceLock::new(), sums: Vec::new(), known: Mutex::default() }
     }

@@ -44,7 +44,7 @@ pub struct Style {
 }
 
 impl Style {
-    /// Of the method at this position in the study; all of the first 32 differ.
+    /// The style of the method at this position in the study; all of the first 32 differ.
     pub fn of(index: usize) -> Self {
         Self { index }
     }

@@ -45,8 +45,8 @@ impl Standing<'_> {
 }
 
 impl<'a> Ranking<'a> {
-    /// Of a chapter, by the first score that every method with predictions has for all its runs; where no
-    /// score is, by the one that most methods have.
+    /// The ranking of a chapter, by the first score that every method with predictions has for all its
+    /// runs; where no score is, by the one that most methods have.
     pub fn of(chapter: &Chapter<'a>) -> Option<Self> {
         let headlines = if chapter.is_classification() { &OF_CLASSES[..] } else { &OF_NUMBERS };
         // Pinball losses at different levels say nothing side by side.

@@ -80,7 +80,7 @@ impl Measure {
     }
 }
 
-/// A measure as a statistic. All three are worked out in one pass, for whoever asks first.
+/// A measure as a statistic. All three are worked out in one pass, when the first of them is asked for.
 struct Measured {
     detection: Arc<Detection>,
     measure: Measure,

@@ -19,7 +19,7 @@ pub struct Uncertainties {
 }
 
 impl Uncertainties {
-    /// Those of predictive distributions.
+    /// The uncertainties of predictive distributions.
     pub fn of(pooled: &Pooled) -> Self {
         Self {
             confidence: pooled.confidence.iter().map(|c| -c).collect(),

@@ -69,7 +69,7 @@ pub(crate) trait Visitor<const L: usize> {
     fn visit(&mut self, step: &Step<L>);
 }
 
-/// How far the steps have been gone through.
+/// How far a pass over the steps has come.
 #[derive(Default)]
 pub(crate) struct Walk<const L: usize> {
     /// The next step.

@@ -18,10 +18,10 @@ pub struct Diagnosis {
     /// would often exceed it.
     #[serde(with = "infinite")]
     pub rhat_limit: f64,
-    /// Over examples, of the probability of the label or of the predicted mean; `None` where nothing varies, or
-    /// chains are too short.
+    /// Convergence over examples, of the probability of the label or of the predicted mean; `None` where
+    /// nothing varies, or chains are too short.
     pub predictions: Option<Spread>,
-    /// Of the mean negative log-likelihood of the examples.
+    /// Convergence of the mean negative log-likelihood of the examples.
     pub loss: Option<Convergence>,
 }
 

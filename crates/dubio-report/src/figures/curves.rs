@@ -18,30 +18,30 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// Of fractions, from 0 to 1.
+    /// An axis of fractions, from 0 to 1.
     pub(super) fn fraction(field: &'static str, title: &'static str) -> Self {
         Self::within(field, title, [0.0, 1.0])
     }
 
-    /// Of fractions, with these ends.
+    /// An axis of fractions, with these ends.
     pub(super) fn within(field: &'static str, title: &'static str, ends: [f64; 2]) -> Self {
         let scale = json!({"domain": ends, "nice": false});
         Self { field, title, format: ".0%", scale, axis: json!({"format": "~p", "tickCount": 6}) }
     }
 
-    /// As far as the data reach.
+    /// An axis fitted to the range of the data.
     pub(super) fn fitted(field: &'static str, title: &'static str, format: &'static str) -> Self {
         let scale = json!({"zero": false, "nice": true});
         Self { field, title, format, scale, axis: json!({"format": format, "tickCount": 6}) }
     }
 
-    /// Of whole numbers on a logarithmic scale.
+    /// An axis of whole numbers on a logarithmic scale.
     pub(super) fn doubling(field: &'static str, title: &'static str) -> Self {
         let scale = json!({"type": "log", "base": 2, "nice": false, "padding": 12});
         Self { field, title, format: "d", scale, axis: json!({"format": "d", "tickCount": 7}) }
     }
 
-    /// Of few whole numbers.
+    /// An axis of a few whole numbers.
     pub(super) fn steps(field: &'static str, title: &'static str) -> Self {
         let scale = json!({"zero": false, "nice": false, "padding": 12});
         Self { field, title, format: "d", scale, axis: json!({"format": "d", "tickMinStep": 1}) }

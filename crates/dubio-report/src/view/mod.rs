@@ -71,7 +71,7 @@ pub struct View {
 /// The mean entropy of the prediction and its parts, in nats.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Parts {
-    /// Of the predictive distribution.
+    /// Mean entropy of the predictive distribution.
     pub total: f64,
     /// Mean entropy of the members, and by how much the members disagree; `None` for one member.
     pub split: Option<(f64, f64)>,
@@ -83,7 +83,7 @@ pub fn fraction(index: usize) -> f64 {
 }
 
 impl View {
-    /// Of classified examples.
+    /// The view of classified examples.
     pub fn classified(split: &str, examples: &Examples) -> Self {
         let knowledge = examples.members.as_ref().map(|m| (mean(&m.data), mean(&m.knowledge)));
         let of_classes = split == "test";
@@ -102,7 +102,7 @@ impl View {
         }
     }
 
-    /// Of out-of-distribution examples, which have no labels, beside those of the test set.
+    /// The view of out-of-distribution examples, which have no labels, beside those of the test set.
     pub fn ood(
         split: &str,
         classes: usize,
@@ -121,7 +121,7 @@ impl View {
         }
     }
 
-    /// Of a regression, from its predictive distributions.
+    /// The view of a regression, from its predictive distributions.
     pub fn regressed(split: &str, outcomes: &Outcomes) -> Self {
         let fractions = |values: &[f64]| {
             let held = |level: f64| values.iter().filter(|&&v| v <= level + 1e-12).count();
