@@ -7,7 +7,8 @@ use std::sync::Arc;
 use dubio_predictions::{Array, Error, Layout};
 use pyo3::prelude::*;
 
-/// An array by NumPy's array interface, whoever's memory it is: contiguous in C or Fortran order, or a view with strides.
+/// An array by NumPy's array interface, whoever owns its memory: contiguous in C or Fortran order, or a view with
+/// strides.
 #[derive(FromPyObject)]
 pub(crate) struct ArrayIn {
     name: String,

@@ -17,7 +17,7 @@ use serde_path_to_error::Segment;
 
 use crate::work::Told;
 
-/// What went wrong, by the name of its Python exception.
+/// An error, with the name of its Python exception.
 pub(crate) struct Failure {
     pub(crate) kind: &'static str,
     pub(crate) words: String,
@@ -54,7 +54,7 @@ fn plain(results: &impl Serialize) -> Result<Answer, Failure> {
     Ok(Answer { json, numbers: None })
 }
 
-/// Does a command. `{"arrays": 0}` in the settings is the first of the held files.
+/// Runs a command. `{"arrays": 0}` in the settings stands for the first of the held files.
 pub(crate) fn call(
     command: &str,
     settings: &str,
@@ -81,11 +81,11 @@ fn read<T: DeserializeOwned>(value: Value) -> Result<T, Failure> {
         .map_err(|error| Failure::new("SettingError", in_words(&error, &value)))
 }
 
-/// A setting that there is not, or that could not be read: its name, what it takes, what it was given.
+/// Describes an unknown setting, or one that could not be read: its name, what it takes and what it was given.
 fn in_words(error: &serde_path_to_error::Error<serde_json::Error>, settings: &Value) -> String {
     let text = error.inner().to_string();
     if text.starts_with("unknown field") {
-        // Names are in backticks: the unknown one, then all that there are.
+        // Names are in backticks: the unknown one, then all known ones.
         let mut names = text.split('`').skip(1).step_by(2);
         return dubio_words::unknown("setting", names.next().unwrap_or_default(), names);
     }
@@ -128,7 +128,7 @@ fn applied(value: Value) -> Result<Answer, Failure> {
     Ok(Answer { json: "null".to_string(), numbers: Some((log_probs, shape.to_vec())) })
 }
 
-/// Writes the files of a report to `folder` and tells their names.
+/// Writes the files of a report to `folder` and returns their names.
 fn reported(mut value: Value, told: &Arc<Told>) -> Result<Answer, Failure> {
     let mut take = |name: &str| -> Option<String> {
         let found = value.as_object_mut()?.remove(name)?;
@@ -154,7 +154,7 @@ fn reported(mut value: Value, told: &Arc<Told>) -> Result<Answer, Failure> {
 /// The runs of a study as one stage, a thousand pieces each.
 struct Runs {
     told: Arc<Told>,
-    /// Pieces that each run is at.
+    /// Pieces that each run has reached.
     at: Mutex<BTreeMap<String, usize>>,
 }
 

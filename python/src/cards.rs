@@ -1,4 +1,4 @@
-//! What there is and what it says of itself: from here come functions, docstrings and stubs.
+//! The cards of scores, methods and networks, from which functions, docstrings and stubs are made.
 
 use dubio_api::names::known;
 use dubio_bench::schema::settings_of;

@@ -82,7 +82,7 @@ fn engine_of(
     device.engine(precision).map_err(|error| bad(error.to_string()))
 }
 
-/// Does work that may be on a GPU, which may fail in the middle of it.
+/// Runs work that may use a GPU, which may fail midway.
 fn on_device<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     cuda::guarded(work).unwrap_or_else(|error| Err(Failure::new("Error", error)))
 }

@@ -1,13 +1,13 @@
 //! Large blocks of memory in huge pages, where Linux has them.
 //!
-//! Half of the time of a score of 40 MB went to page faults of 4 KiB each. As in the command's allocator, but nothing is
-//! kept between calls, and there is no lock that a forked process could find taken: blocks are the system's, and
-//! huge pages only a wish.
+//! Scoring 40 MB spent half of its time on page faults of 4 KiB each. This works as in the command's allocator, but
+//! keeps nothing between calls and has no lock that a forked process could find taken: blocks are the system's, and
+//! huge pages are only requested.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
-/// Blocks from this size on are asked for.
+/// Huge pages are requested for blocks from this size on.
 const LARGE: usize = 1 << 23;
 
 /// Size of a huge page.

@@ -1,5 +1,5 @@
-//! The Python package: arrays in, numbers out. Commands are those of `dubio-api`; what they are called, which
-//! scores and methods there are and what they say of themselves comes from the cards.
+//! The Python package: arrays in, numbers out. Commands are those of `dubio-api`; what they are called, and
+//! the scores and methods with their descriptions, come from the cards.
 
 mod arrays;
 mod calls;
@@ -28,7 +28,7 @@ static ALLOCATOR: huge_pages::HugePages = huge_pages::HugePages;
 /// A result as JSON, and numbers as bytes of f32 with their shape.
 pub(crate) type Reply<'py> = (String, Option<(Bound<'py, PyBytes>, Vec<usize>)>);
 
-/// Does a command of the library. `files` are arrays that stand in for predictions files.
+/// Runs a command of the library. `files` are arrays that stand in for predictions files.
 #[pyfunction]
 fn call<'py>(
     py: Python<'py>,
@@ -51,7 +51,7 @@ fn call<'py>(
     Ok((answer.json, numbers))
 }
 
-/// The exception that the package has for a failure.
+/// The package's exception for a failure.
 pub(crate) fn raised(py: Python<'_>, failure: Failure) -> PyErr {
     let made = || {
         let class = match failure.kind {

@@ -1,4 +1,4 @@
-//! Work on threads of its own, while Python's waits, tells of progress and listens for Ctrl-C.
+//! Work on threads of its own, while Python's thread waits, reports progress and listens for Ctrl-C.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,9 +13,9 @@ use pyo3::prelude::*;
 
 use crate::pool;
 
-/// How often signals are looked for and progress is told.
+/// How often signals are checked and progress is reported.
 const TICK: Duration = Duration::from_millis(50);
-/// How long work that can stop is waited for.
+/// How long to wait for work that can stop.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What the work says, until Python fetches it.
@@ -55,7 +55,7 @@ impl Told {
     }
 }
 
-/// Does work without the GIL on a pool of threads. Ctrl-C raises `KeyboardInterrupt`: work that asks whether to
+/// Runs work without the GIL on a pool of threads. Ctrl-C raises `KeyboardInterrupt`: work that asks whether to
 /// stop is waited for, other work is left to end by itself, and its pool with it.
 pub(crate) fn supervised<T: Send + 'static>(
     py: Python<'_>,
@@ -79,7 +79,7 @@ pub(crate) fn supervised<T: Send + 'static>(
     done.map_err(|what| PyRuntimeError::new_err(format!("this is a bug: {what}")))
 }
 
-/// Waits for a result; tells of progress and looks for signals meanwhile.
+/// Waits for a result; reports progress and checks for signals meanwhile.
 fn await_result<T: Send>(
     py: Python<'_>,
     mut receiver: Receiver<T>,
@@ -87,7 +87,7 @@ fn await_result<T: Send>(
     tell: &Py<PyAny>,
 ) -> PyResult<T> {
     loop {
-        let waiting = &mut receiver; // by which it may be used without the GIL
+        let waiting = &mut receiver; // borrowed mutably, so that it may be used without the GIL
         match py.detach(move || waiting.recv_timeout(TICK)) {
             Ok(done) => return Ok(done),
             Err(RecvTimeoutError::Disconnected) => {

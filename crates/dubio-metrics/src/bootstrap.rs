@@ -19,10 +19,10 @@ pub struct Bootstrap {
 
 impl Bootstrap {
     /// The resamples' values of several statistics, `[statistic][resample]`; as many blocks of
-    /// resamples at a time as fit 64 MiB, and enough for every thread.
+    /// resamples at a time as fit into 64 MiB, and at least one for every thread.
     ///
-    /// `strata` are sizes of sets that are resampled each on its own; the statistics see them one
-    /// after the other.
+    /// `strata` are the sizes of sets that are each resampled on their own; the statistics see them
+    /// one after the other.
     pub fn replicates<'a>(
         &self,
         strata: &[usize],

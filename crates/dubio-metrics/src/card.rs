@@ -1,4 +1,4 @@
-//! What a score says of itself: everything that lists, help, tables and tests need to know.
+//! What a score says about itself: everything that lists, help, tables and tests need to know.
 
 /// The card of a score: its public name and what a reader must know to use it.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub struct Card {
     pub direction: Direction,
     /// Where the definition comes from.
     pub citation: &'static str,
-    /// What whoever works it out, or puts it beside others, has to know.
+    /// What one has to know to compute it or to compare it with others.
     pub facts: Facts,
 }
 
@@ -24,20 +24,20 @@ pub struct Card {
 pub struct Facts {
     /// Whether it depends on the number of bins.
     pub bins: bool,
-    /// Whether it has a form at the best temperature, `calibrated.NAME`. Not so what is about the temperature
-    /// itself, about other predictions, or about members: the temperature belongs to their mean.
+    /// Whether it has a form at the best temperature, `calibrated.NAME`. Scores of the temperature itself, of
+    /// other predictions, or of members have none: the temperature belongs to the members' mean.
     pub calibrated: bool,
     /// Whether models may be ranked by it.
     pub ranked: Ranked,
-    /// What it is made of beside predictions and truth.
+    /// What it needs besides predictions and truth.
     pub requires: Requires,
 }
 
 impl Facts {
-    /// Of most scores of classification.
+    /// The facts of most scores of classification.
     pub const CLASSES: Self =
         Self { bins: false, calibrated: true, ranked: Ranked::Freely, requires: Requires::Nothing };
-    /// Of scores that know no temperature, as those of regression do not.
+    /// The facts of scores without a temperature, such as those of regression.
     pub const NUMBERS: Self = Self { calibrated: false, ..Self::CLASSES };
 }
 
@@ -48,11 +48,11 @@ pub enum Ranked {
     Freely,
     /// Only by its calibrated form: as it is, it depends on temperatures more than on models.
     Calibrated,
-    /// They may not even be put side by side: every model is given another problem.
+    /// They may not even be put side by side: every model solves a different problem.
     Never,
 }
 
-/// What a score is made of beside predictions and truth.
+/// What a score needs besides predictions and truth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Requires {
     /// Nothing.

@@ -18,7 +18,7 @@ pub struct Columns {
     rows: Option<Arc<Vec<u32>>>,
     /// Inverse temperature and each row's scale; `None` for the probabilities as given.
     tempered: Option<(f64, Arc<Vec<Scale>>)>,
-    /// All columns, where they came up in any case.
+    /// All columns, where they were made in passing.
     transposed: Option<Arc<Transposed>>,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Scale {
     pub one_by_z: f64,
 }
 
-/// An example at a temperature: its scale, and some numbers besides.
+/// An example at a temperature: its scale, and some further numbers.
 #[derive(Clone, Copy)]
 struct Tempered<const K: usize> {
     scale: Scale,
@@ -44,7 +44,7 @@ impl<const K: usize> Default for Tempered<K> {
     }
 }
 
-/// Probabilities of which all columns are worked on together, 32 MiB.
+/// Maximum number of probabilities whose columns are all worked on together: 32 MiB.
 const TOGETHER: usize = 1 << 22;
 
 impl Columns {
@@ -79,8 +79,8 @@ impl Columns {
         Self { rows: Some(Arc::new(rows)), tempered, transposed: None, ..self.clone() }
     }
 
-    /// The same in memory, for few examples that are asked for often: rows that lie far apart in a
-    /// file would each be read by a call.
+    /// The same in memory, for a few examples that are asked for often: rows that lie far apart in
+    /// a file would each take a call to read.
     pub(crate) fn gathered(&self, keep: &[u32]) -> Self {
         let rows = |kind: Kind| -> Vec<f64> {
             let row = |&example: &u32| {
@@ -96,8 +96,9 @@ impl Columns {
         Self { all: Arc::new(all), rows: None, tempered, transposed: None }
     }
 
-    /// The same examples at inverse temperature `beta`. `row(example, log p, row)` puts an example's
-    /// probabilities there into the row and gives their scale and some numbers besides.
+    /// The same examples at inverse temperature `beta`. `row(example, log p, row)` writes an
+    /// example's probabilities at that temperature into the row and returns their scale and some
+    /// further numbers.
     pub(crate) fn at<const K: usize>(
         &self,
         beta: f64,
@@ -179,8 +180,8 @@ impl Columns {
         self.all.take_logarithms();
     }
 
-    /// Each example's log probability of one class, before any temperature. Where no logarithm has been taken, only
-    /// these are.
+    /// Each example's log probability of one class, before any temperature. Where no logarithms have been taken
+    /// yet, only these are taken.
     pub(crate) fn log_p_of(&self, classes: &[u32]) -> Vec<f64> {
         let one = |i: usize, class: &u32| match self.all.without_logarithms() {
             Some(p) => ln(p[self.row_index(i) * self.classes() + *class as usize]),
@@ -189,8 +190,8 @@ impl Columns {
         classes.par_iter().enumerate().map(|(i, class)| one(i, class)).collect()
     }
 
-    /// The logarithms of an example's probabilities, before any temperature. Where none has been taken, only these
-    /// are.
+    /// The logarithms of an example's probabilities, before any temperature. Where no logarithms have been taken
+    /// yet, only these are taken.
     pub(crate) fn log_p_row(&self, example: usize) -> Vec<f64> {
         let Some(p) = self.all.without_logarithms() else {
             return self.rows(Kind::LogP, example..example + 1).get(example).to_vec();

@@ -21,7 +21,7 @@ pub(crate) struct Gaps {
 }
 
 impl Gaps {
-    /// Those of these examples, which remember them.
+    /// The gaps of these examples, which remember them.
     pub(crate) fn of(examples: &Examples) -> Arc<Self> {
         examples.known.get(Of::Labels, || {
             let Ok(wrong) = wrong_by(Signal::Confidence, examples) else {
@@ -82,7 +82,7 @@ impl Bins {
     }
 }
 
-/// The bins so far; the last entry belongs to the examples that no bin takes.
+/// The sums of the bins so far; the last entry belongs to the examples that no bin takes.
 pub(crate) struct BinSums<const L: usize> {
     pub bins: Vec<Bin<L>>,
     stretch: usize,

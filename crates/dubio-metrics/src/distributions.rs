@@ -2,8 +2,8 @@
 //!
 //! Probabilities and their logarithms are the only numbers here that grow with examples times
 //! classes. When they are too many for memory they are written, once, to where the caller says
-//! ([`Spill`]), and read back a block at a time. They lie there in tiles, a few classes of all
-//! examples after one another, because the class-wise scores read columns.
+//! ([`Spill`]), and read back a block at a time. There they lie in tiles, each a few classes of all
+//! examples, because the class-wise scores read columns.
 
 use std::borrow::Cow;
 use std::fmt::Debug;
@@ -16,8 +16,7 @@ use rayon::prelude::*;
 use crate::remember::remember;
 use crate::softmax;
 
-/// A place for numbers that are not to stay in memory: a temporary file, made by whoever may touch
-/// files.
+/// A place for numbers that are not to stay in memory: a temporary file, made by a caller that may access files.
 pub trait Spill: Debug + Send + Sync {
     /// Keeps numbers, the first of them at this place. Each place is written once.
     fn write(&self, at: usize, values: &[f64]) -> io::Result<()>;
@@ -47,7 +46,7 @@ pub struct Distributions {
 
 #[derive(Debug)]
 enum Held {
-    /// The logarithms may be taken of the probabilities when they are asked for.
+    /// The logarithms may be taken only when they are asked for.
     Memory {
         p: Vec<f64>,
         log_p: OnceLock<Vec<f64>>,
@@ -60,7 +59,7 @@ impl Distributions {
         Self::held(p, log_p.into(), classes)
     }
 
-    /// Of which only the probabilities are known: their logarithms are taken when they are asked for.
+    /// From probabilities alone: their logarithms are taken when they are asked for.
     pub(crate) fn of_probabilities(p: Vec<f64>, classes: usize) -> Self {
         Self::held(p, OnceLock::new(), classes)
     }
@@ -70,7 +69,7 @@ impl Distributions {
         Self { examples, classes, held: Held::Memory { p, log_p }, spare: Mutex::default() }
     }
 
-    /// To be written row by row.
+    /// In a spill file, to be written row by row.
     pub(crate) fn spilled(spill: Box<dyn Spill>, examples: usize, classes: usize) -> Self {
         Self { examples, classes, held: Held::Spilled(spill), spare: Mutex::default() }
     }
@@ -91,7 +90,7 @@ impl Distributions {
         ((1 << 21) / self.examples.max(1)).clamp(8, 128) / 8 * 8
     }
 
-    /// Memory for so many numbers; any may be in it.
+    /// Memory for `len` numbers, with arbitrary contents.
     pub(crate) fn take_spare(&self, len: usize) -> Vec<f64> {
         let spare = self.spare.lock().ok().and_then(|mut spares| {
             let fits = spares.iter().position(|spare| spare.capacity() >= len)?;

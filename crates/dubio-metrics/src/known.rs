@@ -4,27 +4,27 @@ use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What something that is known of examples hangs on.
+/// What a value that is known of examples depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Of {
     /// The predictions, whatever the labels.
     Predictions,
     /// The predictions and these labels.
     Labels,
-    /// The same, and calibrated scores ask for it when the plain ones are done.
+    /// The predictions and these labels; calibrated scores ask for it again when the plain ones are done.
     Calibration,
 }
 
-/// One value of each type. Who wants something kept gives it a type of its own, so that nothing is
-/// known here of who that is.
+/// One value of each type. Whoever wants something kept gives it a type of its own, so that nothing
+/// here needs to know who that is.
 #[derive(Default)]
 pub(crate) struct Known(Mutex<Vec<Entry>>);
 
 type Entry = (Of, Arc<dyn Any + Send + Sync>);
 
 impl Known {
-    /// The value of this type, worked out first if need be. As in [`remember`](crate::remember), nobody
-    /// waits for anybody, and of two that do the same work the first result is kept.
+    /// The value of this type, worked out first if need be. As in [`remember`](crate::remember), no
+    /// thread waits for another, and where two do the same work, the first result is kept.
     pub(crate) fn get<T: Any + Send + Sync>(&self, of: Of, work: impl FnOnce() -> T) -> Arc<T> {
         self.find().unwrap_or_else(|| {
             let made = Arc::new(work());
@@ -42,7 +42,7 @@ impl Known {
         found(&self.entries())
     }
 
-    /// What hangs on no more than `kept`.
+    /// The values that depend on one of `kept`.
     pub(crate) fn only(&self, kept: &[Of]) -> Self {
         let entries = self.entries().iter().filter(|(of, _)| kept.contains(of)).cloned().collect();
         Self(Mutex::new(entries))

@@ -80,7 +80,7 @@ pub(crate) fn each_row(source: &dyn Members, member: usize, mut f: impl FnMut(us
 pub struct Fault {
     /// What is wrong.
     pub what: String,
-    /// Whether with one number or with all that should sum to 1.
+    /// Whether one number is wrong, or the sum of a row's probabilities.
     pub kind: FaultKind,
     /// Member, from 0.
     pub member: usize,
@@ -90,7 +90,7 @@ pub struct Fault {
     pub class: Option<usize>,
 }
 
-/// What a fault is of.
+/// Kind of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
     /// Numbers that cannot be what they are taken for.
@@ -99,7 +99,7 @@ pub enum FaultKind {
     Sum,
 }
 
-/// The first fault in the order member, example, class: what the fast pass only knows to exist.
+/// The first fault in the order member, example, class: the fast pass only finds that there is one.
 pub fn first_fault(source: &dyn Members, form: Form) -> Option<Fault> {
     let width = source.width();
     let mut row = vec![0.0; width];

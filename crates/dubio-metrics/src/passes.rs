@@ -2,7 +2,7 @@
 //!
 //! Counts in the order of a ranking are a random read per example, and a copy of them takes as much
 //! memory as the resamples themselves. So a ranking is gone through in tiles that stay in the nearest
-//! cache: the counts of a tile are collected once, and every statistic of that ranking takes it.
+//! cache: the counts of a tile are collected once, and every statistic of that ranking uses them.
 
 use std::any::Any;
 use std::ops::Range;
@@ -19,7 +19,7 @@ pub(crate) trait Pass: Send + Sync + 'static {
     type Sums<const L: usize>: Send + Sync + 'static;
     /// The order.
     fn order(&self) -> &Arc<Vec<u32>>;
-    /// Before the first example.
+    /// The sums before the first example.
     fn start<const L: usize>(&self, weights: &Weights<'_, L>) -> Self::Sums<L>;
     /// Adds the examples at these places of the order, whose counts are given.
     fn add<const L: usize>(

@@ -134,7 +134,7 @@ fn only_probabilities(
     Ok(Pooled { classes, members, distributions, predicted, confidence, total, data })
 }
 
-/// The same with the distributions in a spill file: a place for twice examples times classes numbers.
+/// The same with the distributions in a spill file, which holds `2 * examples * classes` numbers.
 pub fn pool_spilled(
     source: &dyn Members,
     form: Form,
@@ -165,7 +165,7 @@ pub fn pool_spilled(
     Ok(of_rows.pooled(source, distributions))
 }
 
-/// Finds what the fast pass only knows to exist.
+/// Finds the fault if the fast pass, which cannot say where it is, was not clean.
 fn faultless(clean: bool, source: &dyn Members, form: Form) -> Result<(), Fault> {
     match if clean { None } else { first_fault(source, form) } {
         None => Ok(()),
@@ -187,7 +187,7 @@ impl OfRows<Vec<f64>, Vec<u32>> {
         Self { total: zeros(), data: zeros(), confidence: zeros(), predicted: vec![0; examples] }
     }
 
-    /// Cut into tasks of so many rows, each with its first.
+    /// Cuts the rows into tasks of `task` rows, each with the index of its first.
     fn tasks(
         &mut self,
         task: usize,
@@ -345,7 +345,7 @@ mod tests {
         (0..examples).flat_map(row).collect()
     }
 
-    /// What pooling gave when it took every logarithm at once: the way of every other form.
+    /// What pooling gave when it took every logarithm at once, which is still the way of every other form.
     fn at_once(source: &dyn Members) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         let (n, classes) = (source.examples(), source.width());
         let (mut p, mut log_p) = (vec![0.0; n * classes], vec![0.0; n * classes]);

@@ -70,7 +70,7 @@ impl Ranking {
         self.run_places().map(|run| &self.order[run])
     }
 
-    /// Something of each example, in the order.
+    /// Maps every example, in the order of the ranking.
     pub(crate) fn collect<T: Send>(&self, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
         self.order.par_iter().map(|&example| of(example as usize)).collect()
     }
@@ -80,7 +80,7 @@ fn ranked(order: &[u32], values: &[f64]) -> Vec<f64> {
     order.par_iter().map(|&example| values[example as usize]).collect()
 }
 
-/// Whether a run of equals ends with each of some falling numbers.
+/// For each of some falling numbers, whether a run of equals ends with it.
 fn closes(ranked: &[f64], tolerance: impl Fn(f64) -> f64 + Sync) -> Vec<bool> {
     let ends = |place: usize| match ranked[place..] {
         [above, below, ..] => above != below && above - below > tolerance(above),
@@ -89,8 +89,8 @@ fn closes(ranked: &[f64], tolerance: impl Fn(f64) -> f64 + Sync) -> Vec<bool> {
     (0..ranked.len()).into_par_iter().map(ends).collect()
 }
 
-/// Two entropies of equal distributions can come out apart by this much, relatively, when their
-/// terms are summed in another order; such rows are tied.
+/// Two entropies of equal distributions can differ by this much, relatively, when their terms are
+/// summed in another order; such rows are tied.
 pub(crate) fn entropy_tolerance(entropy: f64) -> f64 {
     1e-13 * entropy
 }

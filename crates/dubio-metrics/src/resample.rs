@@ -7,14 +7,14 @@ use rand::Rng;
 
 use crate::weights::{Count, LANES};
 
-/// The counts that one example can come to, from 1 on. Twelve have a chance above `2^-32`.
+/// Number of counts that one example can come to, from 1 on. Twelve of them have a chance above `2^-32`.
 const COUNTS: usize = 12;
 
-/// Draws as often as there are examples, in each lane: the counts of the examples.
+/// Draws as many times as there are examples, in each lane, and gives the counts of the examples.
 ///
-/// Independent Poisson counts of mean 1 are, given that they sum to `n`, the counts of `n` draws.
-/// So each is drawn on its own, from 32 bits, and a sum that came out otherwise, by some `sqrt(n)`,
-/// is corrected: what is missing is drawn one by one, of what is too much any one is put back.
+/// Independent Poisson counts of mean 1 are, given that they sum to `n`, the counts of `n` draws. So
+/// each is drawn on its own, from 32 bits, and a sum that came out otherwise, by some `sqrt(n)`, is
+/// corrected: missing draws are made one by one, and surplus ones, chosen at random, are put back.
 pub(crate) fn draw(counts: &mut [[Count; LANES]], generator: &mut impl Rng) {
     let sums = poisson(&limits(), counts, Generators::seeded(generator));
     for (lane, sum) in sums.into_iter().enumerate() {
@@ -32,8 +32,8 @@ fn limits() -> [u32; COUNTS] {
     })
 }
 
-/// A Poisson count for each example and lane, as many as the limits that 32 bits reach; and the
-/// sum of each lane.
+/// A Poisson count for each example and lane, the number of limits that 32 random bits reach;
+/// returns the sum of each lane.
 #[multiversion(targets = "simd")]
 fn poisson(
     limits: &[u32; COUNTS],
@@ -68,7 +68,7 @@ fn count_reached(limits: &[u32], bits: &[u32; LANES], reached: &mut [u32; LANES]
     }
 }
 
-/// Makes a lane's counts sum to their number.
+/// Makes a lane's counts sum to the number of examples.
 fn correct(counts: &mut [[Count; LANES]], lane: usize, sum: usize, generator: &mut impl Rng) {
     let size = counts.len();
     for _ in sum..size {

@@ -97,7 +97,7 @@ pub enum Needs {
 
 /// A score of predictions of type `E` (classified or regressed examples).
 pub trait Score<E>: Send + Sync {
-    /// What the score says of itself.
+    /// The score's card.
     fn card(&self) -> &'static Card;
     /// Public name; the card's, unless the score is one of a family that shares a card.
     fn name(&self) -> String {
@@ -167,7 +167,7 @@ impl Numbers<'_> {
 pub struct Mean<'a>(Numbers<'a>);
 
 impl<'a> Mean<'a> {
-    /// Of these numbers.
+    /// The mean of these numbers.
     pub fn new(values: impl Into<Cow<'a, [f64]>>) -> Self {
         Self(values.into().into())
     }
@@ -187,7 +187,7 @@ impl Statistic for Mean<'_> {
 pub struct Sum<'a>(Numbers<'a>);
 
 impl<'a> Sum<'a> {
-    /// Of these numbers.
+    /// The sum of these numbers.
     pub fn new(values: impl Into<Cow<'a, [f64]>>) -> Self {
         Self(values.into().into())
     }
@@ -202,7 +202,7 @@ impl Statistic for Sum<'_> {
     }
 }
 
-/// A statistic, and what is done to its value.
+/// A statistic, and a function that is applied to its value.
 pub struct Mapped<S, F>(pub S, pub F);
 
 impl<S: Statistic, F: Fn(f64) -> f64 + Send + Sync> Statistic for Mapped<S, F> {

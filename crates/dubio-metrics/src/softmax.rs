@@ -139,7 +139,7 @@ pub(crate) fn log_of_single(
     {
         match form {
             Form::Logits => {
-                // The largest logit's own probability gives the normaliser back without a pass.
+                // The largest logit's own probability gives the normaliser back without another pass.
                 let (top, log_top) = (max(row), ln(max(p)));
                 map_sum::<0>(row, 0.0, |x| ((x - top) + log_top, []));
             }

@@ -31,8 +31,8 @@ impl Drop for Transposed {
 }
 
 impl Transposed {
-    /// Turns the rows that `read(example, its number, row)` gives of each example, one for each of
-    /// `numbers`. `prepare(chunk)` makes what reading a chunk of examples needs.
+    /// Transposes the rows that `read(prepared, example, its number, row)` writes for each example,
+    /// one for each of `numbers`. `prepare(chunk)` makes what reading a chunk of examples needs.
     pub(crate) fn new<T: Send, P>(
         all: &Arc<Distributions>,
         classes: usize,
@@ -69,7 +69,7 @@ impl Transposed {
     }
 }
 
-/// Writes rows of so many classes into their places in columns of `count` examples.
+/// Writes rows of `classes` numbers into their places in columns of `count` examples.
 #[multiversion(targets = "simd")]
 fn transpose(
     rows: &[f64],

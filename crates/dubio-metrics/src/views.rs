@@ -85,7 +85,7 @@ impl<'a> Tempered<'a> {
         Self { source, form, betas: temperatures.iter().map(|t| 1.0 / t).collect() }
     }
 
-    /// What the numbers are that it gives.
+    /// The form of the numbers that it gives.
     pub const FORM: Form = Form::Logits;
 }
 

@@ -9,7 +9,7 @@ use multiversion::multiversion;
 pub const LANES: usize = 16;
 
 /// How often an example counts. A byte, so that the counts of a whole resample stay in the cache;
-/// none of `n` equal chances comes up 256 times in `n` draws.
+/// in `n` draws from `n` examples, none comes up 256 times.
 pub type Count = u8;
 
 /// The counts of an example as numbers to work with.
@@ -27,18 +27,18 @@ pub struct Weights<'a, const L: usize> {
     counts: &'a [[Count; L]],
     total: OnceLock<[f64; L]>,
     sums: Vec<(&'a [f64], [f64; L])>,
-    /// What was prepared of the examples, and what was made of that and these weights. The first
-    /// is kept as well: as long as it is, nothing else can lie in its place.
+    /// What was prepared from the examples, and what was made of that and these weights. The first
+    /// is kept as well: as long as it is, nothing else can have its address.
     known: Mutex<Vec<[Arc<dyn Any + Send + Sync>; 2]>>,
 }
 
 impl<'a, const L: usize> Weights<'a, L> {
-    /// Those of these counts.
+    /// The weights that these counts make.
     pub fn new(counts: &'a [[Count; L]]) -> Self {
         Self { counts, total: OnceLock::new(), sums: Vec::new(), known: Mutex::default() }
     }
 
-    /// Of every example, in their own order.
+    /// The counts of every example, in the examples' own order.
     pub fn counts(&self) -> &'a [[Count; L]] {
         self.counts
     }
@@ -57,7 +57,7 @@ impl<'a, const L: usize> Weights<'a, L> {
         self
     }
 
-    /// Sums terms, so many at a time; gives those that are left.
+    /// Sums terms, `T` at a time; returns those that are left.
     fn add_sums<'t, const T: usize>(&mut self, terms: &'t [&'a [f64]]) -> &'t [&'a [f64]] {
         let (some, rest) = terms.as_chunks::<T>();
         for terms in some {
@@ -95,7 +95,7 @@ impl<'a, const L: usize> Weights<'a, L> {
         known.iter().find(same).and_then(|[_, made]| made.clone().downcast().ok())
     }
 
-    /// Keeps it for others.
+    /// Keeps what was made of these weights and `prepared` for other statistics.
     pub(crate) fn keep<P: Any + Send + Sync, T: Any + Send + Sync>(
         &self,
         prepared: &Arc<P>,
@@ -135,7 +135,7 @@ fn marked_weight<const L: usize>(marked: &[bool], counts: &[[Count; L]]) -> [f64
     sums.map(f64::from)
 }
 
-/// Several at a time, because counts take longer to be made floating than to be multiplied.
+/// Several at a time, because converting counts to floating point takes longer than multiplying them.
 #[multiversion(targets = "simd")]
 fn weighted_sums<const L: usize, const T: usize>(
     terms: &[&[f64]; T],

@@ -1,5 +1,5 @@
-//! Who is told how far work has come, and may ask it to stop. What takes long is handed one of these; a bar
-//! on a terminal, a worker's pipe and a Python callback are three of them.
+//! Receivers of progress, which may also ask work to stop. Long work is handed one; a bar on a terminal, a
+//! worker's pipe and a Python callback are three of them.
 //!
 //! ```
 //! use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,13 +22,13 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Whoever wants to know how far work has come, and may ask it to stop.
+/// A receiver of progress that may ask work to stop.
 pub trait Progress: Sync {
     /// A stage of `total` pieces begins.
     fn start(&self, _stage: &'static str, _total: usize) {}
-    /// So many more pieces are done.
+    /// This many more pieces are done.
     fn advance(&self, _pieces: usize) {}
-    /// Something that the user should know and that is no error.
+    /// Something that the user should know and that is not an error.
     fn note(&self, _text: &str) {}
     /// Whether to stop. Work that can be resumed asks before every step.
     fn should_stop(&self) -> bool {
@@ -36,7 +36,7 @@ pub trait Progress: Sync {
     }
 }
 
-/// Nobody.
+/// Ignores all progress and never stops work.
 pub struct Silent;
 
 impl Progress for Silent {}
@@ -53,17 +53,17 @@ impl Progress for Uncounted<'_> {
     }
 }
 
-/// Work that is a part of other work: its pieces, however many they are, become a number of the whole's.
+/// Work that is part of other work: its own pieces, however many, are scaled to a fixed number of the whole's.
 pub struct Part<'a> {
     whole: &'a dyn Progress,
-    /// Pieces of the whole that this part is.
+    /// Pieces of the whole that this part makes up.
     pieces: usize,
     total: AtomicUsize,
     done: AtomicUsize,
 }
 
 impl<'a> Part<'a> {
-    /// So many pieces of the whole.
+    /// A part that makes up `pieces` pieces of the whole.
     pub fn new(whole: &'a dyn Progress, pieces: usize) -> Self {
         Self { whole, pieces, total: AtomicUsize::new(1), done: AtomicUsize::new(0) }
     }

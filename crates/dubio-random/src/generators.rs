@@ -2,8 +2,8 @@
 
 use rand::Rng;
 
-/// `L` generators xoshiro128++ (Blackman and Vigna 2021), for loops that need more random bits
-/// than a cipher makes in their time. Seeded from a named stream's generator.
+/// `L` xoshiro128++ generators (Blackman and Vigna 2021), for loops that need random bits faster
+/// than a cipher makes them. Seeded from a named stream's generator.
 #[derive(Clone, Debug)]
 pub struct Generators<const L: usize>([[u32; L]; 4]);
 
@@ -13,7 +13,8 @@ impl<const L: usize> Generators<L> {
         Self(std::array::from_fn(|_| std::array::from_fn(|_| generator.next_u32())))
     }
 
-    /// The four words of each state, those of a kind side by side: for other devices to go on from.
+    /// The words of the states, the first word of every state, then the second and so on: for other
+    /// devices to continue from.
     pub fn into_states(self) -> impl Iterator<Item = u32> {
         self.0.into_iter().flatten()
     }
@@ -23,7 +24,7 @@ impl<const L: usize> Generators<L> {
     pub fn next_bits(&mut self) -> [u32; L] {
         let [a, b, c, d] = &mut self.0;
         let mut result = [0; L];
-        // A loop and no closure, which would be compiled without the vector instructions.
+        // A loop instead of a closure, which would be compiled without the vector instructions.
         for i in 0..L {
             result[i] = a[i].wrapping_add(d[i]).rotate_left(7).wrapping_add(a[i]);
             let shifted = b[i] << 9;

@@ -15,7 +15,7 @@ impl Numbered {
         Self(stream.generator().next_u64())
     }
 
-    /// What all of its generators are made from, for other devices to make them.
+    /// The key that all of its generators are made from, so that other devices can make them.
     pub fn key(&self) -> u64 {
         self.0
     }

@@ -1,4 +1,4 @@
-//! Uniform random numbers, whole numbers and orders.
+//! Uniform random numbers, whole numbers and random orders.
 
 use rand::Rng;
 
@@ -20,7 +20,8 @@ pub fn below_32(generator: &mut impl Rng, n: u64) -> u64 {
     (u64::from(generator.next_u32()) * n) >> 32
 }
 
-/// Any order of the values, each as likely (Fisher and Yates 1938); `below(n)` gives whole numbers below `n`.
+/// Puts the values into a random order, every order equally likely (Fisher and Yates 1938); `below(n)` gives
+/// whole numbers below `n`.
 pub fn shuffle<T>(values: &mut [T], mut below: impl FnMut(u64) -> u64) {
     for i in (1..values.len()).rev() {
         values.swap(i, below(i as u64 + 1) as usize);

@@ -24,7 +24,8 @@ pub(crate) fn scaling(method: &Method<'_>) -> Option<Scaling> {
 }
 
 impl Scaling {
-    /// Whether it is worth doing: the ECE falls by a fifth at least.
+    /// Whether it is worth doing: the ECE falls by at least a fifth, and the temperature differs
+    /// from 1 by more than 0.02.
     pub(crate) fn helps(&self) -> bool {
         self.after < 0.8 * self.before && (self.temperature - 1.0).abs() > 0.02
     }

@@ -7,9 +7,9 @@ use dubio_metrics::card::{Card, Direction};
 /// The methods of one data set and network.
 #[derive(Clone, Debug)]
 pub struct Chapter<'a> {
-    /// Name of the data set, without the number of a split; empty when nobody said.
+    /// Name of the data set, without the number of a split; empty when not given.
     pub data: &'a str,
-    /// Name of the network; empty when nobody said.
+    /// Name of the network; empty when not given.
     pub network: &'a str,
     /// In the order of the study.
     pub methods: Vec<Method<'a>>,
@@ -92,7 +92,7 @@ impl<'a> Method<'a> {
         self.runs.iter().filter_map(|run| Some((*run, run.finished()?)))
     }
 
-    /// Runs that have predictions, and all of them: `4 of 5`.
+    /// Numbers of runs that have predictions and of all runs: `4 of 5`.
     pub fn count(&self) -> (usize, usize) {
         (self.finished().count(), self.runs.len())
     }

@@ -68,8 +68,8 @@ fn position(ranking: &Ranking<'_>, index: usize) -> Option<String> {
     })
 }
 
-/// Whether its intervals contain as many targets as they should, from `picp`. Of one run by Wilson's interval: the
-/// bootstrap's is too short on the side of 1, where few targets are outside.
+/// Whether its intervals contain as many targets as they should, from `picp`. For a single run by Wilson's
+/// interval: the bootstrap's is too short on the side of 1, where few targets are outside.
 pub(crate) fn intervals(chapter: &Chapter<'_>, method: &Method<'_>) -> Option<String> {
     let cell = method.cell("test", "picp")?;
     let summary = cell.summary()?;
@@ -94,8 +94,8 @@ fn percent(level: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
-/// Whether as many targets as should lie below each predicted quantile, with intervals that hold for all levels
-/// together (Bonferroni). Only of one run: several have several test sets.
+/// Whether the right fraction of targets lies below each predicted quantile, with intervals that hold for all
+/// levels together (Bonferroni). Only for a single run: several runs have several test sets.
 pub(crate) fn quantiles(method: &Method<'_>) -> Option<String> {
     let (_, finished) = method.finished().next().filter(|_| method.count().0 == 1)?;
     let view = finished.view("test")?;
@@ -152,7 +152,8 @@ pub(crate) fn checks(method: &Method<'_>) -> Option<String> {
     }
 }
 
-/// How well it detects out-of-distribution inputs: said of the best, and of those that are bad at it.
+/// How well it detects out-of-distribution inputs: said of the best, of those that are bad at it, and
+/// of a method that is the only one.
 pub(crate) fn detection(chapter: &Chapter<'_>, method: &Method<'_>) -> Option<String> {
     let own = least_area(chapter, method)?;
     let others = chapter.methods.iter().filter_map(|other| least_area(chapter, other));

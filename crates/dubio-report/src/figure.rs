@@ -19,7 +19,7 @@ pub struct Figure {
     pub how: String,
     /// Vega-Lite, data included, colours by name.
     pub spec: Value,
-    /// How it takes the room it is given.
+    /// How it uses the room it is given.
     pub layout: Layout,
     /// What the reader may choose.
     pub choices: Vec<Choice>,
@@ -27,7 +27,7 @@ pub struct Figure {
     pub columns: Vec<(&'static str, &'static str)>,
 }
 
-/// How a figure takes the room that it is given.
+/// How a figure uses the room it is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// One plot as wide as there is room.
@@ -45,7 +45,7 @@ pub struct Choice {
     pub parameter: &'static str,
     /// What it is called.
     pub label: &'static str,
-    /// Possible values, the first is shown first.
+    /// Possible values; the first is chosen at first.
     pub options: Vec<String>,
 }
 
@@ -105,7 +105,7 @@ impl<'a> From<&'a str> for Field<'a> {
 }
 
 impl<const N: usize> Data<N> {
-    /// With these columns; names of numbers begin with `#`.
+    /// With these columns; names of number columns begin with `#`.
     pub(crate) fn new(columns: [&'static str; N]) -> Self {
         let kind = |name: &'static str| match name.strip_prefix('#') {
             Some(name) => (name, Kind::Number),
@@ -127,7 +127,7 @@ impl<const N: usize> Data<N> {
         self.count += 1;
     }
 
-    /// Itself, where there is a row.
+    /// Itself if it has a row, else `None`.
     pub(crate) fn unless_empty(self) -> Option<Self> {
         (self.count > 0).then_some(self)
     }
@@ -212,7 +212,7 @@ fn by_method(chapter: &Chapter<'_>, of: impl Fn(Style) -> Value) -> Value {
     })
 }
 
-/// Full where a method is not set aside by the choice of another, and `of` it there.
+/// `of` for a method, unless the choice of another one sets it aside; then 0.07 times that.
 pub(crate) fn opacity(of: f64) -> Value {
     json!({
         "condition": {"test": "isolated === '' || datum.method === isolated", "value": of},
@@ -220,7 +220,7 @@ pub(crate) fn opacity(of: f64) -> Value {
     })
 }
 
-/// What pointing at a mark tells: field, heading, format (empty for a text).
+/// What a tooltip shows when pointing at a mark: field, heading, format (empty for a text).
 pub(crate) fn tooltip(fields: &[(&str, &str, &str)]) -> Value {
     let one = |(field, title, format): &(&str, &str, &str)| match *format {
         "" => json!({"field": field, "title": title, "type": "nominal"}),

@@ -6,7 +6,7 @@ pub(crate) fn significant(value: f64) -> String {
     format!("{rounded}")
 }
 
-/// How many digits after the point show so many significant ones of a value of this size.
+/// How many digits after the point show `digits` significant ones of a value of this size.
 pub(crate) fn places(size: f64, digits: usize) -> usize {
     if !size.is_finite() || size == 0.0 {
         return digits;
@@ -15,7 +15,7 @@ pub(crate) fn places(size: f64, digits: usize) -> usize {
     (digits as f64 - 1.0 - whole).clamp(0.0, 9.0) as usize
 }
 
-/// A value with so many digits after the point; `inf` is `∞`.
+/// A value with `places` digits after the point; `inf` is `∞`.
 pub(crate) fn shown(value: f64, places: usize) -> String {
     match value {
         v if v == f64::INFINITY => "∞".to_string(),
@@ -29,8 +29,8 @@ pub(crate) fn shown(value: f64, places: usize) -> String {
     }
 }
 
-/// Values with as many digits after the point as show two of the first, and one or two more where
-/// another one would look like zero.
+/// Values with as many digits after the point as show two significant ones of the first value, and
+/// one or two more where another value would look like zero.
 pub(crate) fn two_digits<const N: usize>(values: [f64; N]) -> [String; N] {
     let first = places(values[0], 2);
     let others = values.iter().filter(|value| **value != 0.0).map(|value| places(*value, 1));
@@ -38,13 +38,13 @@ pub(crate) fn two_digits<const N: usize>(values: [f64; N]) -> [String; N] {
     values.map(|value| shown(value, needed))
 }
 
-/// Digits after the point that an interval leaves: two of its width.
+/// Digits after the point that an interval justifies: two significant ones of its width.
 pub(crate) fn interval_places(lo: f64, hi: f64) -> usize {
     let width = (hi - lo).abs();
     if width > 0.0 { places(width, 2) } else { places(lo, 3) }
 }
 
-/// Values with the digits that an interval leaves them.
+/// Values with the digits that an interval justifies.
 pub(crate) fn by_interval<const N: usize>(values: [f64; N], lo: f64, hi: f64) -> [String; N] {
     let needed = interval_places(lo, hi);
     values.map(|value| shown(value, needed))

@@ -44,7 +44,7 @@ pub struct Style {
 }
 
 impl Style {
-    /// Of the method at this position in the study; all of the first 32 differ.
+    /// The style of the method at this position in the study; all of the first 32 differ.
     pub fn of(index: usize) -> Self {
         Self { index }
     }
@@ -72,7 +72,7 @@ pub fn light(text: &str) -> String {
     methods.chain(inks).fold(text.to_string(), |text, (name, colour)| text.replace(&name, colour))
 }
 
-/// The style sheet's definitions of all colours: light, and dark for who prefers it or asked for it.
+/// The style sheet's definitions of all colours: light, and dark for readers who prefer it or asked for it.
 pub fn definitions() -> String {
     let all = |pick: fn(&(&str, &str, &str)) -> String, methods: [&str; 8]| {
         let own = methods.iter().enumerate().map(|(i, colour)| format!("--m{i}:{colour};"));

@@ -45,8 +45,8 @@ impl Standing<'_> {
 }
 
 impl<'a> Ranking<'a> {
-    /// Of a chapter, by the first score that every method with predictions has for all its runs; where no
-    /// score is, by the one that most methods have.
+    /// The ranking of a chapter, by the first score that every method with predictions has for all its
+    /// runs; where no score is, by the one that most methods have.
     pub fn of(chapter: &Chapter<'a>) -> Option<Self> {
         let headlines = if chapter.is_classification() { &OF_CLASSES[..] } else { &OF_NUMBERS };
         // Pinball losses at different levels say nothing side by side.
@@ -144,7 +144,7 @@ pub fn clear_best(chapter: &Chapter<'_>, split: &str, score: &str) -> Option<usi
         .collect();
     let clearly = |d: &Option<Difference>| d.is_some_and(|d| d.value > 0.0 && !d.may_be_chance());
     let rest = |a: usize| valued.iter().copied().filter(move |b| *b != a);
-    // Most scores have no clear best; that one comparison may be chance is found without correcting all pairs.
+    // Most scores have no clear best: a single comparison that may be chance shows that without correcting all pairs.
     let leads = |a: &usize| rest(*a).all(|b| clearly(&difference(&units[b], &units[*a])));
     let best = valued.iter().copied().find(leads).filter(|_| valued.len() > 1)?;
     let own: Vec<_> = valued.iter().map(|m| units[*m].clone()).collect();

@@ -57,7 +57,7 @@ pub struct Section {
 }
 
 impl<'a> Report<'a> {
-    /// Of a study.
+    /// The report of a study.
     pub fn of(study: &'a Study) -> Self {
         let chapters = chapters(study);
         let mut methods: Vec<(usize, &str)> =

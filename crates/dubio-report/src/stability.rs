@@ -1,4 +1,4 @@
-//! Whether the order of methods stands when a setting changes that says nothing of them.
+//! Whether the order of methods holds when a setting changes that has nothing to do with them.
 
 use dubio_metrics::card::Direction;
 use dubio_metrics::compare::Stability;

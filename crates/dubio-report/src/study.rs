@@ -42,9 +42,9 @@ pub struct Warning {
 pub struct Run {
     /// Id of the run, or path of the file.
     pub id: String,
-    /// Name of the data set; empty when nobody said.
+    /// Name of the data set; empty when not given.
     pub data: String,
-    /// Name of the network; empty when nobody said.
+    /// Name of the network; empty when not given.
     pub network: String,
     /// What tables call the method.
     pub method: String,
@@ -81,7 +81,7 @@ pub struct Finished {
     pub views: Vec<View>,
     /// Posterior predictive checks.
     pub checks: Vec<Check>,
-    /// Scores of the test set over settings that say nothing of the method.
+    /// Scores of the test set over settings that have nothing to do with the method.
     pub sweeps: Vec<Sweep>,
 }
 
@@ -95,7 +95,7 @@ pub struct Row {
     pub entry: Entry,
 }
 
-/// What of an entry is plain data: JSON has no number for what is infinite, and names it.
+/// The plain data of an entry. JSON has no infinite numbers, so these are written by name.
 fn plain<S: Serializer>(entry: &Entry, serializer: S) -> Result<S::Ok, S::Error> {
     let value = match entry.value {
         Ok(f64::INFINITY) => json!("inf"),
@@ -154,7 +154,7 @@ pub struct Growth {
     pub points: Vec<Point>,
 }
 
-/// A score of a run as a setting changes that says nothing of the method.
+/// A score of a run as a setting changes that has nothing to do with the method.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sweep {
     /// Which setting.

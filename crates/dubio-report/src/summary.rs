@@ -1,4 +1,4 @@
-//! A score over several runs: mean, standard deviation, and an interval that knows of both examples and runs.
+//! A score over several runs: mean, standard deviation, and an interval that accounts for both examples and runs.
 
 use std::cmp::Ordering;
 
@@ -24,7 +24,7 @@ pub struct Unit<'a> {
 pub enum Cell {
     /// At least one run has a value.
     Value(Summary),
-    /// None has, and why the first has not.
+    /// No run has a value, and why the first has none.
     Undefined(String),
 }
 
@@ -59,7 +59,7 @@ pub struct Difference {
 }
 
 impl Cell {
-    /// What there is when there is a value.
+    /// The summary, if there is a value.
     pub fn summary(&self) -> Option<&Summary> {
         match self {
             Self::Value(summary) => Some(summary),
@@ -204,8 +204,8 @@ mod tests {
 
     #[test]
     fn runs_that_differ_widen_the_interval() {
-        // Each run knows its value exactly, so all that is left is which runs were drawn: of two
-        // draws both the first one time in four, so the interval runs from the one to the other.
+        // Each run knows its value exactly, so all that is left is which runs were drawn: with two
+        // draws, both are the first one time in four, so the interval runs from the one to the other.
         let (low, high) = (vec![1.0; 400], vec![3.0; 400]);
         assert_eq!(interval(&over_runs(&[&low, &high])), Some((1.0, 3.0)));
     }

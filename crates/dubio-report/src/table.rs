@@ -31,7 +31,7 @@ pub struct Table {
 pub enum Rank {
     /// It is part of the answer.
     First,
-    /// It is there for who asks.
+    /// It is there for readers who look for it.
     Second,
 }
 
@@ -42,7 +42,7 @@ pub struct Column {
     pub name: String,
     /// Which values are better.
     pub direction: Direction,
-    /// What the heading means, where a word is needed.
+    /// What the heading means, where it needs an explanation.
     pub summary: String,
 }
 
@@ -51,7 +51,7 @@ pub struct Column {
 pub struct Line {
     /// Its first column.
     pub name: String,
-    /// The method's position in the study, when it is one.
+    /// The method's position in the study, if the row is a method.
     pub style: Option<usize>,
     /// The other columns.
     pub cells: Vec<Field>,

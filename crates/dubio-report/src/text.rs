@@ -31,8 +31,8 @@ fn written_out(text: &str, is: impl Fn(char) -> bool) -> Cow<'_, str> {
     text.chars().map(one).collect::<String>().into()
 }
 
-/// What every object of JavaScript has a property of, under these names. The drawing library keeps names
-/// in plain objects, and takes these for names that it has seen.
+/// Names of properties that every JavaScript object has. The drawing library keeps names in plain
+/// objects, and takes these for names that it has already seen.
 const TAKEN: [&str; 12] = [
     "constructor",
     "hasOwnProperty",

@@ -26,7 +26,7 @@ pub fn warnings(chapter: &Chapter<'_>, ranking: Option<&Ranking<'_>>) -> Vec<War
     all
 }
 
-/// Runs that failed or are not there. Methods of which the same is to be said are named together.
+/// Runs that failed or are not there. Methods with the same message are named together.
 fn unfinished(chapter: &Chapter<'_>) -> Vec<Warning> {
     let mut all: Vec<(String, String, Vec<&str>)> = Vec::new();
     for method in &chapter.methods {
@@ -188,7 +188,7 @@ fn unequal(chapter: &Chapter<'_>) -> Option<Warning> {
     })
 }
 
-/// That orders by a binned score depend on the number of bins.
+/// Warns that orders by a binned score depend on the number of bins.
 fn flips(chapter: &Chapter<'_>) -> Option<Warning> {
     let names: Vec<String> = chapter.present().map(|m| m.name.to_string()).collect();
     let all = stability::over(chapter, Setting::Bins);
@@ -208,7 +208,7 @@ fn flips(chapter: &Chapter<'_>) -> Option<Warning> {
     })
 }
 
-/// Scores that are left out because they say nothing side by side.
+/// Scores that are left out because they cannot be compared.
 fn refused(chapter: &Chapter<'_>) -> Option<Warning> {
     if chapter.present().count() < 2 {
         return None;

@@ -77,7 +77,7 @@ pub(crate) fn heading(score: &str) -> String {
         None => in_words(score),
     };
     if words == score && PRINTED.iter().all(|(name, _)| *name != score) {
-        return words; // a name of somebody's own
+        return words; // a user's own score
     }
     capital(&words)
 }

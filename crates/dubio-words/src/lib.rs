@@ -1,4 +1,4 @@
-//! Names as people write them: which is meant, and what may have been meant by those that there are not.
+//! Names as people write them: which known name is meant, and which may have been meant by an unknown one.
 //!
 //! ```
 //! use dubio_words::{counted, meant, nearest};
@@ -8,15 +8,15 @@
 //! assert_eq!(counted(2, "class"), "2 classes");
 //! ```
 
-/// Which of some names is meant by one that may be in other letter case and have `-` for `_` or the other way
-/// round: `MC_Dropout` is `mc-dropout`.
+/// The known name that is meant by `name`, which may differ in letter case and have `-` for `_` or the
+/// reverse: `MC_Dropout` is `mc-dropout`.
 pub fn meant<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let letters = |c: u8| if c == b'_' { b'-' } else { c.to_ascii_lowercase() };
     let same = |known: &&str| name.bytes().map(letters).eq(known.bytes().map(letters));
     known.into_iter().find(same)
 }
 
-/// A number of things in words: `1 member`, `3 members`, `2 classes`, `5 entries`.
+/// A count with its noun: `1 member`, `3 members`, `2 classes`, `5 entries`.
 pub fn counted(number: usize, thing: &str) -> String {
     let several = match (thing.strip_suffix('y'), thing.ends_with('s')) {
         _ if number == 1 => thing.to_string(),
@@ -27,12 +27,13 @@ pub fn counted(number: usize, thing: &str) -> String {
     format!("{number} {several}")
 }
 
-/// The nearest of some names, in backticks, up to three that are as near joined by "or"; none when
-/// none is near enough to have been meant.
+/// The nearest known name in backticks, or up to three equally near ones joined by "or"; `None`
+/// when none is near enough to have been meant.
 ///
-/// Near is by letters changed, lost, added or swapped with their neighbour: at most two, or one in three
-/// of the longer name's, and fewer than the shorter one has; or any number where one name has all of the
-/// other in it. Of names that are as near, those as long: letters are more often swapped than lost.
+/// Nearness counts letters changed, lost, added or swapped with their neighbour: at most two, or a third
+/// of the longer name's letters, and fewer than the shorter name has. There is no limit where one name
+/// contains the other and the shorter has at least three letters. Of equally near names, those closest
+/// in length win: letters are more often swapped than lost.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let length = name.chars().count();
     let mut ranked: Vec<((usize, usize), &str)> = known
@@ -55,7 +56,7 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     Some(near.map(|(_, known)| format!("`{known}`")).collect::<Vec<_>>().join(" or "))
 }
 
-/// That no `what` has this name, and what may have been meant, or else which there are.
+/// A message that no `what` has this name, with what may have been meant, or else with all known names.
 pub fn unknown<'a>(
     what: &str,
     name: &str,
@@ -70,8 +71,8 @@ pub fn unknown<'a>(
     }
 }
 
-/// The same of names too many to list: what is near was looked for by the caller, and `shown_by` is the
-/// command that shows all.
+/// The same where there are too many names to list: the caller has looked for the nearest, and
+/// `shown_by` is the command that shows all.
 pub fn unknown_of_many(what: &str, name: &str, near: Option<String>, shown_by: &str) -> String {
     format!("no {what} is called `{name}`; {}", or_all(near, shown_by))
 }

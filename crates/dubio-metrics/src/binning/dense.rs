@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-/// The distinct ones of some numbers, ascending, and which of them each number is.
+/// The distinct values among some numbers, ascending, and which of them each number is.
 pub(crate) fn dense<T: Copy + Into<u64> + Sync>(numbers: &[T]) -> (Vec<u64>, Vec<u32>) {
     const FEW: u64 = 1 << 16;
     // Few numbers are not worth sharing out.

@@ -10,7 +10,7 @@ use multiversion::multiversion;
 /// Buckets, at most.
 const BUCKETS: usize = 2048;
 
-/// Where the values of a bucket would start that is not open.
+/// Start of a bucket that is not open.
 const CLOSED: u32 = u32::MAX;
 
 /// Values that are not negative. It can be filled again and keeps its memory.
@@ -22,11 +22,11 @@ pub(crate) struct Histogram<'a> {
     lowest: u64,
     /// `(key - lowest) >> shift` is a value's bucket.
     shift: u32,
-    /// Number of values below each bucket, and of all.
+    /// Number of values below each bucket, and the number of all values.
     below: Vec<u32>,
     /// Sum of each bucket.
     sum: Vec<f64>,
-    /// The values of the open buckets, ascending in each, and where each bucket's start.
+    /// The values of the open buckets, ascending in each, and where the values of each bucket start.
     sorted: Vec<u64>,
     start: Vec<u32>,
 }
@@ -38,7 +38,7 @@ fn key(value: f64) -> u64 {
 }
 
 impl<'a> Histogram<'a> {
-    /// Takes values in the place of those that it held.
+    /// Replaces the values that it held.
     pub(crate) fn fill(&mut self, parts: impl Iterator<Item = &'a [f64]>) {
         self.parts.clear();
         self.parts.extend(parts);
@@ -49,7 +49,7 @@ impl<'a> Histogram<'a> {
             (lowest, highest) = (lowest.min(low), highest.max(high));
         }
         let range = highest.saturating_sub(lowest);
-        // As many buckets as values, or clearing them would cost more than counting.
+        // About as many buckets as values: clearing more of them would cost more than counting.
         let most = self.len.next_power_of_two().clamp(2, BUCKETS);
         self.lowest = lowest;
         self.shift = (u64::BITS - range.leading_zeros()).saturating_sub(most.ilog2());
@@ -88,8 +88,8 @@ impl<'a> Histogram<'a> {
         self.parts.iter().map(|part| count_up_to(part, limit)).sum()
     }
 
-    /// Puts the values around these limits and places (of ascending values, from 0) in order. One
-    /// call for many saves time; none is needed.
+    /// Sorts the values around these limits and places (of ascending values, from 0). One call for
+    /// many saves time, but no call is needed.
     pub(crate) fn open(&mut self, limits: &[f64], places: &[usize]) {
         let around = limits.iter().filter_map(|&limit| self.bucket_of(limit));
         let at = places.iter().filter(|&&place| place < self.len()).map(|&p| self.bucket_at(p));
@@ -157,7 +157,7 @@ impl<'a> Histogram<'a> {
         first + before..first + values.partition_point(|&value| value <= own)
     }
 
-    /// Where, in ascending order, values begin to be above each of some ascending limits.
+    /// For each of some ascending limits, the first place in ascending order whose value is above it.
     pub(crate) fn above(&mut self, limits: &[f64]) -> Vec<usize> {
         self.open(limits, &[]);
         let place = |&limit: &f64| match self.bucket_of(limit) {
@@ -178,7 +178,7 @@ impl<'a> Histogram<'a> {
         limits.iter().map(place).collect()
     }
 
-    /// The sums of the values from each of some ascending places to the next, and to the end.
+    /// The sums of the values from each of some ascending places to the next, and from the last to the end.
     pub(crate) fn sums(&mut self, places: &[usize]) -> Vec<f64> {
         self.open(&[], places);
         let ends = places[1..].iter().copied().chain([self.len()]);

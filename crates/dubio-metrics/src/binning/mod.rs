@@ -52,7 +52,7 @@ fn stretches(cells: impl Iterator<Item = u32>) -> Vec<Stretch> {
     stretches
 }
 
-/// The first of `0..count` for which `holds` is false, where it is so from there on.
+/// The first of `0..count` for which `holds` is false; it must be false from there on.
 pub(crate) fn partition_point(count: usize, holds: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, count);
     while low < high {

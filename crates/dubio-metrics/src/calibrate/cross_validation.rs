@@ -1,7 +1,7 @@
 //! Test-time cross-validation: scores at a temperature that was fitted on other examples.
 //!
-//! The examples are split at random in two halves; the temperature fitted on one is used to score
-//! the other; five times over; averaged. Ashukha et al. 2020, sec. 3.1.
+//! The examples are split at random into two halves, and the temperature fitted on one is used to
+//! score the other. This is done five times and averaged. Ashukha et al. 2020, sec. 3.1.
 
 use dubio_random::stream::Stream;
 use dubio_random::uniform::{below, shuffle};
@@ -13,7 +13,7 @@ use crate::score::Undefined;
 /// Number of random splits.
 pub const REPEATS: usize = 5;
 
-/// A split into two halves, each with the inverse temperature of the other.
+/// A split into two halves, each with the inverse temperature fitted on the other.
 pub struct Split {
     rows: [Vec<u32>; 2],
     beta: [f64; 2],

@@ -1,4 +1,4 @@
-//! Temperatures of the members that suit their mean best.
+//! The members' temperatures that maximise the likelihood of their mean.
 //!
 //! `argmax_T sum_i log 1/M sum_m softmax(log p_mi / T_m)[y_i]`: Gopal 2021, app. G.1, where the
 //! formula as printed divides probabilities and not their logarithms. The members' temperatures are
@@ -24,7 +24,7 @@ pub enum Sharing {
     One,
 }
 
-/// Logarithms of inverse temperatures that are looked at: `T` from 1e-4 to 1e4.
+/// Largest absolute value of the logarithms of inverse temperatures that are tried: `T` from 1e-4 to 1e4.
 const REACH: f64 = 9.21;
 
 /// The temperature of each member.

@@ -14,12 +14,12 @@ use crate::score::{Statistic, Undefined};
 use crate::softmax;
 use crate::weights::Weights;
 
-/// The best inverse temperature, and what each example says of it.
+/// The best inverse temperature, and what each example contributes to it.
 #[derive(Clone, Debug)]
 pub struct Fit {
     /// `1/T`.
     pub beta: f64,
-    /// Where the last step started from: slopes and curvatures are those there.
+    /// Where the last step started; slopes and curvatures are taken there.
     anchor: f64,
     /// Each example's slope of the log-likelihood.
     slope: Vec<f64>,
@@ -30,12 +30,12 @@ pub struct Fit {
 /// Ten or so are enough when there is an optimum; halving a bracket down to rounding takes fifty.
 const MOST_STEPS: usize = 200;
 
-/// Inverse temperatures that are looked at.
+/// Inverse temperatures that are tried.
 const REACH: std::ops::Range<f64> = 1e-6..1e9;
 
 /// Fits the temperature to ten digits or so; the examples remember it.
 pub fn fit(examples: &Examples) -> Result<Arc<Fit>, Undefined> {
-    /// So that no other attempt is taken for it.
+    /// A type of its own, so that no other attempt is mistaken for it.
     struct Fitted(Result<Arc<Fit>, Undefined>);
     let fitted = || Fitted(refine(examples, 1.0, 1e-6).map(Arc::new));
     examples.known.get(Of::Calibration, fitted).0.clone()
@@ -94,7 +94,7 @@ pub fn refine(examples: &Examples, start: f64, last_step: f64) -> Result<Fit, Un
     }))
 }
 
-/// Whether no class of any example is likelier than its label; equals may be.
+/// Whether no class of any example is likelier than its label; ties are allowed.
 fn every_label_is_on_top(examples: &Examples) -> bool {
     (0..examples.len()).all(|i| {
         let log_p = |class: u32| examples.columns.log_p(i, class as usize);
@@ -132,8 +132,8 @@ impl Fit {
         1.0 / self.beta
     }
 
-    /// The inverse temperature of some of its examples. When they are many, one Newton step from
-    /// here is exact to the square of its length; a longer step is only where fitting starts.
+    /// The inverse temperature of some of the examples. For many of them, one Newton step from here
+    /// is exact to the square of its length; a longer step only gives the fit its starting point.
     pub fn refit(&self, examples: &Examples, rows: &[u32]) -> Result<f64, Undefined> {
         const SHORT: f64 = 5e-3;
         let sum = |values: &[f64]| rows.iter().map(|&i| values[i as usize]).sum::<f64>();

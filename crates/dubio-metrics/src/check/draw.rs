@@ -28,7 +28,7 @@ pub(super) struct Draws<'a> {
     hits: Vec<OnceLock<Vec<f64>>>,
 }
 
-/// Probabilities of predicted classes that are kept, at most: 256 MiB of them.
+/// Maximum number of probabilities of predicted classes that are kept: 256 MiB.
 const KEPT: usize = 1 << 25;
 
 /// A replicate and its member.

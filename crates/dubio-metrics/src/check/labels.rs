@@ -56,7 +56,7 @@ struct Statistic<'a> {
 enum Of {
     /// The predictions alone.
     Nothing,
-    /// The labels, by any way there is.
+    /// The labels, in whatever way the score uses them.
     Labels,
     /// Which predictions are right.
     Hits,
@@ -215,7 +215,7 @@ fn of_hits(draws: &Draws<'_>, block: usize, hits: &OfHits<'_>, values: &mut Bloc
         weights[example][lane] = Count::from(hit);
         weights[n + example][lane] = Count::from(!hit);
     });
-    // Lanes beyond the last replicate: their values are not used, but must have an example.
+    // Lanes beyond the last replicate: their values are not used, but each must have an example.
     weights[n][draws.lanes(block)..].fill(1);
     let statistics: Vec<&dyn Prepared> = hits.iter().map(|(_, prepared)| &**prepared).collect();
     let of_block = bootstrap::replicates(&statistics, vec![Weights::new(&weights)], &|_| ());
@@ -224,8 +224,9 @@ fn of_hits(draws: &Draws<'_>, block: usize, hits: &OfHits<'_>, values: &mut Bloc
     }
 }
 
-/// Every example twice, once with its predicted class for a label and once with another. A replicate
-/// is then a matter of weights: of each pair, the one counts whose label is as right as the drawn one.
+/// Every example twice, once with its predicted class as its label and once with another class. A
+/// replicate is then a set of weights: of each pair, the copy counts that is right if the drawn label
+/// is, and wrong if it is not.
 struct Twice {
     examples: Examples,
 }

@@ -2,9 +2,9 @@
 //!
 //! An ensemble is read as a way to generate data. *Bayesian*: draw one member, draw every label from it
 //! (Gopal 2021, algorithm 2). *Independent*: draw a member afresh for every example (algorithm 4),
-//! which is to draw from the members' mean. Each replicate is scored as the observed labels are, with
-//! the whole ensemble; if the observed score lies outside the range of the replicates, the model's
-//! uncertainty does not match its errors.
+//! which is the same as drawing from the members' mean. Each replicate is scored as the observed labels
+//! are, with the whole ensemble; if the observed score lies outside the range of the replicates, the
+//! model's uncertainty does not match its errors.
 
 mod draw;
 mod labels;
@@ -46,18 +46,18 @@ pub struct Checking<'a> {
     pub splits: Stream,
     /// Whether a score is wanted as a statistic.
     pub wanted: &'a (dyn Fn(&str) -> bool + Sync),
-    /// Who is told how far the work has come.
+    /// Receives the progress of the work.
     pub progress: &'a dyn Progress,
 }
 
-/// Why a score that looks at no truth cannot be checked.
+/// Why a score that does not look at the truth cannot be checked.
 const BLIND: &str = "it depends on the predictions alone, so every replicate has the same value";
 
 /// The leading fraction of the examples that temperatures are fitted on, and that is then left out of
 /// the check (Gopal 2021, app. G.1).
 pub const RECALIBRATION_SHARE: f64 = 0.2;
 
-/// Number of leading examples for the temperatures: a fifth, rounded down, but one at least.
+/// Number of leading examples for the temperatures: a fifth, rounded down, but at least one.
 pub fn recalibration_rows(examples: usize) -> usize {
     ((examples as f64 * RECALIBRATION_SHARE) as usize).max(1)
 }

@@ -10,7 +10,7 @@ use crate::softmax::{self, brier_from_square};
 /// Examples whose labels can be exchanged. Clones share what is known of the predictions.
 #[derive(Clone)]
 pub(super) struct Relabelled {
-    /// The examples with the labels of the moment.
+    /// The examples with their current labels.
     pub(super) examples: Examples,
     known: Arc<Known>,
 }
@@ -31,13 +31,13 @@ impl Relabelled {
             decisions.into_iter().map(|decision| decision as usize).collect()
         });
         let examples = examples.clone();
-        // Once, before many threads put labels.
+        // Once, before many threads replace the labels.
         examples.columns.take_logarithms();
         let _ = (examples.log_likelihood(), examples.brier());
         Self { examples, known: Arc::new(Known { square, decision }) }
     }
 
-    /// Exchanges the labels.
+    /// Replaces the labels.
     pub(super) fn put(&mut self, labels: &[u32]) {
         let own = &mut self.examples;
         own.labels.copy_from_slice(labels);

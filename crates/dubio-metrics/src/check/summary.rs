@@ -10,12 +10,12 @@ use crate::score::Undefined;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
-    /// The observed value is between the 2.5th and the 97.5th percentile of the replicates, ends in: Gopal
-    /// 2021, appendix A.
+    /// The observed value is between the 2.5th and the 97.5th percentile of the replicates, ends included:
+    /// Gopal 2021, appendix A.
     #[default]
     Interval,
     /// The one-sided p-value is neither 0 nor 1: Gopal 2021, sec. 3.2. Its verdict depends on the number of
-    /// replicates, because more of them reach further; for repeating the paper's tables.
+    /// replicates, because more of them reach further; it is there to reproduce the paper's tables.
     Range,
 }
 
@@ -24,7 +24,7 @@ pub enum Rule {
 pub struct Checked {
     /// The score's public name.
     pub statistic: String,
-    /// What the score says of itself.
+    /// The score's card.
     pub card: &'static Card,
     /// Number of examples.
     pub n: usize,
@@ -122,7 +122,7 @@ impl Checked {
         Some(self.quantile(0.95)? - self.quantile(0.05)?)
     }
 
-    /// Whether the observed value is one that the model would produce, by a rule.
+    /// Whether the observed value is one that the model would produce, according to a rule.
     pub fn passes(&self, rule: Rule) -> Option<bool> {
         match rule {
             Rule::Range => self.p_value().map(|p| p != 0.0 && p != 1.0),

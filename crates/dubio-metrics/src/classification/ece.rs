@@ -62,7 +62,7 @@ pub(crate) struct ConfidenceGaps {
 }
 
 impl ConfidenceGaps {
-    /// Those of these examples, which remember the first.
+    /// The gaps of these examples, which remember those for the first options asked for.
     pub(crate) fn of(examples: &Examples, options: &Options) -> Arc<Self> {
         let new = || Self::new(examples, options);
         let known = examples.known.get(Of::Labels, new);
@@ -85,8 +85,8 @@ impl ConfidenceGaps {
         &sums.bins[..self.bins.cells()]
     }
 
-    /// What the bins' sums are divided by: all examples, but for the one published convention
-    /// that forgets those it drops.
+    /// What the bins' sums are divided by: all examples, except in the one published convention
+    /// that does not count those it drops.
     pub(crate) fn whole<const L: usize>(
         &self,
         sums: &BinSums<L>,

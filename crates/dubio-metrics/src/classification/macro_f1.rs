@@ -33,7 +33,7 @@ impl Score<Examples> for MacroF1 {
             let [labels, predicted] = [labels, predicted].map(|own| Cow::Borrowed(&own[..]));
             return Ok(Box::new(Counts { classes: *classes, labels, predicted }));
         }
-        // Only classes that occur count, which are fewer.
+        // Only classes that occur count, and there are fewer of them.
         let both: Vec<u32> = labels.iter().chain(predicted).copied().collect();
         let (present, mut class) = dense(&both);
         let predicted = class.split_off(labels.len()).into();
@@ -65,8 +65,8 @@ impl Statistic for Counts<'_> {
     }
 }
 
-/// Weights of the examples of each class that are predicted so, and of those that have it either
-/// as their label or as their prediction.
+/// For each class, the weight of its examples that are predicted as it (hits), and of those that
+/// have it only as their label or only as their prediction (misses).
 #[multiversion(targets = "simd")]
 fn count<const L: usize>(
     labels: &[u32],

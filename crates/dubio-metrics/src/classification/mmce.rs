@@ -79,7 +79,7 @@ pub(crate) struct Forms<const L: usize> {
 }
 
 impl KernelSweep {
-    /// That of these examples, which remember it.
+    /// The sweep of these examples, which remember it.
     pub(crate) fn of(examples: &Examples) -> Arc<Self> {
         examples.known.get(Of::Labels, || Self::new(examples))
     }

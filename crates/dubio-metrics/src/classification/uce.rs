@@ -81,7 +81,7 @@ pub(crate) struct EntropyBin<const L: usize> {
 }
 
 impl EntropyGaps {
-    /// Those of these examples, which remember the first.
+    /// The gaps of these examples, which remember those for the first number of bins asked for.
     pub(crate) fn of(examples: &Examples, bins: usize) -> Arc<Self> {
         let new = || Self::new(examples, bins);
         let known = examples.known.get(Of::Labels, new);

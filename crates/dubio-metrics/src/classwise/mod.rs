@@ -13,7 +13,7 @@ use crate::weights::{Count, LANES, Weights};
 use resampled::{Gaps, Team, resampled_gaps};
 pub(crate) use sweep::Sweep;
 
-/// Which of the three.
+/// How the probabilities of each class are binned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Binning {
     /// Bins of equal width: `sce`.
@@ -28,18 +28,18 @@ impl Binning {
     const ALL: [Self; 3] = [Self::Width, Self::Mass, Self::MassAbove];
 }
 
-/// A sweep, and what resampling needs of the labels besides.
+/// A sweep, and what resampling needs of the labels in addition.
 #[derive(Debug)]
 pub(crate) struct LabelGaps {
     sweep: Arc<Sweep>,
-    /// Of the file, for each binning; see [`Sweep::gaps`].
+    /// The gaps of the file, for each binning; see [`Sweep::gaps`].
     gaps: [f64; 3],
-    /// Where they are worth keeping.
+    /// The classes in teams, where they are worth keeping.
     teams: OnceLock<Vec<Team>>,
 }
 
 impl LabelGaps {
-    /// That of these examples, which remember the first.
+    /// The gaps of these examples, which remember those for the first options asked for.
     pub(crate) fn of(examples: &Examples, options: &Options) -> Arc<Self> {
         let sweep = Sweep::of(examples, options);
         let new =

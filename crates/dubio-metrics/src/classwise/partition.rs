@@ -1,4 +1,4 @@
-//! Where the bins of a class begin, of all binnings together.
+//! Where the bins of a class begin, in all binnings together.
 
 use super::{Binning, Sweep};
 use crate::binning::edges::{edge, right_closed};
@@ -16,7 +16,7 @@ pub(super) struct Partition {
 }
 
 impl Partition {
-    /// That of a class.
+    /// The partition of a class.
     pub(super) fn new(sweep: &Sweep, class: usize) -> Self {
         let (bins, threshold, cuts) = (sweep.bins, sweep.threshold, &sweep.classes[class].cuts);
         // Edges and the threshold belong to the bin below.
@@ -38,8 +38,8 @@ impl Partition {
         self.starts.partition_point(|&start| start <= p)
     }
 
-    /// What the bins are made of, where only some pieces hold a probability: there may be many more
-    /// pieces than examples. `used` are those pieces, ascending; they are called by their places in it.
+    /// What the bins are made of, where only some pieces hold a probability: there may be many more pieces
+    /// than examples. `used` are those pieces, ascending; they are numbered by their places in `used`.
     pub(super) fn bins(&self, used: &[u64]) -> Bins {
         let mut parts: [Vec<Part>; 3] = Default::default();
         for (piece, &of_all) in used.iter().enumerate() {

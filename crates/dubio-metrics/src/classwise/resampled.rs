@@ -16,13 +16,13 @@ use crate::weights::{Count, LANES};
 /// Numbers of classes that are resampled side by side.
 const SIZES: [usize; 4] = [8, 4, 2, 1];
 
-/// Blocks of resamples for which what is known of a few examples is read from memory once.
+/// Blocks of resamples for which the data of a few examples are read from memory once.
 const BLOCKS: usize = 8;
 
-/// Examples that are summed in f32 at most, unless there are as many pieces.
+/// Maximum number of examples that are summed in f32, unless eight times the number of pieces is more.
 const STRETCH: usize = 512;
 
-/// Probabilities of which what was looked up is kept for the blocks to come, 128 MiB.
+/// Maximum number of probabilities whose pieces, once looked up, are kept for later blocks: 128 MiB.
 const KEPT: usize = 1 << 24;
 
 /// The sum over classes and bins of the absolute gap, for each binning.
@@ -67,9 +67,9 @@ fn teams(examples: &Examples, sweep: &Sweep, group: Range<usize>) -> Vec<Team> {
 #[derive(Debug)]
 pub(super) struct Team {
     classes: Vec<Bins>,
-    /// Pieces of the class that has most that hold a probability.
+    /// Number of pieces that hold a probability, of the class that has most of them.
     pieces: usize,
-    /// One of each class, example after example.
+    /// One entry for each class, example after example.
     entries: Vec<Entry>,
 }
 
@@ -136,7 +136,7 @@ impl Team {
     }
 }
 
-/// A sum in each lane that no boundary of the cache goes through.
+/// A sum in each lane, within one cache line.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct CacheLine([f32; LANES]);
@@ -160,7 +160,7 @@ fn weighted_gaps<const SIZE: usize>(
                 for place in 0..SIZE {
                     let Entry { gap, piece } = entries[place];
                     let part = &mut parts[place * pieces + piece as usize];
-                    let CacheLine(mut sum) = *part; // a copy: lanes are seen to be independent
+                    let CacheLine(mut sum) = *part; // a copy, so that the compiler sees that lanes are independent
                     for l in 0..LANES {
                         sum[l] += weight[l] * gap;
                     }

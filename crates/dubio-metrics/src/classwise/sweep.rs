@@ -46,7 +46,7 @@ impl Sums {
         Self { first, values: sums[first..end].into() }
     }
 
-    /// The sum over bins of the absolute value, less what is taken from each bin, if anything is.
+    /// The sum over bins of the absolute value of each sum, less what is taken from that bin, if anything is.
     fn gap(&self, taken: &[f64]) -> f64 {
         let at = |bin: usize| bin.checked_sub(self.first).and_then(|place| self.values.get(place));
         match taken {
@@ -57,7 +57,7 @@ impl Sums {
 }
 
 impl Sweep {
-    /// That of these examples, which remember the first.
+    /// The sweep of these examples, which remember that for the first options asked for.
     pub(crate) fn of(examples: &Examples, options: &Options) -> Arc<Self> {
         let new = || Self::new(examples, options);
         let known = examples.known.get(Of::Predictions, new);
@@ -86,7 +86,7 @@ impl Sweep {
         let label_p = examples.columns.of_classes(&examples.labels);
         let (present, which) = dense(&examples.labels);
         // What the labels take from the bins of the classes that occur, a part of the examples at a
-        // time, whatever the number of threads.
+        // time; the parts do not depend on the number of threads.
         let size = (1 << 16).max(3 * self.bins * present.len());
         let parts = which.par_chunks(size).zip(label_p.par_chunks(size)).map(|(which, label_p)| {
             let mut taken = vec![vec![0.0; 3 * self.bins]; present.len()];

@@ -57,8 +57,8 @@ fn card(asked: &str) -> Option<&'static Card> {
     found.or_else(|| composite::CARDS.into_iter().find(|card| card.name == asked))
 }
 
-/// That likelihoods as they are order the methods otherwise than at the best temperatures; both are
-/// the methods' `nll` and `calibrated.nll`.
+/// Warns that likelihoods as they are order the methods differently from likelihoods at the best
+/// temperatures; `plain` and `calibrated` are the methods' `nll` and `calibrated.nll`.
 pub(super) fn uncalibrated_order(
     plain: &[Option<f64>],
     calibrated: &[Option<f64>],
@@ -78,7 +78,7 @@ pub(super) fn uncalibrated_order(
     Some(Caution { why, ..caution })
 }
 
-/// That the methods do not make the same number of forward passes, which `members` are.
+/// Warns that the methods do not make the same number of forward passes; `members` are these numbers.
 pub fn unequal_passes(names: &[String], members: &[usize]) -> Option<Caution> {
     let first = members.first()?;
     if members.iter().all(|count| count == first) {
@@ -96,7 +96,7 @@ pub fn unequal_passes(names: &[String], members: &[usize]) -> Option<Caution> {
 }
 
 impl Stability {
-    /// That the order by this score depends on the number of bins.
+    /// Warns that the order by this score depends on the number of bins.
     pub fn bins_caution(&self, names: &[String]) -> Option<Caution> {
         let flip = self.flips.first()?;
         let (a, b) = (&names[flip.a], &names[flip.b]);

@@ -9,9 +9,9 @@ pub struct Correlation {
     pub a: String,
     /// The other.
     pub b: String,
-    /// Of the values (Ashukha et al. 2020, fig. 8 and 9); `None` where a score is the same for all.
+    /// Correlation of the values (Ashukha et al. 2020, fig. 8 and 9); `None` where a score is the same for all.
     pub pearson: Option<f64>,
-    /// Of the ranks, equals sharing their mean rank.
+    /// Correlation of the ranks, equals sharing their mean rank.
     pub spearman: Option<f64>,
     /// Number of methods that have both.
     pub n: usize,

@@ -3,9 +3,9 @@
 use crate::numeric::normal;
 
 /// Two-sided p-value of a difference: `2 Phi(-|value| / s)`, with `s` the standard deviation of the
-/// difference over paired resamples (Efron and Tibshirani 1993, ch. 13). A tail by counting resamples would
-/// end at `2 / (resamples + 1)`, which no correction for many comparisons leaves below 5 %. `None` where
-/// more than one resample in twenty has no value, or where one is infinite.
+/// difference over paired resamples (Efron and Tibshirani 1993, ch. 13). A tail estimated by counting
+/// resamples could not fall below `2 / (resamples + 1)`, which correction for many comparisons would raise
+/// above 5 %. `None` where more than one resample in twenty has no value, or where one is infinite.
 pub fn p_value(value: f64, resamples: &[f64]) -> Option<f64> {
     let defined: Vec<f64> = resamples.iter().copied().filter(|v| !v.is_nan()).collect();
     if defined.len() < 2 || defined.len() * 20 < resamples.len() * 19 || !value.is_finite() {

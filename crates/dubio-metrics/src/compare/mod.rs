@@ -42,7 +42,7 @@ pub struct Comparison {
     pub methods: Vec<Method>,
     /// The score that methods are ranked by.
     pub headline: String,
-    /// Why it is not the one that is asked for first: which methods do not have that, and why.
+    /// Why it is not the first choice: which methods do not have that score, and why.
     pub instead_of: Option<String>,
     /// By the headline score; `None` when that would mislead, and a caution says why.
     pub ranking: Option<Ranking>,
@@ -85,7 +85,7 @@ pub struct Scored {
 }
 
 /// Compares classifiers of the same examples by the scores that are wanted, and ranks them by the first of
-/// `headlines` that all of them have; these must be among the wanted.
+/// `headlines` that all of them have; the headlines must be among the wanted scores.
 pub fn classifiers(
     methods: &mut [Contestant<Examples>],
     headlines: &[&str],
@@ -165,8 +165,8 @@ fn compared<E>(methods: &[Contestant<E>], tables: &[Vec<Entry>], headlines: &[&s
     }
 }
 
-/// The first of the scores that every method has, and why it is not the very first of them. Where no score
-/// is one of all, it is the very first, and methods without it are not ranked.
+/// The first of the wanted scores that every method has, and why it is not the first choice. Where no
+/// score is one that all have, it is the first choice, and methods without it are not ranked.
 fn headline(scores: &[Scored], methods: &[String], wanted: &[&str]) -> (String, Option<String>) {
     let find = |name: &&str| scores.iter().find(|scored| scored.score == **name);
     let of_all = |name: &&&str| find(name).is_some_and(|s| s.values.iter().all(Option::is_some));

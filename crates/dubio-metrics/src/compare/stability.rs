@@ -1,4 +1,4 @@
-//! Whether the order of methods stands when a setting changes that says nothing of the methods.
+//! Whether the order of methods holds when a setting changes that has nothing to do with the methods.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -16,7 +16,7 @@ use crate::weights::Weights;
 /// Numbers of bins that are tried.
 pub const BINS: RangeInclusive<usize> = 5..=50;
 
-/// Examples that settings are tried on at most.
+/// Maximum number of examples that settings are tried on.
 pub const ENOUGH: usize = 1 << 18;
 
 /// Temperatures that are tried.
@@ -170,8 +170,8 @@ fn over(
     scores.iter().enumerate().map(stability).collect()
 }
 
-/// Of more examples than [`ENOUGH`], that many, evenly spaced: whether an order stands is seen on
-/// them as well, and sixty settings of millions of examples would take minutes.
+/// Thins more than [`ENOUGH`] examples to that many, evenly spaced: these show just as well whether
+/// an order holds, and sixty settings of millions of examples would take minutes.
 fn thinned(examples: &Examples) -> Cow<'_, Examples> {
     let n = examples.len();
     if n <= ENOUGH {

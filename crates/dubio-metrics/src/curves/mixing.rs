@@ -36,8 +36,8 @@ const BATCHES: usize = 200;
 const STEPS: usize = 10;
 
 /// The curve at fractions 0, 0.1 to 1. A batch of 100 (or of the smaller set's size) is drawn without
-/// replacement, and step by step more of it is replaced by OOD examples, also drawn so: the
-/// points of one batch lie on one path, as in the paper. `None` when a set is empty.
+/// replacement, and step by step more of it is replaced by OOD examples, also drawn without
+/// replacement: the points of one batch lie on one path, as in the paper. `None` when a set is empty.
 pub fn mixing(own: &[f64], ood: &[f64], stream: &Stream) -> Option<Vec<Point>> {
     let size = BATCH.min(own.len()).min(ood.len());
     if size == 0 {

@@ -61,7 +61,7 @@ impl RiskCoverage {
     }
 }
 
-/// How far a pass from the least confident on has come.
+/// The state of a pass that begins with the least confident example.
 pub(crate) struct Sums<const L: usize> {
     walk: Walk<L>,
     /// The harmonic number of all examples.

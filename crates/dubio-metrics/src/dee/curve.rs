@@ -9,22 +9,22 @@ use crate::score::Undefined;
 /// How subsets of members are drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Subsets {
-    /// How often at least, for each run and number of samples; as often as all members are used once
-    /// where that is more, up to ten times.
+    /// Minimum number of draws for each run and number of samples. Where it takes more draws to use
+    /// all members once, that many are made, up to ten.
     pub draws: usize,
     /// Where the draws come from.
     pub stream: Stream,
 }
 
-/// Subsets without common members that are scored for a run and a size, unless more are asked for.
+/// Maximum number of disjoint subsets that are scored for a run and a size, unless more are asked for.
 const MOST: usize = 10;
 
 /// Mean and standard deviation of a score with each of `sizes` samples. `runs` are the numbers of members of
-/// independent runs of the method; `score(run, members)` is asked for the score of some members of a
-/// run. Sizes that no run has are left out; a run with exactly so many has one subset and counts once.
+/// independent runs of the method; `score(run, members)` gives the score of some members of a run. Sizes
+/// that no run has are left out; a run with exactly that many members has one subset and counts once.
 ///
-/// A random order of the members is cut into subsets that have none in common, and then another one:
-/// with few draws, chance has less say in which members are used. The first subsets of all sizes are nested.
+/// A random order of the members is cut into disjoint subsets, and then another one: with few draws, this
+/// leaves less to chance which members are used. The first subsets of all sizes are nested.
 pub fn curve(
     runs: &[usize],
     sizes: &[usize],

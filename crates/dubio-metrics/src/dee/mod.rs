@@ -28,9 +28,9 @@ pub struct Point {
 /// A number of networks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Equivalent {
-    /// As good as so many; 1 also where it is worse than the smallest ensemble that was scored.
+    /// As good as this many; 1 also where it is worse than the smallest ensemble that was scored.
     Networks(f64),
-    /// Better than the largest ensemble that was scored, which has so many. Never extrapolated.
+    /// Better than the largest ensemble that was scored, which has this many. Never extrapolated.
     MoreThan(usize),
 }
 
@@ -44,7 +44,7 @@ impl Equivalent {
     }
 }
 
-/// One digit, or `> 100`.
+/// One digit after the point, or `> 100`.
 impl fmt::Display for Equivalent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -64,7 +64,7 @@ impl Serialize for Equivalent {
     }
 }
 
-/// What a method with so many samples is worth.
+/// What a method is worth with `n_samples` samples.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Worth {
     /// Number of the method's samples.
@@ -84,13 +84,13 @@ pub enum Falling {
     /// It may: eq. 4 for every number of samples by itself.
     #[default]
     Allowed,
-    /// It never falls below a whole number that fewer samples have passed. So are the published
-    /// tables made, whose search goes on where it stopped for one sample less.
+    /// It never falls below a whole number that fewer samples have passed. The published tables are
+    /// made this way: their search continues where it stopped for one sample fewer.
     AsPublished,
 }
 
 /// Deep ensemble equivalents of a method, a row for each of its points. `baseline` ascends in its
-/// numbers of networks. `None` when the score has no direction: what is as good cannot be said.
+/// numbers of networks. `None` when the score has no direction, since nothing is then "as good".
 pub fn equivalents(
     baseline: &[Point],
     method: &[Point],
@@ -128,8 +128,8 @@ impl Search {
         Self { points: baseline.iter().map(pair).collect(), falling, first: 0 }
     }
 
-    /// The first place where the baseline is as good as that; `None` where the way there leads over a
-    /// point that is not known. One left out would move the place past what the others say.
+    /// The first place where the baseline is as good as `goal`; `None` where a point on the way there
+    /// is not known. To skip that point would move the place beyond what the other points say.
     fn next(&mut self, goal: f64) -> Option<Equivalent> {
         let last = self.points.last()?.0;
         let mut before: Option<(f64, f64)> = None;
@@ -146,7 +146,7 @@ impl Search {
             if self.falling == Falling::AsPublished {
                 self.first = at - 1;
             }
-            // From a score without an end, the line jumps at its right end.
+            // From an infinite score, the line jumps at its right end.
             let part = Some((goal - low) / (good - low)).filter(|part| !part.is_nan());
             return Some(Equivalent::Networks(l + (networks - l) * part.unwrap_or(1.0)));
         }

@@ -15,7 +15,8 @@ pub(super) const CARD: Card = Card {
 
 /// Smallest false positive rate among thresholds whose true positive rate is 0.95 or more.
 pub(super) struct Fpr95<const L: usize> {
-    /// Twenty times the positives that have to be found: whole numbers, where 0.95 is none.
+    /// Twenty times the positives that have to be found: a whole number, which 0.95 of the
+    /// positives need not be.
     enough: [f64; L],
     found: [f64; L],
     flagged: [f64; L],

@@ -1,4 +1,5 @@
-//! Telling two kinds of examples apart by an uncertainty: wrong from right, OOD from own.
+//! Telling two kinds of examples apart by an uncertainty: wrong from right, out-of-distribution
+//! from in-distribution.
 
 mod aupr;
 mod auroc;
@@ -60,7 +61,7 @@ impl Measure {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Auroc, Self::Aupr, Self::Fpr95];
 
-    /// What the measure says of itself.
+    /// The measure's card.
     pub fn card(self) -> &'static Card {
         match self {
             Self::Auroc => &auroc::CARD,
@@ -79,7 +80,7 @@ impl Measure {
     }
 }
 
-/// A measure as a statistic. All three are worked out in one pass, for whoever asks first.
+/// A measure as a statistic. All three are worked out in one pass, when the first of them is asked for.
 struct Measured {
     detection: Arc<Detection>,
     measure: Measure,

@@ -1,4 +1,4 @@
-//! `ood.NAME.{auroc,aupr,fpr95}.{confidence,total,model}`: detecting examples from elsewhere.
+//! `ood.NAME.{auroc,aupr,fpr95}.{confidence,total,model}`: detecting out-of-distribution examples.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::score::{Preparation, Undefined};
 /// The uncertainties of one file, a number per example, larger for more uncertain.
 #[derive(Clone, Debug)]
 pub struct Uncertainties {
-    /// `-c`, which orders as `1 - c` does and rounds nothing away.
+    /// `-c`, which gives the order of `1 - c` without its rounding.
     pub confidence: Vec<f64>,
     /// `H(p)`.
     pub total: Vec<f64>,
@@ -19,7 +19,7 @@ pub struct Uncertainties {
 }
 
 impl Uncertainties {
-    /// Those of predictive distributions.
+    /// The uncertainties of predictive distributions.
     pub fn of(pooled: &Pooled) -> Self {
         Self {
             confidence: pooled.confidence.iter().map(|c| -c).collect(),

@@ -47,7 +47,7 @@ pub(crate) struct Masses<const L: usize> {
     pub negatives: [f64; L],
 }
 
-/// The examples from behind one run that holds a positive to the end of the next.
+/// The examples after one run that holds a positive, up to the end of the next such run.
 #[derive(Clone, Copy)]
 pub(crate) struct Step<const L: usize> {
     /// Weight of the negatives before the run.
@@ -64,18 +64,17 @@ impl<const L: usize> Default for Step<L> {
     }
 }
 
-/// Whoever makes something of the steps. `visit` is to be inlined, into loops for the vector unit
-/// at hand.
+/// Consumes the steps. `visit` must be inlined, into loops that are compiled for the vector unit at hand.
 pub(crate) trait Visitor<const L: usize> {
     fn visit(&mut self, step: &Step<L>);
 }
 
-/// How far the steps have been gone through.
+/// How far a pass over the steps has come.
 #[derive(Default)]
 pub(crate) struct Walk<const L: usize> {
     /// The next step.
     next: usize,
-    /// What is known of it.
+    /// What has been counted of it so far.
     step: Step<L>,
 }
 

@@ -1,14 +1,14 @@
-//! Effective sample sizes: draws that are independent of one another would tell as much.
+//! Effective sample sizes: the numbers of independent draws that would tell as much.
 
 use super::rank::normal_scores;
 use super::{halves, mean, variance};
 
-/// Of the rank-normalised values in half chains.
+/// The effective sample size of the rank-normalised values in half chains.
 pub(super) fn bulk(draws: &[f64], chains: usize) -> f64 {
     effective(&normal_scores(&halves(draws, chains)), 2 * chains)
 }
 
-/// The smaller of those of being at most the 5th and at most the 95th percentile.
+/// The smaller effective sample size of two indicators: being at most the 5th, and at most the 95th percentile.
 pub(super) fn tail(draws: &[f64], chains: usize) -> f64 {
     let mut sorted = draws.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -25,7 +25,7 @@ pub(super) fn tail(draws: &[f64], chains: usize) -> f64 {
 fn percentile(sorted: &[f64], level: f64) -> f64 {
     let at = level * (sorted.len() - 1) as f64;
     let (below, above) = (sorted[at.floor() as usize], sorted[at.ceil() as usize]);
-    // Equal ones first: the difference of two infinite numbers is none.
+    // Equal values first: the difference of two infinite ones is not a number.
     if below == above { below } else { below + (at - at.floor()) * (above - below) }
 }
 
@@ -49,7 +49,8 @@ fn effective(values: &[f64], chains: usize) -> f64 {
         let lag = 2 * pairs.len();
         pairs.push((rho(lag), rho(lag + 1)));
     }
-    // Of the pair that ends the sequence the first correlation counts once, if it is one.
+    // Of the pair that ends the sequence, the first correlation counts once, if it is positive or
+    // the pair's sum is not negative.
     let (even, odd) = pairs.pop().unwrap_or_default();
     let last = if even > 0.0 || even + odd >= 0.0 { even } else { 0.0 };
     let mut most = f64::INFINITY;

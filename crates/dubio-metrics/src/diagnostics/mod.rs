@@ -14,8 +14,8 @@ pub use predictions::{Diagnosis, Spread, of_classes, of_gaussians};
 /// Convergence of one quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Convergence {
-    /// Rank-normalised split R-hat: the larger of that of the values and that of their distances from the median.
-    /// From 1; above 1.01 the chains do not agree. Infinite where every chain stands still in a place of its own.
+    /// Rank-normalised split R-hat: the larger of that of the values and that of their distances from the median. About
+    /// 1 or more; above 1.01 the chains do not agree. Infinite where every chain stands still in a place of its own.
     #[serde(with = "infinite")]
     pub rhat: f64,
     /// Effective sample size in the bulk: of the rank-normalised values.
@@ -27,8 +27,8 @@ pub struct Convergence {
 /// Draws that a chain must have, so that its halves have a variance.
 pub const FEWEST: usize = 4;
 
-/// Of the draws of a quantity, chain after chain, all of one length. `None` for fewer than [`FEWEST`] draws a chain,
-/// and where all draws are the same.
+/// Convergence of the draws of a quantity, given chain after chain, all of one length. `None` for fewer than
+/// [`FEWEST`] draws a chain, and where all draws are the same.
 pub fn convergence(draws: &[f64], chains: usize) -> Option<Convergence> {
     let different = draws.iter().any(|draw| *draw != draws[0]);
     if chains == 0 || draws.len() / chains < FEWEST || !different {
@@ -54,13 +54,13 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// With `n - 1`.
+/// Sample variance, divided by `n - 1`.
 fn variance(values: &[f64]) -> f64 {
     let centre = mean(values);
     values.iter().map(|v| (v - centre).powi(2)).sum::<f64>() / (values.len() as f64 - 1.0)
 }
 
-/// JSON has no infinite number, so that it is named.
+/// JSON has no infinite number, so infinity is written by name.
 mod infinite {
     use super::{Deserialize, Deserializer, Serialize, Serializer};
 

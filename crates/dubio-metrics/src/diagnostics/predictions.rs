@@ -12,16 +12,16 @@ use crate::numeric::transcendental::logsumexp;
 pub struct Diagnosis {
     /// Chains, each from its own start.
     pub chains: usize,
-    /// Draws of a chain.
+    /// Draws per chain.
     pub draws: usize,
     /// R-hat above which there is a warning: 1.1, or more where chains are so short that independent draws
     /// would often exceed it.
     #[serde(with = "infinite")]
     pub rhat_limit: f64,
-    /// Over examples, of the probability of the label or of the predicted mean; `None` where nothing varies, or
-    /// chains are too short.
+    /// Convergence over examples, of the probability of the label or of the predicted mean; `None` where
+    /// nothing varies, or chains are too short.
     pub predictions: Option<Spread>,
-    /// Of the mean negative log-likelihood of the examples.
+    /// Convergence of the mean negative log-likelihood of the examples.
     pub loss: Option<Convergence>,
 }
 
@@ -36,7 +36,7 @@ pub struct Spread {
     /// Largest R-hat.
     #[serde(with = "infinite")]
     pub rhat_max: f64,
-    /// Fraction of R-hat above 1.01, which Vehtari et al. allow.
+    /// Fraction of R-hat above 1.01, the largest that Vehtari et al. allow.
     pub above_101: f64,
     /// Fraction of R-hat above the limit, where chains plainly disagree.
     pub above_limit: f64,
@@ -54,7 +54,7 @@ pub struct Spread {
 const PLAINLY: f64 = 1.1;
 /// Fraction of predictions that may be above the limit by chance.
 const CHANCE: f64 = 0.05;
-/// Examples that are looked at, evenly spaced.
+/// Maximum number of examples that are looked at, evenly spaced.
 const EXAMPLES: usize = 1000;
 
 impl Diagnosis {
@@ -85,7 +85,7 @@ impl Diagnosis {
     }
 }
 
-/// Of a classification: the probability of the label.
+/// Diagnosis of a classification, from the probability of the label.
 pub fn of_classes(members: &dyn Members, form: Form, labels: &[u32], chains: usize) -> Diagnosis {
     let log_p = |row: &mut [f64], example: usize| {
         let of_label = row[labels[example] as usize];
@@ -103,7 +103,7 @@ pub fn of_classes(members: &dyn Members, form: Form, labels: &[u32], chains: usi
     })
 }
 
-/// Of a regression by Gaussians: their mean.
+/// Diagnosis of a regression by Gaussians, from their mean.
 pub fn of_gaussians(
     means: &dyn Members,
     stds: &dyn Members,

@@ -13,7 +13,7 @@ pub(super) fn rhat(draws: &[f64], chains: usize) -> f64 {
 }
 
 /// `sqrt(((n - 1) / n W + B / n) / W)`, with the variance within chains `W` and `n` times that of their means `B`.
-/// 1 where nothing differs.
+/// `sqrt((n - 1) / n)` where the means do not differ, even if `W` is 0.
 fn plain(values: &[f64], chains: usize) -> f64 {
     let length = values.len() / chains;
     let each = || values.chunks_exact(length);
@@ -26,7 +26,7 @@ fn plain(values: &[f64], chains: usize) -> f64 {
     (between / within + (n - 1.0) / n).sqrt()
 }
 
-/// Normal quantiles of `(r - 3/8) / (S + 1/4)` for the ranks `r` of `S` values, equal ones having their mean rank.
+/// Normal quantiles of `(r - 3/8) / (S + 1/4)` for the ranks `r` of `S` values, equal values having their mean rank.
 pub(super) fn normal_scores(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));

@@ -92,7 +92,7 @@ impl Examples {
         if examples.columns.in_memory() { examples } else { examples.read_once() }
     }
 
-    /// Works out in one pass what would need a pass each: for distributions in a file.
+    /// Works out in one pass what would otherwise need a pass each: for distributions in a file.
     fn read_once(mut self) -> Self {
         let (columns, labels, n) = (&self.columns, &self.labels, self.labels.len());
         let (mut log_likelihood, mut brier) = (Vec::with_capacity(n), Vec::with_capacity(n));

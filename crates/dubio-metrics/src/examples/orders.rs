@@ -29,15 +29,15 @@ impl Examples {
     /// The examples from least to most confident.
     pub fn by_doubt(&self) -> Arc<Ranking> {
         let rank = || {
-            // Minus the confidence orders as 1 minus it does, and rounds nothing away.
+            // Minus the confidence gives the order of 1 minus the confidence, without its rounding.
             let doubt: Vec<f64> = self.confidence.par_iter().map(|c| -c).collect();
             Ranking::likely(self.likely.as_ref(), &doubt, |_| 0.0)
         };
         self.known.get(Of::Predictions, || ByDoubt(Arc::new(rank()))).0.clone()
     }
 
-    /// The examples from largest to smallest total uncertainty. Of two classes the entropy falls as
-    /// the confidence rises, so that is the order from least to most confident.
+    /// The examples from largest to smallest total uncertainty. For two classes the entropy falls
+    /// as the confidence rises, so that is the order from least to most confident.
     pub fn by_total(&self) -> Arc<Ranking> {
         if self.classes == 2 {
             return self.by_doubt();
@@ -79,8 +79,8 @@ impl Examples {
         self.known.get(Of::Labels, || Wrong(Arc::new(rows()))).0.clone()
     }
 
-    /// What the order of the confidences is likely to be at another temperature: with two classes the
-    /// same.
+    /// What the order of the confidences is likely to be at another temperature: the same with two
+    /// classes, `None` with more.
     pub(super) fn likely_order(&self, rows: Option<&[u32]>) -> Option<Arc<Vec<u32>>> {
         let known = self.known.find::<ByDoubt>().map(|ranking| ranking.0.order.clone());
         let order = known.or_else(|| self.likely.clone()).filter(|_| self.classes == 2)?;
@@ -91,14 +91,14 @@ impl Examples {
         Some(Arc::new(chosen.filter(|&index| index != u32::MAX).collect()))
     }
 
-    /// Lets go of what the plain scores have worked out, but for what calibrated ones use again.
+    /// Drops what the plain scores have worked out, except what calibrated ones use again.
     pub fn forget(&mut self) {
         self.likely = self.known.find::<ByDoubt>().map(|ranking| ranking.0.order.clone());
         self.known = self.known.only(&[Of::Calibration]);
     }
 }
 
-/// What is known where at most the labels' ranks are.
+/// What is known when it is nothing but the labels' ranks, or nothing at all.
 pub(super) fn ranked(ranks: Option<Arc<Vec<u32>>>) -> Known {
     let known = Known::default();
     if let Some(ranks) = ranks {
@@ -107,7 +107,7 @@ pub(super) fn ranked(ranks: Option<Arc<Vec<u32>>>) -> Known {
     known
 }
 
-/// Where the label's probability underflows its logarithm tells.
+/// See [`Examples::label_rank`]. Where the label's probability underflows, logarithms are compared instead.
 pub(super) fn rank<'a, L: Into<Cow<'a, [f64]>>>(
     p: &'a [f64],
     log_p: impl FnOnce() -> L,

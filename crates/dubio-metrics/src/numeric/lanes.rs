@@ -5,7 +5,7 @@
 
 const WIDE: usize = 8;
 
-/// `N` sums in lanes. The first, a row's normaliser, is kept with what rounding takes from it, so
+/// `N` sums in lanes. The first, a row's normaliser, is kept together with its rounding error, so
 /// that it does not depend on the order of the classes: rows that hold the same numbers in another
 /// order must have the same confidence to the last bit, or their tie would be broken by chance.
 struct Sums<const N: usize> {
@@ -54,7 +54,7 @@ fn rounded_away(a: f64, b: f64, sum: f64) -> f64 {
     (a - (sum - part)) + (b - part)
 }
 
-/// Maps every element and sums the `N` numbers that each gives. What is left of the last chunk is
+/// Maps every element and sums the `N` numbers that each gives. A last chunk that is not full is
 /// filled up with `pad`, whose numbers must be 0: one element takes as long as eight.
 #[inline(always)]
 pub(crate) fn map_sum<const N: usize>(

@@ -1,6 +1,6 @@
 //! The minimum of a smooth function by L-BFGS: Nocedal and Wright 2006, algorithms 7.4 and 7.5.
 
-/// Pairs of steps and changes of gradient that stand for the curvature.
+/// Pairs of steps and changes of gradient that represent the curvature.
 const MEMORY: usize = 10;
 
 /// Steps, at most.
@@ -12,9 +12,8 @@ const MOST_HALVINGS: usize = 60;
 /// A step must gain this fraction of what the slope promises.
 const ARMIJO: f64 = 1e-4;
 
-/// The place where `f`, which gives value and gradient, is least near `start`: steps downhill until no
-/// component of the gradient is above `tolerance`, or rounding leaves nothing to gain. Where `f` is not
-/// finite it is not entered.
+/// A minimum near `start` of `f`, which gives value and gradient: steps downhill until no component of the gradient
+/// is above `tolerance`, or rounding leaves nothing to gain. Places where `f` is not finite are not entered.
 pub fn minimise(
     start: &[f64],
     tolerance: f64,

@@ -12,7 +12,7 @@ pub fn cdf(z: f64) -> f64 {
     0.5 * libm::erfc(-z * FRAC_1_SQRT_2)
 }
 
-/// Log density of `N(mean, std^2)` at `y`, from the logarithm of `std` as well.
+/// Log density of `N(mean, std^2)` at `y`; `log_std` is the logarithm of `std`.
 pub fn log_density(y: f64, mean: f64, std: f64, log_std: f64) -> f64 {
     const HALF_LN_2_PI: f64 = 0.918_938_533_204_672_7;
     let z = (y - mean) / std;

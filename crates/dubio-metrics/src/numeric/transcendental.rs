@@ -105,7 +105,7 @@ const ERFC: [[f64; 4]; 7] = [
     ],
 ];
 
-/// `1 - erf(x)`, relatively within `5e-16 (1 + x^2)`: what the square loses by rounding is lost.
+/// `1 - erf(x)`, with a relative error within `5e-16 (1 + x^2)`: the rounding of the square is not made up for.
 #[inline(always)]
 pub fn erfc(x: f64) -> f64 {
     let positive = x.abs();

@@ -56,7 +56,7 @@ impl<'a> AtTargets<'a> {
         self.needs.contains(&part) || self.needs.contains(&Needs::Truth)
     }
 
-    /// The outcomes for these targets; `outcomes` are those for any others.
+    /// The outcomes for these targets; `outcomes` are those for any other targets.
     pub(crate) fn outcomes(&self, outcomes: &Outcomes, targets: Vec<f64>) -> Outcomes {
         let dense = self.needed(Needs::Density) && outcomes.log_density.is_ok();
         let mut densities = vec![0.0; if dense { targets.len() * self.members } else { 0 }];

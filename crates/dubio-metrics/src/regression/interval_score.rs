@@ -1,4 +1,4 @@
-//! `interval_score`: width of the central interval plus a fine for every target outside it.
+//! `interval_score`: width of the central interval plus a penalty for every target outside it.
 
 use crate::card::{Card, Direction, Facts, UNBOUNDED};
 use crate::regression::Outcomes;

@@ -1,4 +1,4 @@
-//! A predictive distribution, a mixture of Gaussians or sorted draws, asked about one target.
+//! A predictive distribution, a mixture of Gaussians or sorted draws, evaluated at one target.
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
@@ -8,7 +8,7 @@ use crate::numeric::lanes::zip_sum;
 use crate::numeric::normal;
 use crate::numeric::transcendental::{erfc, exp, logsumexp};
 
-/// Members from which on vectors of them are faster than one after the other.
+/// Number of members from which on it is faster to work on vectors of them than on one after the other.
 const MANY: usize = 8;
 
 /// What one target gives.
@@ -27,8 +27,8 @@ pub(super) struct Whole {
     pub interval: (f64, f64),
 }
 
-/// Of a mixture of Gaussians, and the log densities of its members; `tail` is the standard normal quantile at
-/// the upper end of the interval.
+/// What an example contributes under a mixture of Gaussians, and the log densities of its members; `tail` is
+/// the standard normal quantile at the upper end of the interval.
 pub(super) fn gaussian_row(
     means: &[f64],
     stds: &[f64],
@@ -63,7 +63,7 @@ pub(super) fn gaussian_row(
     (whole, densities)
 }
 
-/// From sorted draws.
+/// What an example contributes under sorted draws.
 pub(super) fn empirical_row(draws: &[f64], y: f64, level: f64) -> Whole {
     let count = draws.len();
     // Inverse of the empirical distribution function: the least draw with F(x) >= p.
@@ -104,7 +104,7 @@ fn logsumexp_of_many(x: &[f64]) -> f64 {
     if max == f64::NEG_INFINITY { max } else { max + sum(x, max).ln() }
 }
 
-/// The distribution function of a mixture at `y`, and its score where the spread is known.
+/// The distribution function of a mixture at `y`, and its CRPS where the spread is known.
 pub(super) fn mixture_row(
     means: &[f64],
     stds: &[f64],
@@ -178,7 +178,7 @@ pub(super) fn mixture_spread(means: &[f64], stds: &[f64]) -> f64 {
     }
 }
 
-/// From every pair of members.
+/// The same in closed form, from every pair of members.
 fn spread_of_pairs(means: &[f64], stds: &[f64]) -> f64 {
     let mut between = 0.0;
     for (a, (&mean, &std)) in means.iter().zip(stds).enumerate() {
@@ -191,9 +191,9 @@ fn spread_of_pairs(means: &[f64], stds: &[f64]) -> f64 {
     between / (means.len() as f64).powi(2)
 }
 
-/// Where the trapezoid rule asks for `F (1 - F)`, whose integral is `1/2 E|X - X'|`. It decays like a Gaussian, as does its Fourier
-/// transform, which is below `exp(-(s w / 2)^2)` with `s` the least standard deviation: at steps of `s / 2` the rule is off by `exp(-(2 pi)^2)`, and
-/// beyond nine standard deviations nothing is left.
+/// Where the trapezoid rule evaluates `F (1 - F)`, whose integral is `1/2 E|X - X'|`. It decays like a Gaussian, as
+/// does its Fourier transform, which is below `exp(-(s w / 2)^2)` with `s` the least standard deviation: at steps of
+/// `s / 2` the rule is off by `exp(-(2 pi)^2)`, and beyond nine standard deviations nothing is left.
 struct Nodes {
     first: f64,
     step: f64,

@@ -32,20 +32,21 @@ impl Score<Outcomes> for Qce {
     }
 }
 
-/// Number of levels, both ends in.
+/// Number of levels, both ends included.
 const LEVELS: usize = 10;
 
 /// A target on the end of an interval is inside, however the sum over members rounds `F(y)`.
 const EDGE: f64 = 1e-12;
 
-/// Which level first takes in each example.
+/// The first level that includes each example.
 pub(super) struct LevelFractions {
     levels: Vec<f64>,
     binned: Binned,
 }
 
 impl LevelFractions {
-    /// Examples with `values[i]` come in at the first level for which `holds(value, level)`.
+    /// An example with `values[i]` is included from the first level on for which
+    /// `holds(value, level)`.
     pub(super) fn new(levels: Vec<f64>, values: &[f64], holds: fn(f64, f64) -> bool) -> Self {
         let first = |&v: &f64| levels.partition_point(|&level| !holds(v, level)) as u32;
         let binned = Binned::new(values.iter().map(first), levels.len());

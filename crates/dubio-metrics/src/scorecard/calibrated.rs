@@ -65,7 +65,7 @@ pub(crate) fn calibrated_values(
 /// A value for each score, and the replicates of those that are defined.
 type Values = (Vec<Result<f64, Undefined>>, Vec<Vec<f64>>);
 
-/// Halves are worked through one after the other: what a half has cached goes with it.
+/// Halves are worked through one after the other: what a half has cached is then dropped with it.
 fn cross_validated(
     examples: &Examples,
     wanted: &[&dyn Score<Examples>],

@@ -24,7 +24,7 @@ pub static UNCERTAINTY: Card = Card {
     range: (0.0, 1.0),
     direction: Direction::Higher,
     citation: "Vadera et al. 2020, URSABench, app. C",
-    // It is made of what may not be compared.
+    // It is made of scores that may not be compared.
     facts: Facts { ranked: Ranked::Never, ..Facts::NUMBERS },
 };
 
@@ -46,8 +46,8 @@ pub fn composite(entries: &[Entry]) -> Vec<Entry> {
     CARDS.into_iter().filter_map(|card| mean(card, entries)).collect()
 }
 
-/// The mean of some entries. Replicates of one number are of the same resample, so their mean is a
-/// replicate of the mean.
+/// The mean of some entries. Replicates with the same index are of the same resample, so their mean
+/// is a replicate of the mean.
 fn mean(card: &'static Card, entries: &[Entry]) -> Option<Entry> {
     let belongs =
         |entry: &&Entry| part_of(&entry.name).is_some_and(|whole| whole.name == card.name);

@@ -8,8 +8,8 @@ use crate::bootstrap::{Bootstrap, percentile};
 use crate::card::{Card, Direction};
 use crate::score::{Score, Undefined};
 
-/// More groups than that are summarised and not listed, and without intervals: these are worked out of
-/// every group's resamples, of which there would be more than examples.
+/// More groups than this are summarised instead of listed, and have no intervals: those are worked out
+/// from every group's resamples, of which there would be more than examples.
 pub const LISTED: usize = 100;
 
 /// `group.VALUE.NAME` for every group, then `worst_group.NAME` and `p10_group.NAME`. Each group is
@@ -76,7 +76,7 @@ fn summarised<E: Examined>(
         .map(|score| (score.name(), score.card()))
         .filter(|(name, _)| (scoring.wanted)(name))
         .collect();
-    // Boxed: a vector collected from the entries would keep their room.
+    // Boxed: a vector collected from the entries would keep their capacity.
     let values_of = |part: &&[u32]| -> Box<[f64]> {
         let own = Scoring {
             options: scoring.options.clone(),
@@ -109,7 +109,7 @@ fn summarised<E: Examined>(
         .collect()
 }
 
-/// One number made of a score's values over groups; `None` where there is none of a score of this kind.
+/// One number made of a score's values over groups; `None` where a score of this kind has none.
 type Summary = fn(&Card, &[f64]) -> Option<f64>;
 
 /// The value furthest from good; `None` where neither end is better.

@@ -26,7 +26,7 @@ use crate::weights::{LANES, Weights};
 pub struct Entry {
     /// Public name.
     pub name: String,
-    /// What the score says of itself.
+    /// The score's card.
     pub card: &'static Card,
     /// Number of examples it is made of.
     pub n: usize,
@@ -50,7 +50,7 @@ pub struct Scoring<'a> {
     pub splits: Stream,
     /// Whether a score is wanted.
     pub wanted: &'a (dyn Fn(&str) -> bool + Sync),
-    /// Who is told how far the work has come.
+    /// Receives the progress of the work.
     pub progress: &'a dyn Progress,
 }
 
@@ -60,7 +60,7 @@ pub trait Examined: Sync {
     fn count(&self) -> usize;
     /// The examples with these indices.
     fn select(&self, rows: &[u32]) -> Self;
-    /// What to add to an infinite value.
+    /// The note to add to an infinite value.
     fn infinite_because(&self) -> String;
 }
 

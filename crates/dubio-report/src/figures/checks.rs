@@ -138,7 +138,7 @@ fn spec(chapter: &Chapter<'_>, data: Data<12>, choices: &[Choice]) -> Value {
     })
 }
 
-/// What a way to make data is called where it is chosen.
+/// What a way of generating data is called in the list of choices.
 pub(crate) fn reading(mode: Mode) -> &'static str {
     match mode {
         Mode::Bayesian => "Bayesian: one member is correct",

@@ -22,7 +22,7 @@ pub(crate) fn correlation(chapter: &Chapter<'_>) -> Option<Figure> {
     if chapter.present().count() < LEAST || names.len() < 2 {
         return None;
     }
-    // Turned so that more is worse for every score: then 1 always means that two scores agree.
+    // Signed so that more is worse for every score: then 1 always means that two scores agree.
     let worse = |name: &String| {
         let direction = chapter.card(name).map_or(Direction::Lower, |card| card.direction);
         let badness = |mean: f64| direction.badness(mean).filter(|b| b.is_finite());

@@ -43,7 +43,7 @@ struct Offer<'a> {
     method: &'a str,
     amount: f64,
     value: f64,
-    /// Whether no method that costs no more is better.
+    /// Whether no method of the same or a lower cost is better.
     unbeaten: bool,
 }
 
@@ -66,7 +66,7 @@ fn offers<'a>(chapter: &Chapter<'a>, kind: &Kind, score: &str) -> Vec<Offer<'a>>
     all
 }
 
-/// Scores that are worth paying for, as far as there are such.
+/// Scores that are worth paying for, those of them that some method has.
 fn wanted<'n>(chapter: &Chapter<'_>, first: &'n str) -> Vec<&'n str> {
     let all = [first, "nll", "accuracy", "ece", "brier", "rmse", "crps"];
     let mut scores: Vec<&str> = Vec::new();
@@ -109,7 +109,7 @@ pub(crate) fn cost(chapter: &Chapter<'_>, first: &str) -> Option<Figure> {
     })
 }
 
-/// Where the name of each Pareto-optimal method stands; of the others, and of names that would overlap, nowhere.
+/// Where the name of each Pareto-optimal method stands; nowhere for the others and for names that would overlap.
 fn labels(offers: &[Offer<'_>]) -> Vec<&'static str> {
     let finite = |v: &f64| v.is_finite();
     let ends = |of: fn(&Offer<'_>) -> f64| {

@@ -18,36 +18,36 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// Of fractions, from 0 to 1.
+    /// An axis of fractions, from 0 to 1.
     pub(super) fn fraction(field: &'static str, title: &'static str) -> Self {
         Self::within(field, title, [0.0, 1.0])
     }
 
-    /// Of fractions, with these ends.
+    /// An axis of fractions, with these ends.
     pub(super) fn within(field: &'static str, title: &'static str, ends: [f64; 2]) -> Self {
         let scale = json!({"domain": ends, "nice": false});
         Self { field, title, format: ".0%", scale, axis: json!({"format": "~p", "tickCount": 6}) }
     }
 
-    /// As far as the data reach.
+    /// An axis fitted to the range of the data.
     pub(super) fn fitted(field: &'static str, title: &'static str, format: &'static str) -> Self {
         let scale = json!({"zero": false, "nice": true});
         Self { field, title, format, scale, axis: json!({"format": format, "tickCount": 6}) }
     }
 
-    /// Of whole numbers on a logarithmic scale.
+    /// An axis of whole numbers on a logarithmic scale.
     pub(super) fn doubling(field: &'static str, title: &'static str) -> Self {
         let scale = json!({"type": "log", "base": 2, "nice": false, "padding": 12});
         Self { field, title, format: "d", scale, axis: json!({"format": "d", "tickCount": 7}) }
     }
 
-    /// Of few whole numbers.
+    /// An axis of a few whole numbers.
     pub(super) fn steps(field: &'static str, title: &'static str) -> Self {
         let scale = json!({"zero": false, "nice": false, "padding": 12});
         Self { field, title, format: "d", scale, axis: json!({"format": "d", "tickMinStep": 1}) }
     }
 
-    /// With a tick at each value, as far as they are apart: on a logarithmic axis a third further than the last.
+    /// With a tick at each value; on a logarithmic axis, only at values that are a third larger than the last one kept.
     pub(super) fn ticks(mut self, values: impl IntoIterator<Item = f64>) -> Self {
         let mut all: Vec<f64> = values.into_iter().collect();
         all.sort_by(f64::total_cmp);
@@ -64,7 +64,7 @@ impl Axis {
         self
     }
 
-    /// With another scale.
+    /// Replaces the scale.
     pub(super) fn scale(&mut self, scale: Value) {
         self.scale = scale;
     }
@@ -206,8 +206,8 @@ pub(super) fn inputs(splits: &[&str]) -> Choice {
     Choice { parameter: "inputs", label: "Inputs", options }
 }
 
-/// The fraction that may be left out before every method's error is below a thousandth, rounded up to
-/// tenths: where nothing happens any more is not shown.
+/// The fraction that has to be left out for every method's error to be below a thousandth, plus 0.05,
+/// rounded up to tenths and at least 0.2: the part where nothing more happens is not shown.
 pub(super) fn interesting(chapter: &Chapter<'_>) -> f64 {
     let needed = |method: &Method<'_>| {
         let curve = mean_curve(method, "test", |view| view.risk.as_ref());

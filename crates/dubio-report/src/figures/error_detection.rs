@@ -4,8 +4,8 @@ use super::curves::{Axis, Lines, Points, diagonal, mean_curve};
 use crate::chapter::Chapter;
 use crate::figure::{Data, Figure, Layout};
 
-/// Fraction of errors found against fraction of false alarms. Only of one method: the errors of two methods are
-/// different ones, so that their curves cannot be compared (Ashukha et al. 2020, sec. 3.2).
+/// Fraction of errors found against fraction of false alarms. Only for a single method: two methods make
+/// different errors, so their curves cannot be compared (Ashukha et al. 2020, sec. 3.2).
 pub(crate) fn error_detection(chapter: &Chapter<'_>) -> Option<Figure> {
     if chapter.present().count() != 1 {
         return None;

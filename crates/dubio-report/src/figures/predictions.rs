@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::chapter::Chapter;
 use crate::figure::{Data, Figure, colour, opacity, panels, tooltip};
 
-/// Predictions with their intervals against targets, a point for each of some hundred examples.
+/// Predictions with their intervals against targets, a point for each of a few hundred examples.
 pub(crate) fn predictions(chapter: &Chapter<'_>) -> Option<Figure> {
     let mut data = Data::new(["method", "#target", "#point", "#lo", "#hi"]);
     let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);

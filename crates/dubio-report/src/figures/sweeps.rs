@@ -1,4 +1,4 @@
-//! Scores over settings that say nothing of the methods.
+//! Scores over settings that have nothing to do with the methods.
 
 use serde_json::json;
 

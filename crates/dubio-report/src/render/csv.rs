@@ -48,8 +48,8 @@ pub fn runs_csv(report: &Report<'_>) -> String {
 }
 
 /// A line per method, split and score: `data, network, method, split, score, runs, of, mean, std, lo, hi,
-/// why`. `runs` of so many have a value; `std` is the standard deviation over runs, and the interval is that of the mean
-/// over runs and examples.
+/// why`. `runs` of `of` runs have a value; `std` is the standard deviation over runs, and the interval is that of the
+/// mean over runs and examples.
 pub fn methods_csv(report: &Report<'_>) -> String {
     let mut out = ::csv::Writer::from_writer(Vec::new());
     let mut write = |fields: [&str; 12]| out.write_record(fields).expect("memory takes it");
@@ -94,7 +94,7 @@ pub fn methods_csv(report: &Report<'_>) -> String {
     text(out)
 }
 
-/// A text that no spreadsheet takes for a formula: where it begins like one, behind an apostrophe.
+/// A text that no spreadsheet takes for a formula: one that begins like a formula is put behind an apostrophe.
 pub fn no_formula(text: &str) -> Cow<'_, str> {
     let begins = text.trim_start().starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
     match begins || text.starts_with(['\t', '\r', '\n']) {

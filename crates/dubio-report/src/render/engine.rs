@@ -1,5 +1,5 @@
-//! The engine that draws figures without a browser: Vega in an interpreter of JavaScript that is part of
-//! the program. What the page shows and what a file holds are drawn by the same code.
+//! The engine that draws figures without a browser: Vega in a JavaScript interpreter that is part of the
+//! program. What the page shows and what a file holds are drawn by the same code.
 
 use rquickjs::{CatchResultExt, Context, Ctx, Runtime};
 
@@ -43,13 +43,14 @@ impl Engine {
         Ok(engine)
     }
 
-    /// Calls a function of the host with a text; it leaves its answer, or what went wrong.
+    /// Calls a function of the host with a text; the function leaves its answer, or what went
+    /// wrong, in global variables.
     pub(crate) fn call(&self, function: &str, argument: &str) -> Result<String, String> {
         self.context.with(|ctx| {
             ctx.globals().set("argument", argument).map_err(|e| e.to_string())?;
             evaluate(&ctx, &format!("{function}(argument)"))
         })?;
-        // Drawing waits for promises; they are kept here.
+        // Drawing waits for promises, which are fulfilled here.
         while self.runtime.is_job_pending() {
             self.runtime.execute_pending_job().map_err(|e| e.to_string())?;
         }

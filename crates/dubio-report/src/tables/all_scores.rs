@@ -6,7 +6,7 @@ use crate::chapter::Chapter;
 use crate::refused::may_be_compared;
 use crate::table::{Column, Field, Line, Rank, Table, by_method, score_column};
 
-/// The first part of a score's name where it has several, for plain ones nothing.
+/// The first part of a score's name where it has several; empty for plain names.
 fn family(name: &str) -> &str {
     name.split_once('.').map_or("", |(head, _)| head)
 }

@@ -7,7 +7,7 @@ use crate::chapter::{Chapter, Method};
 use crate::figures::reading;
 use crate::table::{Column, Field, Rank, Table, by_method};
 
-/// Which checks a table is of.
+/// Which checks a table shows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Kind<'a> {
     split: &'a str,

@@ -6,7 +6,7 @@ use crate::chapter::{Chapter, Method};
 use crate::table::{Column, Field, Line, Rank, Table};
 use crate::view::ClassView;
 
-/// Classes that a table is made of, at most; of more the ones with the lowest recall.
+/// Maximum number of classes in a table; of more, those with the lowest recall are shown.
 const SHOWN: usize = 100;
 
 /// Recall, precision and confidence of every class of the only method.

@@ -44,7 +44,7 @@ fn note(chapter: &Chapter<'_>, score: &str) -> String {
     }
 }
 
-/// What a column is called that holds this score of a group; `None` for what is none.
+/// Heading of a column that holds this score of a group; `None` for any other column.
 fn heading(name: &str, score: &str) -> Option<String> {
     match name.strip_suffix(score)?.strip_suffix('.')? {
         "worst_group" => Some("worst".to_string()),

@@ -1,4 +1,4 @@
-//! The scores that a first look wants.
+//! The scores for a first look.
 
 use dubio_metrics::card::Direction;
 
@@ -30,7 +30,7 @@ pub(crate) fn main_scores(chapter: &Chapter<'_>) -> Option<Table> {
     let names = chapter.scores("test");
     let there = |name: &&str| names.iter().any(|score| score.name == *name);
     if chapter.methods.len() == 1 {
-        // What a form of predictions does not determine is told with every score, below.
+        // What a form of predictions does not determine is left to the table of every score, below.
         let valued = |name: &&str| {
             chapter.is_classification() || chapter.methods[0].mean("test", name).is_some()
         };

@@ -49,7 +49,7 @@ pub(crate) fn overview(methods: &[&str], chapters: &[Ranked<'_>]) -> Option<Tabl
     })
 }
 
-/// What a column is called by.
+/// What a column is named after.
 #[derive(Clone, Copy)]
 enum Naming {
     /// Data set and network; the score is the same everywhere.

@@ -3,7 +3,7 @@
 use dubio_metrics::examples::Examples;
 use serde::{Deserialize, Serialize};
 
-/// Classes that a confusion matrix is kept of, at most: more cannot be read.
+/// Maximum number of classes for which a confusion matrix is kept: more cannot be read.
 const MATRIX: usize = 30;
 /// Mistakes that are kept.
 const MISTAKES: usize = 10;

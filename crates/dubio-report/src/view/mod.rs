@@ -17,14 +17,14 @@ use classes::{by_class, confusion, mistakes};
 pub use numbers::{PIT_BINS, Predicted, QuantileView};
 use numbers::{pit, predicted, quantiles, widths};
 
-/// Points of a curve over fractions from 0 to 1, both ends in.
+/// Points of a curve over fractions from 0 to 1, both ends included.
 pub const POINTS: usize = 51;
 /// Bins of a histogram of uncertainties.
 pub const BINS: usize = 30;
 /// Bins of a reliability diagram; those of `ece`.
 pub const RELIABILITY_BINS: usize = 15;
 
-/// A split's predictions, seen from afar.
+/// An overview of a split's predictions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct View {
     /// `test`, `shift.fog.3`, `ood.svhn`.
@@ -40,8 +40,8 @@ pub struct View {
     pub entropy: Option<Vec<f64>>,
     /// Mean uncertainty in nats.
     pub uncertainty: Option<Parts>,
-    /// Fraction of the test set's examples above a threshold on the entropy (false alarms) and fraction
-    /// of this set's, at [`POINTS`] fractions of false alarms; only of OOD sets.
+    /// Fraction of this set's examples above a threshold on the entropy, at [`POINTS`] fractions of the
+    /// test set's examples above it (false alarms); only of OOD sets.
     pub roc: Option<Vec<f64>>,
     /// Fraction of targets inside the central interval of each level.
     pub coverage: Option<Vec<f64>>,
@@ -71,9 +71,9 @@ pub struct View {
 /// The mean entropy of the prediction and its parts, in nats.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Parts {
-    /// Of the predictive distribution.
+    /// Mean entropy of the predictive distribution.
     pub total: f64,
-    /// Mean entropy of the members and what the members disagree by; `None` for one member.
+    /// Mean entropy of the members, and by how much the members disagree; `None` for one member.
     pub split: Option<(f64, f64)>,
 }
 
@@ -83,7 +83,7 @@ pub fn fraction(index: usize) -> f64 {
 }
 
 impl View {
-    /// Of classified examples.
+    /// The view of classified examples.
     pub fn classified(split: &str, examples: &Examples) -> Self {
         let knowledge = examples.members.as_ref().map(|m| (mean(&m.data), mean(&m.knowledge)));
         let of_classes = split == "test";
@@ -102,7 +102,7 @@ impl View {
         }
     }
 
-    /// Of out-of-distribution examples, which have no labels, beside those of the test set.
+    /// The view of out-of-distribution examples, which have no labels, beside those of the test set.
     pub fn ood(
         split: &str,
         classes: usize,
@@ -121,7 +121,7 @@ impl View {
         }
     }
 
-    /// Of predicted distributions of a number.
+    /// The view of a regression, from its predictive distributions.
     pub fn regressed(split: &str, outcomes: &Outcomes) -> Self {
         let fractions = |values: &[f64]| {
             let held = |level: f64| values.iter().filter(|&&v| v <= level + 1e-12).count();
@@ -147,8 +147,8 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The error at each fraction kept, from the ends of runs of equal confidence: linear in the number of
-/// errors between two of them.
+/// The error at each fraction kept, from the ends of runs of equal confidence: between two of them,
+/// the number of errors is linear.
 fn risk(points: &[(f64, f64)]) -> Vec<f64> {
     let first = points.first().map_or(0.0, |p| p.1);
     let mut next = 0;
@@ -204,7 +204,7 @@ fn roc(inside: &[f64], outside: &[f64]) -> Vec<f64> {
     (0..POINTS).map(|i| highest(&corners, fraction(i))).collect()
 }
 
-/// The highest point of a rising polygon at `x`.
+/// The highest point of a rising polyline at `x`.
 fn highest(corners: &[(f64, f64)], x: f64) -> f64 {
     let after = corners.partition_point(|c| c.0 <= x + 1e-12);
     match (corners.get(after.wrapping_sub(1)), corners.get(after)) {

@@ -177,7 +177,7 @@ fn key(name: &str) -> String {
     escaped(&drawn(name))
 }
 
-/// JSON that may stand inside a script element: what is special is written as JSON itself would.
+/// JSON that may stand inside a script element: special characters are written as JSON escapes.
 fn for_script(json: &str) -> String {
     visible(json).replace('<', "\\u003c")
 }

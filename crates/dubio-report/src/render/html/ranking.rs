@@ -78,7 +78,7 @@ fn write_ranking(out: &mut String, index: usize, part: &Part<'_>, ranking: &Rank
     out.push_str("</tbody></table></div>");
 }
 
-/// The least and the greatest value that the strips show; methods far off do not flatten the others.
+/// The least and the greatest value that the strips show; infinite values are left out.
 fn ends(ranking: &Ranking<'_>) -> (f64, f64) {
     let reach = |s: &Standing<'_>| s.summary.interval.unwrap_or((s.summary.mean, s.summary.mean));
     let finite = |v: &f64| v.is_finite();
