@@ -67,7 +67,7 @@ fn roles(own: &Own, table: &Columns<'_>) -> Result<Roles, Error> {
     let is_split = |&column: &usize| {
         table.names[column] == "split" && table.cells(column).all(|cell| side(cell).is_some())
     };
-    // A split that was asked for comes before the one in the file.
+    // A split that was asked for takes precedence over the one in the file.
     let asked = ["test", "folds", "by"].iter().any(|option| own.get(option).is_some());
     let own_split = (0..table.names.len()).find(is_split).filter(|_| !asked);
     let split = find("split")?.or(own_split);
