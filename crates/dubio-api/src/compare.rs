@@ -268,7 +268,7 @@ fn regressed(
         note_crossings(&file.path, &outcomes, progress);
         return Ok((members, outcomes));
     }
-    outcomes(file, level)?; // so that faults are told by their place
+    outcomes(file, level)?; // so that faults are reported with their place
     let targets = file.targets.clone();
     let some = match &file.kind {
         RegressionKind::Gaussians(mean, std) => {

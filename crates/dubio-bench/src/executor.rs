@@ -1,4 +1,4 @@
-//! What executors share: how a worker ends, how a run ended, and who is told.
+//! What executors share: exit codes of workers, how runs end, and who is told.
 
 use dubio_progress::{Progress, Silent};
 

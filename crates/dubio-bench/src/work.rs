@@ -71,7 +71,7 @@ impl From<dubio_infer::Error> for Error {
     }
 }
 
-/// Does a run and stores it. It goes on from its checkpoint where there is one, and ends with the
+/// Does a run and stores it. It resumes from its checkpoint where there is one, and ends with the
 /// same bytes as if it had never been stopped.
 pub fn work(
     run: &PlannedRun,

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Mistakes that are shown at once; nobody reads more.
+/// Most mistakes that are shown at once; nobody reads more.
 const SHOWN: usize = 20;
 
 /// Data that cannot be used: which file, what is wrong and where in it, what to do.

@@ -29,7 +29,7 @@ pub(crate) struct Place {
 
 #[derive(Clone, Debug, PartialEq)]
 enum At {
-    /// That of the member or class with this number, or of the member and the class.
+    /// The column of the member or class with this number, or of the member and the class.
     Numbers(Vec<usize>),
     /// The quantile of this level.
     Level(f64),

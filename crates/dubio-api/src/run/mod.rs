@@ -104,7 +104,7 @@ pub struct Failed {
     pub again: bool,
 }
 
-/// Gives who is told how runs go; called each time that some begin, with their number.
+/// Makes the receiver of reports on how runs go; called each time that some begin, with their number.
 pub type Watching<'a> = &'a dyn Fn(usize) -> Box<dyn StudyProgress>;
 
 /// Does the planned runs of a suite that are not finished yet. When `stop` is raised, runs stop where they can

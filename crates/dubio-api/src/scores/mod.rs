@@ -24,7 +24,7 @@ const FILE: &str = "scores.json";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Extent {
-    /// Those that a report shows: all of the test set, the plain ones elsewhere.
+    /// Those that a report shows: all of the test set, elsewhere the plain ones and `calibrated.nll`.
     Reported,
     /// All.
     Everything,

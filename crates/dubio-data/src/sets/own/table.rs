@@ -160,7 +160,7 @@ fn features(
     Ok(Inputs::Features { width, values })
 }
 
-/// The column of a list of images: the only feature that names image files.
+/// The column of a list of images: the first feature whose first ten cells all name image files.
 fn file_column(table: &Columns<'_>, features: &[usize]) -> Option<usize> {
     let names_images = |column: &&usize| table.cells(**column).take(10).all(images::is_image_name);
     features.iter().find(names_images).copied()

@@ -91,9 +91,9 @@ impl Canvas {
     }
 
     /// Writes the image as pixels from 0 to `white`: clipped to `[0, 1]`, multiplied by `white`, and
-    /// truncated as in the published code. Only bytes up to 255 are truncated; fewer levels are rounded to
-    /// the nearest, since truncating at a white of 16 would lose a thirtieth of the light. Pixels that
-    /// were not changed come back exactly.
+    /// truncated as in the published code. That holds for a white of 255; with fewer levels the nearest is
+    /// taken, since truncation would lose a thirtieth of the light at a white of 16. Pixels that were not
+    /// changed come back exactly.
     pub fn write_pixels(&self, pixels: &mut [u8], white: u8) {
         let whole = if white == 255 { f64::floor } else { f64::round };
         for (plane, bytes) in
