@@ -16,7 +16,7 @@ use crate::error::{guard, guard_in_pool, refuse};
 use crate::loading::at_fault;
 use crate::{Error, destination};
 
-/// What to fit to, and what to apply it to.
+/// What to fit temperatures to, and what to apply them to.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {

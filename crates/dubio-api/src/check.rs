@@ -84,7 +84,7 @@ pub struct Checks {
     pub n: usize,
     /// Temperatures that were fitted on the leading examples.
     pub temperatures: Option<Vec<f64>>,
-    /// What each check says.
+    /// The result of each check.
     pub statistics: Vec<Summary>,
     /// Statistics that were asked for by their names and have no value.
     pub undefined: Vec<String>,
@@ -152,7 +152,7 @@ fn classified(
         }
         return check_members(settings, file, &file.source, file.form, labels, checking);
     };
-    held(file, &file.source, file.form, checking.progress)?; // so that faults are told by their place
+    held(file, &file.source, file.form, checking.progress)?; // so that faults are reported with their place
     let n = labels.len();
     if n < 2 {
         refuse!("{}: one example cannot be both fitted to and checked", file.path.display());
@@ -187,7 +187,8 @@ fn leading_temperatures(
     })
 }
 
-/// A file of the same members and the same examples, or else what was fitted to would be checked, too.
+/// Opens a file, which must be of the same members and examples: else examples that were fitted to would be
+/// checked, too.
 fn before_shift(
     path: &Path,
     shifted: &Classification,
@@ -211,7 +212,7 @@ fn before_shift(
     Ok(file)
 }
 
-/// The members' mean, held in memory: every replicate looks into it.
+/// The members' mean, held in memory: every replicate reads it.
 fn held(
     file: &Classification,
     source: &dyn Members,

@@ -25,7 +25,7 @@ use crate::names::Selection;
 use crate::range::{BINS, RESAMPLES, within};
 use crate::same::{Truth, same_examples};
 
-/// What to compare, and by what.
+/// What to compare, and by which scores.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
@@ -33,12 +33,12 @@ pub struct Settings {
     pub files: Vec<PathBuf>,
     /// Names of the methods, in the order of the files; those of the files where it is empty.
     pub names: Vec<String>,
-    /// The score to rank by; when left out, the first of `calibrated.nll` and `brier` that every file has, for a
-    /// regression of `nll`, `crps`, `pinball`, `interval_score` and `mae`.
+    /// The score to rank by; when left out, the first of `calibrated.nll` and `brier` that every file has; for a
+    /// regression, the first of `nll`, `crps`, `pinball`, `interval_score` and `mae`.
     pub score: Option<String>,
     /// Further scores to compare, by name, family or pattern; some of each kind where it is empty.
     pub scores: Vec<String>,
-    /// Use only the first so many members of every file.
+    /// Use only this many members of every file, the first ones.
     pub members: Option<usize>,
     /// Number of bins of every binned score.
     pub bins: usize,
@@ -69,7 +69,7 @@ const REGRESSION: [&str; 5] = ["rmse", "nll", "crps", "qce", "picp"];
 /// Scores to rank classifiers by, the best first: the likelihood at the best temperature, and where that is not
 /// defined a proper score that always is.
 const OF_CLASSES: [&str; 2] = ["calibrated.nll", "brier"];
-/// Scores to rank regressions by, the best first. Draws have no density, quantiles neither that nor a CRPS.
+/// Scores to rank regressions by, the best first. Draws have no density; quantiles have neither that nor a CRPS.
 const OF_NUMBERS: [&str; 5] = ["nll", "crps", "pinball", "interval_score", "mae"];
 
 /// Compares methods on the same examples.
@@ -132,7 +132,8 @@ fn comparison(settings: &Settings, progress: &dyn Progress) -> Result<Comparison
     Ok(comparison)
 }
 
-/// Leaves out scores that nobody asked for by name, if no file has them or a better one ranks.
+/// Leaves out scores that nobody asked for by name if no file has them, or if they were only candidates to rank
+/// by and another one ranks.
 fn keep_asked(
     comparison: &mut Comparison,
     asked: &[String],
@@ -154,7 +155,7 @@ fn keep_asked(
     Ok(())
 }
 
-/// The scores to rank by, the best first. Pinball losses at different levels say nothing side by side.
+/// The scores to rank by, the best first. Pinball losses at different levels cannot be compared.
 fn headlines<'s>(settings: &'s Settings, classes: bool, files: &[Predictions]) -> Vec<&'s str> {
     if let Some(score) = &settings.score {
         return vec![score];
@@ -267,7 +268,7 @@ fn regressed(
         note_crossings(&file.path, &outcomes, progress);
         return Ok((members, outcomes));
     }
-    outcomes(file, level)?; // so that faults are told by their place
+    outcomes(file, level)?; // so that faults are reported with their place
     let targets = file.targets.clone();
     let some = match &file.kind {
         RegressionKind::Gaussians(mean, std) => {

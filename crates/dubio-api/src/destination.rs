@@ -1,4 +1,4 @@
-//! Where results are to go. What is wrong with a place is told before the work, not after it.
+//! Where results are to go. What is wrong with a place is reported before the work, not after it.
 
 use std::path::{Path, PathBuf};
 

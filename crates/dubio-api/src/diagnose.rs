@@ -27,7 +27,7 @@ pub struct Diagnosed {
     /// Convergence of predictions and loss.
     #[serde(flatten)]
     pub diagnosis: Diagnosis,
-    /// What the sampler itself tells, for each chain of a run: acceptance rates, divergent draws, E-BFMI.
+    /// What the sampler itself reports, for each chain of a run: acceptance rates, divergent draws, E-BFMI.
     pub sampler: Vec<serde_json::Map<String, serde_json::Value>>,
     /// What must be known before the samples are trusted, in words.
     pub warnings: Vec<String>,

@@ -61,7 +61,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What was tried with a file, and what became of it.
+    /// An error that says what was tried with a file, and why it failed.
     pub(crate) fn file<E: Source>(what: impl Into<String>) -> impl FnOnce(E) -> Self {
         let what = what.into();
         move |error| {
@@ -75,20 +75,20 @@ impl Error {
     }
 }
 
-/// Does work that reads predictions, which fail where they are cut short or damaged meanwhile.
+/// Does work that reads predictions, and fails where a file is cut short or damaged in the meantime.
 pub(crate) fn guard<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     guarded(work).unwrap_or_else(|failed| Err(failed.into()))
 }
 
-/// As [`guard`], on a thread of the pool: a thread outside it sleeps and is woken for every loop that the pool does,
-/// which takes longer than many of them.
+/// Like [`guard`], on a thread of the pool: a thread outside it sleeps and is woken for every loop that the pool
+/// does, which takes longer than many of these loops.
 pub(crate) fn guard_in_pool<T: Send>(
     work: impl FnOnce() -> Result<T, Error> + Send,
 ) -> Result<T, Error> {
     guard(|| rayon::scope(|_| work()))
 }
 
-/// Returns that something does not go together.
+/// Returns the error that something does not go together.
 macro_rules! refuse {
     ($($part:tt)*) => {
         return Err($crate::Error::Unfit(format!($($part)*)))

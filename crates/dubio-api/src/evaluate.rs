@@ -77,7 +77,7 @@ impl Default for Settings {
     }
 }
 
-/// What a predictions file scores.
+/// The scores of a predictions file.
 #[derive(Clone, Debug, Serialize)]
 pub struct Evaluated {
     /// Every score that is wanted.

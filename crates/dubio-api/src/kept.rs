@@ -1,7 +1,7 @@
-//! What was worked out once and is kept in a file, with a key of all that it depends on.
+//! Results that were worked out once and are kept in a file, with a key of all that they depend on.
 //!
-//! `{"key": ..., "crc32": ..., "value": ...}`. A file with another key, another checksum or of another form is
-//! no file: what it would hold is worked out again. Files are written beside their place and renamed, so
+//! `{"key": ..., "crc32": ..., "value": ...}`. A file with another key, another checksum or of another form
+//! counts as missing: its value is worked out again. Files are written beside their place and renamed, so
 //! several processes may write one.
 
 use std::fs::{self, File};
@@ -24,7 +24,7 @@ const TAIL: u64 = 1 << 16;
 pub(crate) struct Key(String);
 
 impl Key {
-    /// Of these inputs and of the code.
+    /// The key of these inputs and of the code.
     pub(crate) fn of(inputs: &impl Serialize) -> Option<Self> {
         let text = serde_json::to_string(&(CODE, inputs)).ok()?;
         let digest = Sha256::digest(text.as_bytes());
@@ -42,7 +42,7 @@ pub(crate) struct Identity {
     bytes: u64,
     modified_nanos: u128,
     tail_crc32: u32,
-    /// Of a folder, what is in it.
+    /// What is in it, for a folder.
     inside: Vec<(String, Identity)>,
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn load<T: DeserializeOwned>(path: &Path, key: &Key) -> Option<T> {
     let (mut file, mut head) = (File::open(path).ok()?, vec![0; expected.len()]);
     file.read_exact(&mut head).ok()?;
     if head != expected.as_bytes() {
-        return None; // the rest, which may be large, is nobody's
+        return None; // the rest, which may be large, need not be read
     }
     let mut rest = Vec::new();
     file.read_to_end(&mut rest).ok()?;
@@ -94,8 +94,8 @@ pub(crate) fn load<T: DeserializeOwned>(path: &Path, key: &Key) -> Option<T> {
     serde_json::from_slice(value).ok()
 }
 
-/// Keeps a value. Where that cannot be written it is not kept, which costs nothing but time; nor is it where
-/// the folder is a link, for what lies behind one is not ours.
+/// Keeps a value. Where it cannot be written it is not kept, which costs nothing but time. Nor is it kept
+/// where the folder is a link, since what lies behind one is not ours.
 pub(crate) fn save(path: &Path, key: &Key, value: &impl Serialize) {
     let ours = path.parent().and_then(|folder| fs::symlink_metadata(folder).ok());
     let (true, Ok(value)) = (ours.is_some_and(|folder| folder.is_dir()), serde_json::to_vec(value))
@@ -107,7 +107,7 @@ pub(crate) fn save(path: &Path, key: &Key, value: &impl Serialize) {
     let _ = write_whole(path, |file| parts.iter().try_for_each(|part| file.write_all(part)));
 }
 
-/// The value that was kept under this key, or else this one, which is kept where JSON has all of its numbers.
+/// The value that was kept under this key. Otherwise it is worked out, and kept where JSON has all of its numbers.
 pub(crate) fn or_else<T, E>(
     path: &Path,
     key: Option<&Key>,

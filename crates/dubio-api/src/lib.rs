@@ -1,6 +1,6 @@
 //! What every command does, as a function from plain settings to plain results.
 //!
-//! Nothing here parses a command line or prints: whoever calls says who is told how far the work has come
+//! Nothing here parses a command line or prints: the caller says who is told how far the work has come
 //! ([`Progress`](dubio_progress::Progress)), and gets results that serialise, or an [`Error`].
 //!
 //! ```

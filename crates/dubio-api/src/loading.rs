@@ -1,4 +1,4 @@
-//! Predictions files as the scores want them: members averaged, with labels or targets.
+//! Predictions files as the scores need them: members averaged, with labels or targets.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ pub(crate) fn pooled(file: &Classification, progress: &dyn Progress) -> Result<P
     let advance = |rows| progress.advance(rows);
     progress.start("reading", examples);
     let pooled = match size {
-        // Elsewhere than on Unix files cannot be read at a place by several threads.
+        // Only on Unix can several threads read a file, each at its own offset.
         #[cfg(unix)]
         IN_MEMORY.. => SpillFile::new()
             .map_err(Failure::Spill)
@@ -82,7 +82,7 @@ pub(crate) fn outcomes(file: &Regression, level: f64) -> Result<Outcomes, FileEr
     outcomes.map_err(at_fault)
 }
 
-/// Says how many examples have quantiles that no distribution has.
+/// Notes how many examples have quantiles that cross, which those of a distribution never do.
 pub(crate) fn note_crossings(path: &Path, outcomes: &Outcomes, progress: &dyn Progress) {
     let (crossings, n) = (outcomes.crossings(), outcomes.len());
     if crossings > 0 {
@@ -93,7 +93,7 @@ pub(crate) fn note_crossings(path: &Path, outcomes: &Outcomes, progress: &dyn Pr
     }
 }
 
-/// Says what a user should know of how a file was read.
+/// Tells what a user should know about how a file was read.
 pub(crate) fn tell(path: &Path, notes: &[Note], progress: &dyn Progress) {
     notes.iter().for_each(|note| progress.note(&note.about(path)));
 }

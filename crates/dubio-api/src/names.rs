@@ -13,7 +13,7 @@ use crate::Error;
 pub struct Known {
     /// Public name.
     pub name: String,
-    /// What it says of itself.
+    /// Its description.
     pub card: &'static Card,
     /// Classification, detection, regression or studies.
     pub task: &'static str,
@@ -61,7 +61,7 @@ impl Selection {
             .map(|names| Self(Some(names)))
     }
 
-    /// These scores, which there are.
+    /// These scores, which must exist.
     pub(crate) fn of(names: Vec<String>) -> Self {
         Self(Some(names))
     }
@@ -121,7 +121,8 @@ fn matches(asked: &str, name: &str) -> bool {
 
 const GROUP_KINDS: [&str; 3] = ["worst_group.", "p10_group.", "median_group."];
 
-/// A name asked for, in the letters that scores have; those of out-of-distribution sets are their own.
+/// A name asked for, as scores spell it. A valid name stays as it is, since out-of-distribution sets have letters of
+/// their own; otherwise lower case, `_` for `-` and [`same_uncertainty`] are tried.
 fn meant(asked: &str) -> Result<String, Error> {
     let plain = asked.to_ascii_lowercase().replace('-', "_");
     let error = match check(asked) {
@@ -142,7 +143,7 @@ pub fn same_uncertainty(name: &str) -> String {
     }
 }
 
-/// That a name asked for could be the name of a score; otherwise says which ones are near.
+/// Checks that a name asked for could be the name of a score; otherwise says which ones are near.
 fn check(asked: &str) -> Result<(), Error> {
     let bare = base(asked);
     let names: Vec<String> = known().into_iter().map(|k| k.name).collect();

@@ -32,12 +32,12 @@ pub struct Plan {
     pub open: Vec<(String, usize)>,
 }
 
-/// A planned run, and how it stands.
+/// A planned run and its state.
 #[derive(Clone, Debug, Serialize)]
 pub struct Standing {
     /// The run.
     pub run: PlannedRun,
-    /// How it stands.
+    /// Its state.
     pub state: State,
 }
 

@@ -1,4 +1,4 @@
-//! Settings that are within their range.
+//! Checks that settings are within their range.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -11,7 +11,7 @@ pub(crate) const BINS: RangeInclusive<usize> = 1..=10_000;
 /// Resamples behind an interval, or replicates of a check.
 pub(crate) const RESAMPLES: RangeInclusive<usize> = 20..=1_000_000;
 
-/// That a setting is within its range.
+/// Checks that a setting is within its range.
 pub(crate) fn within<T: Display + PartialOrd>(
     name: &str,
     value: T,

@@ -1,4 +1,4 @@
-//! Predictions that others are held against: of the same classes, and of the same examples.
+//! Predictions that others are compared with: of the same classes, and of the same examples.
 
 use std::path::Path;
 
@@ -44,7 +44,7 @@ pub(crate) fn reference(
     pooled(&file, progress)
 }
 
-/// That two files predict as many classes.
+/// Checks that two files predict the same number of classes.
 pub(crate) fn same_classes(path: &Path, own: usize, other: usize) -> Result<(), Error> {
     if own != other {
         refuse!("{}: {other} classes, but the predictions have {own}", path.display());

@@ -1,4 +1,4 @@
-//! That several files predict the same examples.
+//! Checks that several files predict the same examples.
 
 use std::path::{Path, PathBuf};
 
@@ -61,7 +61,8 @@ impl Truth {
     }
 }
 
-/// That a file's truth is that of another, so that both predict the same examples, in the same order; says where not.
+/// Checks that a file's truth is that of another, so that both predict the same examples, in the same order; says
+/// where it is not.
 pub(crate) fn same_examples(truth: &Truth, own: &Truth) -> Result<(), Error> {
     let (here, there) = (own.path().display(), truth.path().display());
     match (truth, own) {

@@ -1,4 +1,4 @@
-//! `score`: the scores of the finished runs of a folder, long and tidy.
+//! `score`: the scores of the finished runs of a folder, in long, tidy form.
 
 use std::path::PathBuf;
 
@@ -38,7 +38,7 @@ pub struct RunScore {
     pub data: String,
     /// Name of the network.
     pub network: String,
-    /// What tables call the method.
+    /// The method's name in tables.
     pub method: String,
     /// Seed of everything random.
     pub seed: u64,

@@ -22,11 +22,11 @@ pub(crate) struct Scorecard<'a> {
     pub(crate) options: Options,
     /// Resamples behind the intervals; 0 for none.
     pub(crate) resamples: usize,
-    /// Of the resamples and of the cross-validation's splits.
+    /// Seed of the resamples and of the cross-validation's splits.
     pub(crate) seed: u64,
     /// Whether a score is wanted, by its full name.
     pub(crate) wanted: &'a (dyn Fn(&str) -> bool + Sync),
-    /// What was asked for by name: it is there even where it cannot have a value, and over groups.
+    /// What was asked for by name: such a score is listed even where it cannot have a value, and over groups.
     pub(crate) selection: &'a Selection,
     /// The group of each example, where groups are scored too.
     pub(crate) groups: Option<&'a [i64]>,
@@ -35,7 +35,7 @@ pub(crate) struct Scorecard<'a> {
 }
 
 impl Scorecard<'_> {
-    /// Of classified examples. What only the plain scores use is let go of.
+    /// The scores of classified examples. Data that only the plain scores use are dropped on the way.
     pub(crate) fn classes(&self, examples: &mut Examples) -> Vec<Entry> {
         let asked_for = |name: &str| self.selection.asks_for(name);
         let scores = possible(classification::scores(), examples, asked_for);
@@ -47,7 +47,7 @@ impl Scorecard<'_> {
         entries
     }
 
-    /// Of predicted distributions of a number.
+    /// The scores of predicted distributions of a number.
     pub(crate) fn numbers(&self, outcomes: &Outcomes) -> Vec<Entry> {
         let asked_for = |name: &str| self.selection.asks_for(name);
         let scores = possible(regression::scores(), outcomes, asked_for);

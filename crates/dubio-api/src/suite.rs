@@ -71,7 +71,7 @@ impl Places {
     }
 }
 
-/// Whether so many runs are meant.
+/// Whether a very large number of runs is meant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Count {
@@ -96,7 +96,7 @@ impl EngineChoice {
     fn on(self, mut suite: Suite) -> Result<Suite, Error> {
         suite.precision = match (self.device, self.precision) {
             (_, Some(precision)) => precision,
-            // What a suite says of its GPU is nothing to a processor.
+            // The precision that a suite gives for its GPU does not apply to a processor.
             (Some(Device::Cpu), None) => Precision::F32,
             (_, None) => suite.precision,
         };
@@ -111,8 +111,8 @@ impl EngineChoice {
     }
 }
 
-/// The suite of this name or in this file, which has not more runs than somebody means who has not counted
-/// them.
+/// The suite of this name or in this file. Refuses one with so many runs that they are probably a mistake,
+/// unless they are meant.
 pub(crate) fn suite(name: &str, meant: Count, engine: EngineChoice) -> Result<Suite, Error> {
     let suite = engine.on(parsed(name)?)?;
     match runs(&suite)? {

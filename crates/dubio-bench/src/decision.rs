@@ -7,9 +7,9 @@ use crate::distinct;
 use crate::mistakes::Collector;
 use crate::reader::{Located, Section};
 
-/// `[decision]` of a suite (Vadera et al. 2020, app. A): networks are trained with `dropped` of the
-/// examples of the critical classes left out; on the test set they decide for the class of least
-/// expected cost, and pay what it costs.
+/// `[decision]` of a suite (Vadera et al. 2020, app. A): networks are trained with a fraction
+/// `dropped` of the examples of the critical classes left out; on the test set they choose the class
+/// of least expected cost, and pay the cost of that choice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Decision {
     /// Classes that must not be missed.
@@ -23,7 +23,7 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// `K[decision, truth]`: 0 where they are one, `miss` where the truth is critical, else `other`.
+    /// `K[decision, truth]`: 0 where they agree, `miss` where the truth is critical, else `other`.
     pub fn costs(&self, classes: usize) -> Costs {
         let cost = |decision: usize, truth: usize| match decision == truth {
             true => 0.0,

@@ -6,7 +6,7 @@ use dubio_metrics::diagnostics::{Diagnosis, of_classes, of_gaussians};
 use dubio_metrics::members::Members as _;
 use dubio_predictions::{Error, Predictions, RegressionKind, open};
 
-/// Of a file whose members are the draws of so many chains, one chain after the other.
+/// The diagnosis of a file whose members are the draws of this many chains, one chain after the other.
 pub fn diagnosis(path: &Path, chains: usize) -> Result<Diagnosis, Error> {
     let refused = |what: String, advice: &str| Err(Error::file(path, what, advice));
     let whole = |members: usize| chains > 0 && members.is_multiple_of(chains);

@@ -1,4 +1,4 @@
-//! Nothing counts twice: what is listed again would pass for a repetition.
+//! Refuses what is listed twice, since it would pass for a repetition.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
@@ -12,7 +12,7 @@ use crate::entry::{Choice, Entry};
 use crate::mistakes::Collector;
 use crate::reader::Located;
 
-/// The values of a list, each of which may be there once.
+/// The values of a list, each of which may be there only once.
 pub(crate) fn values<T: Display>(
     what: &str,
     list: Vec<Located<T>>,
@@ -70,7 +70,8 @@ fn twice(what: String, first: &Range<usize>, span: Range<usize>, mistakes: &mut 
     mistakes.add(span, format!("{what} is listed already, in line {line}; leave one of them out"));
 }
 
-/// The methods: settings that are one run's may stand once for a seed, and a label has one kind of them.
+/// The methods: the same settings may be listed only once per seed, and a label stands for one choice of
+/// settings.
 pub(crate) fn methods(
     list: Vec<Located<Entry>>,
     suite: &Arc<Vec<u64>>,
@@ -103,7 +104,7 @@ pub(crate) fn methods(
     list.into_iter().map(|entry| entry.value).collect()
 }
 
-/// What tells the settings of one method from another's.
+/// A text that tells the settings of one method from another's.
 fn settings(choice: &Choice) -> String {
     match choice {
         Choice::Fixed(recipe) => serde_json::to_string(recipe).expect("settings are plain data"),
@@ -111,7 +112,7 @@ fn settings(choice: &Choice) -> String {
     }
 }
 
-/// Seeds of a method; of those of the suite, which are most methods', there is one list.
+/// Seeds of a method. Most methods share the list of the suite.
 struct Seeds(Arc<Vec<u64>>);
 
 impl Seeds {

@@ -124,7 +124,7 @@ impl Written<'_> {
         self.axes.push((key, values));
     }
 
-    /// Settings that can be; of a search, its first and its last corner must be.
+    /// The settings, if they are valid; in a search, its first and its last corner must be.
     fn choice(&self, fixed: Map<String, Value>) -> Result<Choice, Error> {
         let method = self.method.value.clone();
         let parse = |settings| Recipe::parse(&method, settings);
@@ -174,7 +174,7 @@ fn words(error: &Error) -> String {
     }
 }
 
-/// Points of one grid.
+/// Most points of one grid.
 const MOST_POINTS: usize = 100_000;
 
 /// Settings, and what to add to a label for them.

@@ -10,9 +10,9 @@ use crate::search::Space;
 /// A method under a label.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// What tables call it.
+    /// Its name in tables.
     pub label: Name,
-    /// Seeds of its own, instead of the suite's: for what is too slow to be repeated as often.
+    /// Seeds of its own, instead of the suite's: for methods that are too slow to be repeated as often.
     pub seeds: Option<Arc<Vec<u64>>>,
     /// The method with its settings, or with those to be found.
     pub choice: Choice,
@@ -21,7 +21,7 @@ pub struct Entry {
 /// Where a method's settings come from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Choice {
-    /// They are written.
+    /// They are given.
     Fixed(Recipe),
     /// They are searched.
     Searched(Space),

@@ -35,7 +35,8 @@ pub struct Evaluate {
 }
 
 impl Evaluate {
-    /// All but the reference, which is a method's label or a file: which, is known after the methods.
+    /// Reads everything; returns the reference apart, since only after the methods it is known whether it is a
+    /// method's label or a file.
     pub(crate) fn read(
         section: &mut Section<'_>,
         mistakes: &mut Collector<'_>,
@@ -94,9 +95,9 @@ impl Evaluate {
     }
 }
 
-/// Examples that an attack may be asked for; it takes as many as there are.
+/// Most examples that an attack may be asked for; where there are fewer, it takes them all.
 const MOST_EXAMPLES: u64 = 1_000_000_000;
-/// Looks at a test set; as many as `dubio train --looks` takes.
+/// Most looks at a test set; as many as `dubio train --looks` takes.
 const MOST_LOOKS: u64 = 1000;
 
 /// A number of things, from 1 to `most`.

@@ -50,7 +50,7 @@ pub enum Evaluation {
 }
 
 impl Evaluation {
-    /// Name of the predictions in a run's folder, without its ending; the split of a score.
+    /// Name of the file of predictions in a run's folder, without its extension; also the split of a score.
     pub fn name(&self) -> String {
         match self {
             Self::Test => "test".to_string(),
@@ -66,7 +66,7 @@ impl Evaluation {
     }
 }
 
-/// What tables and files call an OOD set: its name, or of a user's own the name of the file or folder.
+/// The name of an OOD set in tables and files: its own or, for a user's data, that of the file or folder.
 fn short(data: &str) -> String {
     match own::is_own(data).then(|| Own::parse(data)) {
         Some(Ok(own)) => own.short(),

@@ -1,4 +1,4 @@
-//! What executors share: how a worker ends, what came of a run, and who is told.
+//! What executors share: exit codes of workers, how runs end, and who is told.
 
 use dubio_progress::{Progress, Silent};
 
@@ -16,28 +16,28 @@ pub mod exit {
     pub const TAKEN: i32 = 4;
 }
 
-/// What a worker reads, after the planned run, when it should stop. Signals reach it only where they are
-/// sent to all processes of a terminal.
+/// The line that a worker reads, after the planned run, when it should stop. Signals reach it only where they
+/// are sent to all processes of a terminal.
 pub const STOP: &str = "stop\n";
 
-/// What came of a run.
+/// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// It is there, whole.
+    /// It is complete and stored.
     Finished,
-    /// Why it is not.
+    /// It failed; why.
     Failed(String),
     /// It was asked to stop, or nobody waited for it.
     Stopped,
-    /// Another process is at it.
+    /// Another process is working on it.
     Taken,
 }
 
-/// Who is told how the runs of a study go.
+/// Is told how the runs of a study go.
 pub trait StudyProgress: Progress {
     /// A run begins.
     fn began(&self, _run: &PlannedRun) {}
-    /// So much of it is done, from 0 to 1.
+    /// This fraction of it is done, from 0 to 1.
     fn progressed(&self, _run: &PlannedRun, _fraction: f64) {}
     /// It ended.
     fn ended(&self, _run: &PlannedRun, _how: &Ended) {}

@@ -13,7 +13,8 @@ use crate::plan::{PlannedRun, network_for};
 
 /// The driver's context, the kernels and cuBLAS.
 const CONTEXT: f64 = 600e6;
-/// Vectors of all parameters that a chain moves on the device: the parameters, gradient, velocity, and three more.
+/// Vectors, as long as all parameters, that a chain has on the device: the parameters, gradient, velocity, and
+/// three more.
 const VECTORS: f64 = 6.0;
 
 /// Bytes of a GPU's memory that a run takes, roughly; 0 on a processor.
@@ -26,7 +27,8 @@ pub fn estimate(run: &PlannedRun) -> u64 {
         .map_or(0, |network| Need::of(&settings.recipe, &network, run.cost.examples).most as u64)
 }
 
-/// That there is room for a recipe on a GPU with so many bytes free; there always is on a processor, `None`.
+/// Checks that there is room for a recipe on a GPU with this many bytes free; on a processor, `None`, there
+/// always is.
 pub fn enough(
     recipe: &Recipe,
     network: &str,
@@ -49,7 +51,7 @@ pub fn enough(
 /// Bytes of a GPU's memory that a recipe takes, roughly. The training set, the posterior samples and what the network
 /// keeps of a batch stay on the device; predictions leave it batch by batch.
 struct Need {
-    /// With as many members side by side, or posterior samples that predict, as there may be.
+    /// With as many members, or posterior samples that predict, side by side as there may be.
     most: f64,
     /// With one after the other.
     least: f64,
@@ -64,7 +66,7 @@ impl Need {
         let batch = recipe.setup.batch;
         let together = examples_together(network).min(examples);
         let capacity = batch.max(together);
-        // A second network for a batch, whose layers are perturbed, in the methods that have one.
+        // Some methods have a second network for a batch, whose layers are perturbed.
         let training = gpu_bytes(network, capacity) + gpu_bytes(network, batch);
         let predicting = gpu_bytes(network, together);
         let at_once = |capacity| networks_at_once(network, capacity, Some(u64::MAX)) as f64;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Learn {
-    /// Some classes are made rare, by the seed: the same examples for every method.
+    /// Some classes are made rare; the seed chooses the examples, the same for every method.
     Rare {
         /// The classes.
         classes: Vec<u32>,
@@ -25,7 +25,7 @@ pub enum Learn {
 }
 
 impl Learn {
-    /// The examples that are learnt from; `None` where classes or fractions are not those of the set.
+    /// The examples that are learnt from; `None` where the set lacks the classes or a fraction is out of range.
     pub fn choose(&self, train: &Dataset, seed: u64) -> Option<Dataset> {
         match self {
             Self::Rare { classes, dropped } => {
@@ -47,7 +47,7 @@ impl Learn {
     }
 }
 
-/// Indices of what is learnt from and of a fraction that is held back, each in their order.
+/// Indices of the examples that are learnt from and of the fraction that is held back, both in order.
 fn split(examples: usize, fraction: f64, seed: u64) -> (Vec<u32>, Vec<u32>) {
     let mut rows: Vec<u32> = (0..examples as u32).collect();
     rows.shuffle(&mut Stream::root(seed).child("validation").generator());

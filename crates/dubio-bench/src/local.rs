@@ -28,23 +28,23 @@ pub struct Local<'a> {
     pub arguments: &'a [&'a str],
     /// Most runs at a time.
     pub jobs: usize,
-    /// Bytes that all runs under way may take together, of memory and of a GPU's; one run may always be under
-    /// way.
+    /// Bytes that all runs under way may take together, of main memory and of GPU memory; one run may always be
+    /// under way.
     pub room: [Option<u64>; 2],
 }
 
-/// A setting of NVIDIA's driver: queues of a program, which its streams share; 8 if nobody says. Every member of an ensemble has a
-/// stream, and ten small ones are faster with a queue each.
+/// A setting of NVIDIA's driver: the number of queues that the streams of a program share, 8 by default. Every
+/// member of an ensemble has a stream, and ten small ones are faster with a queue each.
 pub(crate) const QUEUES: [&str; 2] = ["CUDA_DEVICE_MAX_CONNECTIONS", "32"];
 
-/// How often it is looked whether to stop.
+/// How often `stop` is checked.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Which runs are to do, and what those under way take.
+/// Which runs are still to do, and how many bytes those under way take.
 struct Queue {
     waiting: VecDeque<usize>,
     under_way: usize,
-    /// Of memory and of a GPU's.
+    /// Of main memory and of GPU memory.
     taken_bytes: [u64; 2],
 }
 
@@ -69,7 +69,7 @@ impl Queue {
 }
 
 impl Local<'_> {
-    /// Does all runs; when `stop` is raised, those under way stop and those not begun stay so.
+    /// Does all runs; when `stop` is raised, those under way stop and the others do not begin.
     pub fn run_all(
         &self,
         runs: &[&PlannedRun],
@@ -136,8 +136,8 @@ impl Local<'_> {
         }
     }
 
-    /// Runs are side by side; inside, one thread each. On a GPU there are fewer of them than cores, and the
-    /// processor corrupts and augments images for them.
+    /// Threads of a run. On a processor, runs go side by side with one thread each. On a GPU there are fewer runs
+    /// than cores, and the processor corrupts and augments images for them.
     fn threads(&self, run: &PlannedRun) -> usize {
         match run.settings.device {
             Device::Cpu => 1,
@@ -172,7 +172,7 @@ impl Local<'_> {
         let complaints = std::thread::scope(|scope| -> io::Result<String> {
             let (silence, ended) = mpsc::channel::<()>();
             scope.spawn(move || {
-                // A worker that has died is told by its exit status, not by what it does not read.
+                // A worker that has died is noticed by its exit status, not by a write that fails.
                 let _ = input.write_all(&planned);
                 while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
                     if stop.load(Ordering::Relaxed) {
@@ -218,7 +218,7 @@ fn ended(
             Ok(Ended::Failed(why))
         }
         code => {
-            // It could not say so itself: a crash, or the system took it for its memory.
+            // The worker could not report it: it crashed, or the system killed it for its memory.
             let how = code.map_or_else(|| status.to_string(), |code| format!("exit code {code}"));
             let error = format!("the worker died ({how}) {}", complaints.trim());
             let failure = Failure::new(run, error.trim().to_string(), Cause::Machine);

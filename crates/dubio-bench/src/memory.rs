@@ -16,12 +16,12 @@ use crate::plan::{PlannedRun, network_for};
 
 /// The program itself, its threads and what its allocator keeps.
 const PROGRAM: u64 = 24 << 20;
-/// Vectors of all parameters that a chain moves, and the copies a checkpoint is written from: the
+/// Vectors, as long as all parameters, that a chain has, and the copies a checkpoint is written from: the
 /// parameters, gradient, velocity and one more; each also as f64, as bytes and inside the file.
 const VECTORS: f64 = 4.0 * 5.0;
 
-/// Bytes that may still be taken: what the system has, or less where a control group allows less.
-/// `None` where the system does not tell.
+/// Bytes that may still be taken: what the system has, or less where a control group or `ulimit -v`
+/// allows less. `None` where the system does not tell.
 pub fn available_bytes() -> Option<u64> {
     let meminfo = fs::read_to_string("/proc/meminfo").ok()?;
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
@@ -104,7 +104,7 @@ pub fn estimate(run: &PlannedRun) -> u64 {
     let Ok(halves) = sets::halves(&settings.data) else { return PROGRAM };
     let set = halves.name.set;
     let (numbers, stored) = width(set);
-    // As read, and as the network reads it. All of it is f64, which has room for any product.
+    // The data as read, and as the network reads them. All sums are f64, which has room for any product.
     let train = run.cost.examples as f64 * numbers * (stored + 4.0);
     let tested = examples(set, halves.test);
     let ood = settings.predict.iter().filter_map(|evaluation| match evaluation {
@@ -129,7 +129,7 @@ pub fn estimate(run: &PlannedRun) -> u64 {
     let of_network = network_of(run).map_or(0.0, |network| {
         let together = examples_together(&network).min(run.cost.examples);
         let batch = settings.recipe.setup.batch.max(together) as f64;
-        // What every layer puts out, and its gradient; a GPU keeps both.
+        // The output of every layer, and its gradient; with a GPU both are kept there.
         let here = if settings.device == Device::Cpu { activations(&network) } else { 0.0 };
         4.0 * batch * 2.0 * here + factors(&settings.recipe, &network)
     });
@@ -146,9 +146,9 @@ pub(crate) fn network_of(run: &PlannedRun) -> Option<Network> {
     Some(method.network(method.resized(plain)))
 }
 
-/// That what training and predicting cannot do without is there: the vectors of a chain, the posterior
-/// samples, what a network keeps of the examples that it looks at together, and predictions of `tested`
-/// examples. What the network keeps may be on a GPU.
+/// Checks that there is memory for what training and predicting cannot do without: the vectors of a chain,
+/// the posterior samples, what a network keeps of the examples that it looks at together, and predictions
+/// of `tested` examples. What the network keeps may be on a GPU.
 pub fn enough(
     recipe: &Recipe,
     network: &str,
@@ -292,8 +292,8 @@ mod tests {
         Recipe::parse(name, settings).expect("a recipe")
     }
 
-    /// `full` takes four matrices of all parameters, of 8 bytes a number: `4 * 8 * 4152010^2`. `sngp` takes four for each of ten
-    /// classes, of its features and a bias: `10 * 4 * 8 * 16001^2`.
+    /// `full` takes four matrices over all parameters, with 8 bytes a number: `4 * 8 * 4152010^2`. `sngp` takes
+    /// four for each of ten classes, over its features and a bias: `10 * 4 * 8 * 16001^2`.
     #[cfg(target_os = "linux")]
     #[test]
     fn curvature_that_does_not_fit_is_refused_with_what_it_needs() {
@@ -313,7 +313,7 @@ mod tests {
         assert_eq!(factors(&process, &network), 10.0 * 4.0 * 8.0 * 16_001_f64.powi(2));
     }
 
-    /// A plan says what the curvature takes: runs are put beside one another by it.
+    /// The estimate includes the curvature: by it, runs are put side by side.
     #[test]
     fn the_curvature_is_in_the_estimate() {
         let of = |structure: &str| {

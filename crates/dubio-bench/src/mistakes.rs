@@ -27,7 +27,7 @@ pub struct Mistakes {
     pub more: usize,
 }
 
-/// Mistakes that are told; nobody reads more, and looking for what was meant takes time.
+/// Most mistakes that are reported; nobody reads more, and looking for what was meant takes time.
 pub const MOST_TOLD: usize = 100;
 
 impl fmt::Display for Mistakes {
@@ -67,7 +67,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// That no `what` has this name, and what may have been meant.
+    /// Adds that no `what` has this name, and what may have been meant.
     pub(crate) fn unknown<'k>(
         &mut self,
         span: Range<usize>,

@@ -1,19 +1,19 @@
-//! What people call things, where it may stand in the name of a file.
+//! Names that users give, which may become part of a file's name.
 
 use crate::checked::checked_text;
 
 checked_text! {
     /// Name of a study or label of a method: 1 to 200 bytes of text, without control characters, `/` and
-    /// `\`, and without a dot or a space at its beginning or a space at its end. So it is a file's name with
-    /// any ending, on any system that matters, and never a path.
+    /// `\`, and without a dot or a space at its beginning or a space at its end. So it is a valid file name
+    /// with any extension, on any system that matters, and never a path.
     Name
 }
 
-/// File names have at most 255 bytes; the rest is for endings and for what stands before.
+/// File names have at most 255 bytes; the rest is for extensions and prefixes.
 const LONGEST: usize = 200;
 
 impl Name {
-    /// With something behind it.
+    /// The name with a suffix.
     pub(crate) fn then(&self, suffix: &str) -> Result<Self, String> {
         Self::try_from(format!("{}{suffix}", self.0))
     }
@@ -25,7 +25,7 @@ pub(crate) fn as_file_name(text: &str) -> String {
 }
 
 fn is_refused(c: char) -> bool {
-    // The two separators break lines wherever JavaScript or Unicode has a say.
+    // The two separators of Unicode break lines, in JavaScript among others.
     c.is_control() || matches!(c, '/' | '\\' | '\u{2028}' | '\u{2029}')
 }
 

@@ -38,13 +38,13 @@ pub enum Error {
     Unfit(String),
 }
 
-/// Runs of a plan that nobody is asked about.
+/// Most runs of a plan that need no confirmation.
 pub const MANY: usize = 100_000;
-/// Runs of a plan that are too many in any case.
+/// Most runs that a plan may have in any case.
 pub const MOST: usize = 1_000_000;
 
-/// How many runs a suite plans: for every data set and network each method's seeds and trials, twice where
-/// a decision is trained for.
+/// How many runs a suite plans: for every data set and network, each method's seeds, twice where networks
+/// are also trained for a decision, and its trials.
 pub fn runs(suite: &Suite) -> Result<usize, Error> {
     let tasks = 1 + usize::from(suite.decision.as_ref().is_some_and(|d| d.dropped > 0.0));
     let of_method = |entry: &Entry| {
@@ -76,7 +76,7 @@ pub struct Plan {
     pub open: Vec<(String, usize)>,
 }
 
-/// How bad the score of a trial is, the larger the worse; `None` while it is not known.
+/// How bad the score of a trial is, larger is worse; `None` while it is not known.
 pub type Badness<'a> = &'a dyn Fn(&PlannedRun, &Search) -> Option<f64>;
 
 /// Plans every run of a suite, data sets below `folder`. What searches try next depends on what is
@@ -173,7 +173,7 @@ impl Planner<'_> {
             let recipe = space.recipe(point)?;
             self.run(network, String::new(), &recipe, search.seed, &task).ok()
         };
-        // Settings that cannot be are as bad as a run that failed.
+        // Invalid settings are as bad as a run that failed.
         let badness = |point: &[f64]| match trial(point) {
             Some(run) => (self.badness)(&run, search),
             None => Some(f64::INFINITY),
@@ -206,7 +206,7 @@ impl Planner<'_> {
     }
 }
 
-/// What tells the data from others: of a user's own, the checksum of the files.
+/// A checksum that identifies the data: that of the files for a user's own data, else that of the training set.
 fn identity(name: &str, train: &Dataset) -> Result<String, Error> {
     match own::is_own(name) {
         true => Ok(own::card(&Own::parse(name)?)?.sha256.clone()),
@@ -219,7 +219,7 @@ fn checksum(data: &Dataset) -> String {
     match &data.inputs {
         Inputs::Images(images) => {
             hash.update(&images.pixels);
-            // What is shifted depends on it. Most are 255, and keep the ids they always had.
+            // Shifted images depend on it. Most sets have 255, and keep the ids they always had.
             if images.white != 255 {
                 hash.update([images.white]);
             }

@@ -145,7 +145,7 @@ impl<'a> Section<'a> {
         sections
     }
 
-    /// What was not asked for: each as JSON, with the spans of key and value.
+    /// The keys that were not asked for, each with its value as JSON, and the spans of both.
     pub(crate) fn rest(
         &self,
         mistakes: &mut Collector<'_>,

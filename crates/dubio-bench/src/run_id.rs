@@ -5,8 +5,8 @@ use sha2::{Digest, Sha256};
 use crate::checked::checked_text;
 
 checked_text! {
-    /// Sixteen lower-case hexadecimal digits. Whatever names a run, be it a folder, a record that came from
-    /// elsewhere or a worker's standard input, is nothing else, so it never leads out of the folder of runs.
+    /// Sixteen lower-case hexadecimal digits. A run's name is nothing else, whether it comes from a folder, a
+    /// record from elsewhere or a worker's standard input, so it never leads out of the folder of runs.
     RunId
 }
 
@@ -14,7 +14,7 @@ checked_text! {
 const DIGITS: usize = 16;
 
 impl RunId {
-    /// Of these settings, written out: the first digits of their SHA-256.
+    /// The id of these settings, written out: the first digits of their SHA-256.
     pub(crate) fn of(settings: &str) -> Self {
         let digest = Sha256::digest(settings.as_bytes());
         Self(digest.iter().take(DIGITS / 2).map(|byte| format!("{byte:02x}")).collect())

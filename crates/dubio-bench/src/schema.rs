@@ -66,7 +66,7 @@ fn one_of(description: &str, names: &[&str]) -> Value {
     json!({ "enum": names, "description": description })
 }
 
-/// What may stand in a file name.
+/// A text that may stand in a file name.
 fn file_name(description: &str) -> Value {
     let mut name = text(description);
     name["pattern"] = json!(r"^[^./\\\s\x00-\x1f]([^/\\\x00-\x1f]*[^/\\\s\x00-\x1f])?$");
@@ -193,7 +193,7 @@ fn setting(method: &str, key: &str, default: &Value) -> Value {
     setting
 }
 
-/// What settings refer to: each of some types alone, in a list, or searched.
+/// The definitions that settings refer to: values of some types, alone, in a list, or searched.
 fn definitions() -> Value {
     let mut all = Map::new();
     for types in [&["number"][..], &["integer"], &["string"], &["number", "string"]] {
@@ -206,7 +206,7 @@ fn definitions() -> Value {
     Value::Object(all)
 }
 
-/// The types of JSON that a setting takes: those of which it refuses no example for its type.
+/// The types of JSON that a setting takes: those whose example it does not refuse for its type.
 fn types(method: &str, key: &str) -> Vec<&'static str> {
     let examples = [
         ("integer", json!(2)),
@@ -216,7 +216,7 @@ fn types(method: &str, key: &str) -> Vec<&'static str> {
     ];
     let taken = |example: &Value| {
         let alone = Map::from_iter([(key.to_string(), example.clone())]);
-        // A value that is none of its choices is of the right type.
+        // A value that is refused as none of the choices is of the right type.
         match Recipe::read(method, alone) {
             Err(Error::Setting { wrong, .. }) => wrong.kind == Kind::Value,
             other => other.is_ok(),

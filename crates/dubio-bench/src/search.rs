@@ -2,7 +2,7 @@
 //!
 //! A trial is a run like any other: it learns from the training set without the validation examples
 //! and predicts those. What is tried next depends on the scores of finished trials alone, so a search
-//! goes on where it was stopped, on one machine or on many.
+//! resumes where it was stopped, on one machine or on many.
 
 mod bayesian;
 mod space;
@@ -26,7 +26,7 @@ pub struct Search {
     pub kind: Kind,
     /// Trials for each method, network and data set; a grid has as many as it has points.
     pub budget: usize,
-    /// The score of the validation set that is made best.
+    /// The score that is optimised on the validation set.
     pub score: String,
     /// Fraction of the training set that is held back.
     pub validation: f64,
@@ -75,7 +75,7 @@ impl Search {
         }
     }
 
-    /// That a grid has not more points than can be tried.
+    /// Checks that a grid does not have more points than can be tried.
     pub(crate) fn check(&self, space: &Space) -> Result<(), String> {
         match self.trials(space) {
             ..=MOST_TRIALS => Ok(()),
@@ -83,7 +83,7 @@ impl Search {
         }
     }
 
-    /// All points that can be chosen by now, those that were tried first among them.
+    /// All points that can be chosen by now, including those that were tried.
     /// `badness` tells what is known of a point.
     pub fn points(&self, space: &Space, badness: &dyn Fn(&[f64]) -> Option<f64>) -> Vec<Tried> {
         let known = |point: Vec<f64>| {
@@ -94,7 +94,7 @@ impl Search {
             Kind::Grid => grid(space).into_iter().map(known).collect(),
             Kind::Random => (0..self.budget).map(|i| known(self.random(space, i))).collect(),
             Kind::Bayesian => {
-                // A point for each setting and two more, before the process has anything to say.
+                // A point for each setting and two more, before the Gaussian process has anything to say.
                 let first = self.budget.min(space.axes.len() + 2);
                 let mut tried: Vec<Tried> =
                     (0..first).map(|i| known(self.random(space, i))).collect();
@@ -155,7 +155,7 @@ impl Search {
     }
 }
 
-/// Scores that a search can make best.
+/// Scores that a search can optimise.
 pub(crate) fn scores() -> Vec<String> {
     use dubio_metrics::card::Direction::Neither;
     let classes = dubio_metrics::classification::scores();

@@ -6,10 +6,10 @@ use crate::distinct;
 use crate::mistakes::Collector;
 use crate::reader::Section;
 
-/// Seeds of one list.
+/// Most seeds in one list.
 pub(crate) const MOST_SEEDS: u64 = 1_000_000;
 
-/// `seeds = 5` is 0 to 4; a list is itself.
+/// `seeds = 5` is 0 to 4; a list is taken as it is.
 pub(crate) fn seeds(
     section: &mut Section<'_>,
     mistakes: &mut Collector<'_>,

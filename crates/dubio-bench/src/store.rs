@@ -1,8 +1,9 @@
 //! The folder of runs: `runs/<id>/`, each there whole or not at all.
 //!
 //! A run is made in `runs/.work/<id>/` and renamed into its place when it is finished; checkpoints lie
-//! in `runs/.checkpoints/<id>/`, reports of failures in `runs/.failed/<id>.json`, studies in `runs/.studies/`. A lock on
-//! `runs/.locks/<id>`, which the system gives back when its holder dies, keeps two runners apart.
+//! in `runs/.checkpoints/<id>/`, reports of failures in `runs/.failed/<id>.json`, studies in
+//! `runs/.studies/`. A lock on `runs/.locks/<id>`, which the system releases when its holder dies, keeps
+//! two processes from doing the same run.
 //!
 //! A folder may come from elsewhere, so nothing in it leads out of it: a run is called what its folder is
 //! called, and nothing is deleted, locked or written through a symbolic link.
@@ -29,15 +30,15 @@ pub struct Store {
     folder: PathBuf,
 }
 
-/// A run that is this process's to do.
+/// A run that this process has claimed.
 #[derive(Debug)]
 pub struct Claim {
-    // Dropping the file gives the lock back.
+    // Dropping the file releases the lock.
     _lock: File,
 }
 
 impl Store {
-    /// In this folder, which is made when something is written.
+    /// A store in this folder, which is made when something is written.
     pub fn new(folder: &Path) -> Self {
         Self { folder: folder.to_path_buf() }
     }
@@ -62,7 +63,7 @@ impl Store {
         self.folder.join(".checkpoints").join(&**id)
     }
 
-    /// Takes a run's checkpoints away, so that it begins again.
+    /// Removes a run's checkpoints, so that it begins anew.
     pub fn forget_checkpoints(&self, id: &RunId) -> io::Result<()> {
         remove(&self.at_home(".checkpoints")?.join(&**id))
     }
@@ -85,7 +86,7 @@ impl Store {
         Ok(folder)
     }
 
-    /// The same, made or not: what lies behind a link is not ours.
+    /// The same, whether it is there or not. A link is refused: what lies behind it is not ours.
     fn at_home(&self, name: &str) -> io::Result<PathBuf> {
         let folder = self.folder.join(name);
         if folder.is_symlink() { Err(in_the_way(&folder)) } else { Ok(folder) }
@@ -108,7 +109,7 @@ impl Store {
         Ok(work)
     }
 
-    /// Puts a run that was made in `work` into its place, and what it no longer needs away.
+    /// Moves a run that was made in `work` into its place, and removes what it no longer needs.
     pub fn finish(&self, work: &Path, record: &Record) -> io::Result<()> {
         write_pretty(&work.join("record.json"), record)?;
         for entry in fs::read_dir(work)? {
@@ -131,7 +132,7 @@ impl Store {
         Some(failure).filter(|failure| failure.id == *id)
     }
 
-    /// Takes away the report of a failure, before the run is tried again.
+    /// Removes the report of a failure, before the run is tried again.
     pub fn forget_failure(&self, id: &RunId) -> io::Result<()> {
         self.at_home(".failed")?;
         remove(&self.failure_path(id))
@@ -184,7 +185,7 @@ impl Store {
         folders.iter().try_for_each(|folder| remove(&folder.join(&**id)))
     }
 
-    /// How a planned run stands.
+    /// The state of a planned run.
     pub fn state(&self, run: &PlannedRun) -> State {
         if self.is_finished(&run.id) {
             State::Finished
@@ -198,11 +199,11 @@ impl Store {
     }
 }
 
-/// How a planned run stands.
+/// The state of a planned run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
-    /// There, whole.
+    /// Complete and stored.
     Finished,
     /// Tried, and failed.
     Failed,

@@ -34,7 +34,7 @@ pub struct Study {
 }
 
 impl Study {
-    /// Of a suite and its plan.
+    /// The study of a suite and its plan.
     pub fn new(suite: &Suite, plan: Plan) -> Self {
         Self {
             name: suite.name.clone(),

@@ -86,7 +86,7 @@ impl Suite {
         let named = top.texts("networks", mistakes);
         let networks =
             required("networks", named, before, top, mistakes, networks::canonical, |name| {
-                // Whether it takes these inputs is known when the data are; here only its name is.
+                // Whether it takes these inputs is known once the data are; here only its name is checked.
                 let large = Shape::image(1, 32, 32);
                 networks::build(name, large, 2).map(|_| ())
             });
@@ -180,7 +180,7 @@ fn is_file(text: &str) -> bool {
     text.contains(['/', '\\']) || [".npz", ".safetensors"].iter().any(|end| text.ends_with(end))
 }
 
-/// A list of names that must not be empty, each of which must be right. `before` is how many mistakes
+/// A list of names that must not be empty, each of which must be valid. `before` is how many mistakes
 /// there were before it was read.
 fn required(
     key: &'static str,

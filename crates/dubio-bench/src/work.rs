@@ -52,7 +52,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whose fault it is.
+    /// Whether the run or the machine is at fault.
     pub fn cause(&self) -> Cause {
         match self {
             Self::Infer(dubio_infer::Error::File { .. }) => Cause::Machine,
@@ -71,7 +71,7 @@ impl From<dubio_infer::Error> for Error {
     }
 }
 
-/// Does a run and stores it. It goes on from its checkpoint where there is one, and ends with the
+/// Does a run and stores it. It resumes from its checkpoint where there is one, and ends with the
 /// same bytes as if it had never been stopped.
 pub fn work(
     run: &PlannedRun,
@@ -82,8 +82,9 @@ pub fn work(
     guarded(|| done(run, store, data, progress))?
 }
 
-/// Where a run's random numbers come from. Splits of one table repeat an experiment, so each has its own: with the same starting
-/// weights in all of them, a lucky start would be in every one, and a standard error over splits would not know of it.
+/// The stream of a run's random numbers. Splits of one table repeat an experiment, so each has its own: with
+/// the same starting weights in all of them, a lucky start would be in every one, and a standard error over
+/// splits would not show it.
 fn stream(seed: u64, data: &str) -> Stream {
     let root = Stream::root(seed);
     match sets::replicate(data) {
@@ -169,7 +170,7 @@ fn predicted(
     }
 }
 
-/// What a run says of itself that took so long to predict so many examples.
+/// The record of a run that took this long to predict this many examples.
 fn record(
     run: &PlannedRun,
     fitted: &Fitted<Single>,
@@ -238,7 +239,7 @@ impl<'a> Sets<'a> {
         Ok(Self { settings, folder, train, test })
     }
 
-    /// What is learnt from.
+    /// The examples to learn from.
     fn learnt(&self) -> Result<Dataset, Error> {
         match &self.settings.learn {
             Some(learn) => {
@@ -249,7 +250,7 @@ impl<'a> Sets<'a> {
         }
     }
 
-    /// What is predicted.
+    /// The examples to predict.
     fn asked(&self, evaluation: &Evaluation) -> Result<Dataset, Error> {
         match evaluation {
             Evaluation::Test | Evaluation::Decision(_) | Evaluation::TestTime { .. } => {

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::error::Error;
 use crate::sets::{File, Measured, Set, Size};
 
-/// What became of one file.
+/// The result of checking one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Status {
     /// Size and checksum are right.
@@ -19,16 +19,16 @@ pub enum Status {
     Unproven,
     /// It is not there.
     Missing,
-    /// It has another size.
+    /// The size is wrong.
     Size {
-        /// Bytes there are.
+        /// Bytes found.
         found: u64,
-        /// Bytes there should be.
+        /// Bytes expected, or at most allowed.
         expected: u64,
     },
-    /// It has another checksum.
+    /// The checksum is wrong.
     Altered {
-        /// SHA-256 it has.
+        /// SHA-256 found.
         found: String,
     },
     /// It cannot be read or unpacked; why.
@@ -42,13 +42,13 @@ impl Status {
     }
 }
 
-/// Looks at every file of a set.
+/// Checks every file of a set.
 pub fn check(set: &Set, root: &Path) -> Vec<(File, Status)> {
     let files = set.files().into_iter();
     files.map(|file| (file.clone(), status(&file, &root.join(&*file.path)))).collect()
 }
 
-/// Looks at a file where it lies.
+/// Checks one file, which lies at `path`.
 pub fn status(file: &File, path: &Path) -> Status {
     let measure = match measure(path, file.measured, file.size) {
         Ok(measure) => measure,
@@ -71,8 +71,7 @@ struct Measure {
     sha256: String,
 }
 
-/// Length and checksum of a file; of what is unpacked, no more than a byte above what it should
-/// be is looked at.
+/// Length and checksum of a file. Unpacking stops one byte beyond the largest size allowed.
 fn measure(path: &Path, measured: Measured, size: Size) -> io::Result<Measure> {
     let file = BufReader::with_capacity(1 << 16, input::open(path)?);
     let (size, sha256) = match measured {
@@ -102,7 +101,7 @@ fn sha256(mut reader: impl Read) -> io::Result<(u64, String)> {
     Ok((size, hex))
 }
 
-/// That a file just written is what it should be; otherwise says how it is not.
+/// Checks that a file just written is what it should be; the error says what is wrong with it.
 pub(crate) fn verify(file: &File, path: &Path, origin: &str) -> Result<(), Error> {
     let advice = "it was removed; fetch it again; if that does not help, the published file has changed, or a proxy rewrites it";
     let what = match status(file, path) {

@@ -1,8 +1,8 @@
-//! What a data set is once it is read: inputs, answers, groups.
+//! A data set in memory: inputs, answers, groups.
 
 use std::collections::BTreeMap;
 
-/// Images of one size, bytes as they lie in the published files.
+/// Images of one size; pixels keep the byte values of the published files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Images {
     /// Colours; 1 for grey, 3 for red, green, blue.
@@ -11,7 +11,7 @@ pub struct Images {
     pub height: usize,
     /// Pixels in a row.
     pub width: usize,
-    /// The value of a pixel that is as bright as can be: 255, but 16 for the 8 x 8 ones.
+    /// The value of the brightest possible pixel: 255, or 16 for the 8 x 8 sets.
     pub white: u8,
     /// `[images, channels, height, width]`.
     pub pixels: Vec<u8>,
@@ -53,7 +53,7 @@ pub enum Inputs {
     },
 }
 
-/// What a model is to say.
+/// What a model is to predict.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answers {
     /// One of some classes.
@@ -65,7 +65,7 @@ pub enum Answers {
     },
     /// A number.
     Targets(Vec<f64>),
-    /// Nothing: so many examples without labels. A model can predict them, as an OOD set, but not learn from
+    /// Nothing: this many examples without labels. A model can predict them, as an OOD set, but not learn from
     /// them.
     Unlabelled(usize),
 }
@@ -75,7 +75,7 @@ pub enum Answers {
 pub struct Dataset {
     /// What a model is shown.
     pub inputs: Inputs,
-    /// What it is to say.
+    /// What it is to predict.
     pub answers: Answers,
     /// Groups of examples by name: regions, hospitals, reviewers.
     pub groups: BTreeMap<String, Vec<i64>>,
@@ -96,7 +96,7 @@ impl Dataset {
         self.len() == 0
     }
 
-    /// Puts the examples of another set behind these; both must be of one kind and one shape.
+    /// Appends the examples of another set; both must be of the same kind and shape.
     pub(crate) fn append(&mut self, other: Self) {
         match (&mut self.inputs, other.inputs) {
             (Inputs::Images(all), Inputs::Images(more)) => all.pixels.extend(more.pixels),

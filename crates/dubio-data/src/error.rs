@@ -1,10 +1,10 @@
-//! What can be wrong with data, said so that it can be fixed.
+//! Errors in data, reported so that they can be fixed.
 
 use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Mistakes that are shown at once; nobody reads more.
+/// Most mistakes that are shown at once; nobody reads more.
 const SHOWN: usize = 20;
 
 /// Data that cannot be used: which file, what is wrong and where in it, what to do.
@@ -27,7 +27,7 @@ impl Error {
         Self { path, what: what.to_string(), advice: advice.to_string() }
     }
 
-    /// Several mistakes in one file, each with what to do about it. One alone is itself.
+    /// Several mistakes in one file, each with what to do about it. A single one is returned as it is.
     pub(crate) fn together(path: &Path, mut all: Vec<Self>) -> Self {
         if all.len() == 1 {
             return all.remove(0);
@@ -36,7 +36,7 @@ impl Error {
         Self::new(path, format!("{} mistakes{}", all.len(), below(&lines)), "")
     }
 
-    /// The same in one line, as an entry of a list; where it is a list itself, that is below it.
+    /// The error in one line, as an entry of a list. If it is a list itself, its lines follow, indented.
     pub fn in_one_line(&self) -> String {
         format!("{}: {}", self.path.display(), self.with_advice())
     }
@@ -52,7 +52,7 @@ impl Error {
         }
     }
 
-    /// An error of the reader of arrays and tables.
+    /// The message of an error from the reader of arrays and tables, with the name of the array.
     fn of_array(error: &dubio_predictions::Error) -> String {
         match &error.array {
             Some(array) => format!("array `{array}`: {}", error.what),
@@ -60,7 +60,7 @@ impl Error {
         }
     }
 
-    /// What the system said when it was asked for a file.
+    /// An error of the operating system about a file, with advice.
     pub(crate) fn io(path: &Path, error: &io::Error) -> Self {
         let advice = match error.kind() {
             io::ErrorKind::NotFound => {

@@ -32,7 +32,7 @@ pub fn folder_of_all<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Pat
 }
 
 /// `$DUBIO_DATA`; `%APPDATA%\dubio`; `~/Library/Application Support/dubio`;
-/// `$XDG_DATA_HOME/dubio`; `~/.local/share/dubio`. A variable that is empty is not set.
+/// `$XDG_DATA_HOME/dubio`; `~/.local/share/dubio`. An empty variable counts as unset.
 fn locate(variable: impl Fn(&str) -> Option<OsString>, system: &str) -> Option<PathBuf> {
     let folder = |name: &str| variable(name).filter(|path| !path.is_empty()).map(PathBuf::from);
     if let Some(chosen) = folder("DUBIO_DATA") {
@@ -41,7 +41,7 @@ fn locate(variable: impl Fn(&str) -> Option<OsString>, system: &str) -> Option<P
     let data = match system {
         "windows" => folder("APPDATA"),
         "macos" => folder("HOME").map(|home| home.join("Library/Application Support")),
-        // The XDG specification has relative paths ignored.
+        // The XDG specification says that relative paths are ignored.
         _ => folder("XDG_DATA_HOME")
             .filter(|path| path.is_absolute())
             .or_else(|| folder("HOME").map(|home| home.join(".local/share"))),

@@ -1,8 +1,9 @@
 //! Data sets: formats, sets, transforms and shifts.
 //!
 //! [`sets`] knows them by name and loads a part of one as a [`dataset::Dataset`]; [`formats`] reads
-//! the files, believing no size that they claim; [`sets::own`] reads a user's own data; [`fetch`] gets them and [`check`] compares them
-//! with what was published, below the folder that [`folder`] names. Loading never downloads.
+//! the files, believing no size that they claim; [`sets::own`] reads a user's own data. [`fetch`]
+//! downloads the published files into the folder that [`folder`] names, and [`check`] verifies
+//! them. Loading never downloads.
 //!
 //! ```
 //! use dubio_data::sets;

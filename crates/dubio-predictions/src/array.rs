@@ -14,9 +14,9 @@ pub struct Array {
     bytes: Bytes,
     dtype: Dtype,
     shape: Vec<usize>,
-    /// Elements from one index to the next, per axis; of a view, the view says.
+    /// Elements from one index to the next, per axis; for a view, those of `view` count.
     strides: Vec<usize>,
-    /// Where elements lie that fill no memory of their own in either order.
+    /// Where the elements lie, if they do not fill their memory in either order.
     view: Option<View>,
 }
 
@@ -116,7 +116,7 @@ impl Array {
         self
     }
 
-    /// The only element of an array, over and over in a larger one; `None` where it has several.
+    /// The only element of an array, repeated in a larger one; `None` where it has several.
     pub(crate) fn repeated(mut self, shape: &[usize]) -> Option<Self> {
         if self.shape.iter().product::<usize>() != 1 {
             return None;
@@ -200,7 +200,7 @@ impl Array {
         })
     }
 
-    /// Reads what nobody has read, so that the checksum of the whole is compared.
+    /// Reads what has not been read yet, so that the checksum of the whole is compared.
     pub(crate) fn read_rest(&self) -> io::Result<()> {
         self.bytes.read_rest()
     }
@@ -211,8 +211,8 @@ impl Array {
         self.to_f64().map_err(|e| Fault::unread(&e))
     }
 
-    /// All elements of an array of whole numbers with one axis, each as `convert` has it. An element
-    /// that it does not take is given back with its place.
+    /// All elements of an array of whole numbers with one axis, each converted by `convert`. The first
+    /// element that it refuses is returned with its place.
     pub(crate) fn integers<T>(
         &self,
         mut convert: impl FnMut(i128) -> Option<T>,
@@ -300,7 +300,7 @@ impl Array {
         Ok(())
     }
 
-    /// That the elements are floats.
+    /// Checks that the elements are floats.
     pub(crate) fn need_floats(&self) -> Result<(), Fault> {
         match self.dtype {
             Dtype::Float(..) => Ok(()),

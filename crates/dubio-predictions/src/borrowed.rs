@@ -1,4 +1,4 @@
-//! Arrays in memory that is somebody else's.
+//! Arrays in memory that others own.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use crate::error::{Error, Fault};
 use crate::npy;
 
 impl Array {
-    /// An array in memory that is somebody else's, by the type that NumPy writes for it (`<f4`); it is named
-    /// in messages.
+    /// An array in memory that others own, with its type as NumPy writes it (`<f4`). Messages call it by
+    /// `name`.
     pub fn borrowed(
         name: &str,
         bytes: Arc<dyn Memory>,
@@ -24,8 +24,8 @@ impl Array {
         Self::new(Bytes::shared(bytes), dtype, &shape, order).map_err(at)
     }
 
-    /// A view of memory that is somebody else's: the elements from one index to the next, which may be fewer than none,
-    /// for each axis. The bytes reach from the view's lowest element to its highest; no axis is empty.
+    /// A view of memory that others own. `strides` are in elements, for each axis, and may be negative.
+    /// The bytes reach from the view's lowest element to its highest; no axis is empty.
     pub fn view(
         name: &str,
         bytes: Arc<dyn Memory>,

@@ -1,7 +1,7 @@
 //! The bytes of an array: a stretch of a file, or memory of its own.
 //!
-//! Files are read by calls and never mapped: one that is cut short meanwhile is then an error and no
-//! signal, and what was read does not stay in this process's memory.
+//! Files are read by calls and never mapped: a file that is cut short meanwhile then gives an error
+//! instead of a signal, and what was read does not stay in this process's memory.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -21,7 +21,7 @@ pub(crate) const BLOCK: usize = 1 << 16;
 pub(crate) struct Bytes {
     store: Store,
     range: Range<usize>,
-    /// That of the entry which these bytes are part of.
+    /// Checksum of the entry that these bytes are part of.
     checksum: Option<Arc<Checksum>>,
 }
 
@@ -59,13 +59,13 @@ impl Bytes {
         Self::shared(Arc::new(bytes))
     }
 
-    /// Bytes in memory that is somebody else's.
+    /// Bytes in memory that others own.
     pub(crate) fn shared(bytes: Arc<dyn Memory>) -> Self {
         let range = 0..(*bytes).as_ref().len();
         Self { range, store: Store::Memory(bytes), checksum: None }
     }
 
-    /// The same bytes, whose checksum is taken while they are read.
+    /// The same bytes, with a checksum that is computed while they are read.
     pub(crate) fn checked(mut self, crc32: u32) -> Self {
         self.checksum = Some(Arc::new(Checksum::new(self.range.clone(), crc32)));
         self
@@ -99,7 +99,7 @@ impl Bytes {
         }
     }
 
-    /// The first bytes, as many as there are up to a number.
+    /// The first bytes, `most` of them or as many as there are.
     pub(crate) fn head(&self, most: usize) -> io::Result<Vec<u8>> {
         self.with(0..most.min(self.len()), <[u8]>::to_vec)
     }
@@ -117,8 +117,8 @@ impl Bytes {
             .try_for_each(|block| self.with(block, &mut f))
     }
 
-    /// Reads what nobody has read of the entry that these bytes are part of, so that its checksum is
-    /// compared.
+    /// Reads what has not been read yet of the entry that these bytes are part of, so that its checksum
+    /// is compared.
     pub(crate) fn read_rest(&self) -> io::Result<()> {
         let Some(checksum) = &self.checksum else { return Ok(()) };
         let rest = |range| {
@@ -128,13 +128,13 @@ impl Bytes {
         checksum.unseen().into_iter().try_for_each(rest)
     }
 
-    /// A reader of these bytes that takes no checksum.
+    /// A reader of these bytes that computes no checksum.
     pub(crate) fn reader(&self) -> Reader {
         Reader { bytes: Self { checksum: None, ..self.clone() }, at: 0 }
     }
 }
 
-/// Reads bytes from a place of its own.
+/// Reads bytes from a position of its own.
 pub(crate) struct Reader {
     bytes: Bytes,
     at: u64,
@@ -162,7 +162,7 @@ impl Seek for Reader {
     }
 }
 
-/// A file that several threads read at places of their own.
+/// A file that several threads read, each at its own offset.
 #[cfg(unix)]
 #[derive(Debug)]
 struct Stored(File);
@@ -178,7 +178,7 @@ impl Stored {
     }
 }
 
-/// The same where only one can read at a time.
+/// The same where only one thread can read at a time.
 #[cfg(not(unix))]
 #[derive(Debug)]
 struct Stored(std::sync::Mutex<File>);

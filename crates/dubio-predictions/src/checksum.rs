@@ -1,8 +1,8 @@
-//! The checksum of an entry, taken on the way while it is read.
+//! The checksum of an entry, computed while it is read.
 //!
 //! Rows are read in blocks, in any order, some of them twice, by several threads. Each block gives its
 //! own CRC-32 once, and the sums of neighbours are combined, so that the whole entry's is known when
-//! its last byte has been seen: no pass over the file of its own.
+//! its last byte has been seen: no separate pass over the file is needed.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,14 +12,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crc32fast::Hasher;
 
-/// What of an entry was seen, and the sum that it must come to.
+/// Which bytes of an entry were seen, and the checksum that it must have.
 #[derive(Debug)]
 pub(crate) struct Checksum {
     entry: Range<usize>,
     expected: u32,
-    /// By where they start; neighbours are one.
+    /// By where they start; neighbours are joined.
     pieces: Mutex<BTreeMap<usize, Piece>>,
-    /// Whether all was seen, and was right.
+    /// Whether the whole entry was seen and its checksum is right.
     good: AtomicBool,
 }
 
@@ -35,13 +35,13 @@ impl Checksum {
         Self { entry, expected, pieces: Mutex::default(), good: AtomicBool::new(false) }
     }
 
-    /// Takes note of bytes of the entry that were read from `at`. An error when those were the last
-    /// and the sum is not the expected one, and from then on.
+    /// Takes note of bytes of the entry that were read from `at`. An error when they were the last ones
+    /// to be seen and the sum is not the expected one, and from then on.
     pub(crate) fn note(&self, at: usize, bytes: &[u8]) -> io::Result<()> {
         if self.good.load(Ordering::Relaxed) {
             return Ok(());
         }
-        // Not while the others wait.
+        // Sums are computed without the lock, so that other threads need not wait.
         let gaps = gaps(&self.pieces(), at..at + bytes.len());
         let summed = gaps.into_iter().map(|gap| {
             let mut sum = Hasher::new();
@@ -93,7 +93,7 @@ fn gaps(pieces: &BTreeMap<usize, Piece>, range: Range<usize>) -> Vec<Range<usize
     gaps
 }
 
-/// Adds a piece and joins it with its neighbours; not if another thread has been there meanwhile.
+/// Adds a piece and joins it with its neighbours, unless another thread has added it meanwhile.
 fn add(pieces: &mut BTreeMap<usize, Piece>, range: Range<usize>, sum: Hasher) {
     if gaps(pieces, range.clone()) != [range.clone()] {
         return;
@@ -130,7 +130,7 @@ mod tests {
     /// From Python: `zlib.crc32(bytes(37 * i % 251 for i in range(40)))`.
     const CRC: u32 = 0x6670_01fc;
 
-    /// Whether each of these reads, from place 100 of a file, ended well.
+    /// Whether each of these reads, from place 100 of a file, succeeded.
     fn reads(expected: u32, ranges: &[Range<usize>]) -> Vec<bool> {
         let checksum = Checksum::new(100..140, expected);
         let read = |range: &Range<usize>| checksum.note(100 + range.start, &BYTES[range.clone()]);

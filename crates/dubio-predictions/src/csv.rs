@@ -47,7 +47,7 @@ pub(crate) fn read(path: &Path, bytes: &Bytes, separator: u8) -> Result<Arrays, 
     arrays(path, columns.into_iter().map(|(_, column)| column).collect(), others)
 }
 
-/// Every cell as text. Rows may differ in length: who reads them says which are wrong.
+/// Every cell as text. Rows may differ in length: the caller says which are wrong.
 pub(crate) fn cells(path: &Path, bytes: &Bytes, separator: u8) -> Result<TextTable, Error> {
     let mut builder = builder(separator);
     let mut reader: csv::Reader<BufReader<Reader>> =
@@ -80,7 +80,7 @@ fn unreadable(path: &Path, error: csv::Error) -> Error {
     Error::file(path, format!("not a readable table: {error}"), advice)
 }
 
-/// Without the mark that some programs put at the beginning of a file.
+/// The name without the byte order mark that some programs put at the beginning of a file.
 fn plain(name: &str) -> String {
     name.trim_start_matches('\u{feff}').to_string()
 }

@@ -1,4 +1,4 @@
-//! What can be wrong with a file, said so that it can be fixed.
+//! Errors in files, reported so that they can be fixed.
 
 use std::fmt::Display;
 use std::io;
@@ -35,7 +35,7 @@ impl Error {
         Self { array: Some(array.to_string()), ..Self::file(path, what, advice) }
     }
 
-    /// That a file has no array of this name, with those that it has.
+    /// The error that a file has no array of this name, with the names that it has.
     pub(crate) fn missing(path: &Path, name: &str, there: &[String]) -> Self {
         let what = format!("there is no array `{name}`");
         Self::file(path, what, format!("the file has: {}", there.join(", ")))

@@ -33,7 +33,7 @@ impl Format {
         }
     }
 
-    /// The format of what came without a name, from its first bytes.
+    /// The format of data that came without a file name, from its first bytes.
     pub(crate) fn by_content(bytes: &Bytes) -> std::io::Result<Self> {
         let head = bytes.head(9)?;
         Ok(match &head[..] {
@@ -46,10 +46,11 @@ impl Format {
     }
 }
 
-/// Bytes in which the first line of a table says what separates its columns.
+/// Number of bytes in which the first line of a table shows what separates its columns.
 const FIRST_LINE: usize = 4096;
 
-/// What separates the columns of a table that begins so: tabs where there are any and no commas.
+/// What separates the columns of a table with this beginning: tabs where its first line has some and no
+/// commas, else commas.
 fn separator(head: &[u8]) -> u8 {
     let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
     if line.contains(&b'\t') && !line.contains(&b',') { b'\t' } else { b',' }
@@ -59,7 +60,7 @@ fn extension(path: &Path) -> String {
     path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase()
 }
 
-/// A file of another kind, with the line that converts it where there is one.
+/// The error for a file of another kind, with the shell line that converts it where there is one.
 fn unknown(path: &Path, extension: &str) -> Error {
     let Some((kind, line)) = conversion(path, extension) else {
         let what = "the name does not say which format this is";

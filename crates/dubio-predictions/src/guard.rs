@@ -8,8 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::error::Error;
 
-/// Does work that reads predictions. What it was doing is given up when a file fails: when it was cut
-/// short meanwhile, cannot be read, or turns out to have another checksum.
+/// Does work that reads predictions. The work is given up when a file fails: when it was cut short
+/// meanwhile, cannot be read, or turns out to have another checksum.
 pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Error> {
     // Nothing that the work was changing is looked at after it was given up.
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| match payload.downcast::<Error>() {

@@ -5,7 +5,7 @@ use crate::error::{Error, Fault};
 use crate::note::Note;
 use crate::taker::Taker;
 
-/// The labels of a file, all below the number of classes. Rows with a single 1 stand for its column.
+/// The labels of a file, all below the number of classes. A one-hot row stands for the column of its 1.
 pub(crate) fn labels(
     taker: &mut Taker<'_>,
     examples: usize,

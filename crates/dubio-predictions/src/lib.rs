@@ -1,9 +1,9 @@
 //! The waist of the hourglass: predictions files, from any framework.
 //!
-//! [`open`] reads `.npz`, `.safetensors`, `.csv` or a folder of `.npy` and gives [`Predictions`] whose
-//! shapes and dtypes have been checked; numbers and checksums are checked where they are read, rows at
-//! a time. Nothing is allocated on the word of a header alone. A read that fails gives up the work that
-//! [`guarded`] began.
+//! [`open`] reads `.npz`, `.safetensors`, `.csv`, `.tsv`, `.parquet` or a folder of `.npy` and gives
+//! [`Predictions`] whose shapes and dtypes have been checked; numbers and checksums are checked where
+//! they are read, some rows at a time. Nothing is allocated on the word of a header alone. A read that
+//! fails gives up the work that [`guarded`] began.
 //!
 //! ```
 //! use dubio_predictions::{Floats, Output, Predictions, open, write};
@@ -99,7 +99,8 @@ impl Arrays {
     }
 }
 
-/// Reads the wanted arrays of an `.npz`, a `.safetensors` or a folder of `.npy` without looking at what they mean.
+/// Reads the wanted arrays of an `.npz`, a `.safetensors` or a folder of `.npy` without looking at what they mean;
+/// of a table, the columns that are predictions.
 pub fn read_arrays(path: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Arrays, Error> {
     if let Some(held) = memory::read(path, wanted) {
         return Ok(held);

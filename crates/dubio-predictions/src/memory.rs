@@ -1,7 +1,7 @@
 //! Arrays in memory that stand in for a predictions file.
 //!
 //! Whoever has predictions in memory holds them under a path that no file has, and names that path wherever a
-//! predictions file is expected. They are let go of when the [`Held`] is.
+//! predictions file is expected. They are released when the [`Held`] is dropped.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What a user should know of how a file was read.
+//! What a user should know about how a file was read.
 
 use std::path::Path;
 

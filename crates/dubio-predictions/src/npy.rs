@@ -9,7 +9,7 @@ use crate::error::Fault;
 
 const DAMAGED: &str = "the file is damaged or no .npy array: write it again with numpy.save";
 
-/// Longest header text that is looked at; numpy's own limit is 10,000.
+/// Longest header text that is read, in bytes; numpy's own limit is 10,000.
 const LONGEST_HEADER: usize = 1 << 14;
 
 /// What the header of an array says.
@@ -19,7 +19,7 @@ pub(crate) struct Header {
     order: Order,
     /// Length of the header itself.
     start: usize,
-    /// Length of the data behind it.
+    /// Length of the data that follow it.
     length: usize,
 }
 
@@ -101,8 +101,8 @@ fn text(bytes: &[u8]) -> Result<Range<usize>, Fault> {
 }
 
 /// What is left to read of a header's text, `{'descr': '<f4', 'fortran_order': False, 'shape':
-/// (3, 4), }`. That is a Python literal, but no parser of such is let loose on it: a header can be
-/// forged, and they recurse, with time that doubles at every bracket.
+/// (3, 4), }`. That is a Python literal, but no parser for Python literals is used: a header can be
+/// forged, and such parsers recurse, with time that doubles at every bracket.
 struct Text<'a>(&'a str);
 
 impl<'a> Text<'a> {
@@ -132,7 +132,7 @@ impl<'a> Text<'a> {
         Ok((descr.ok_or_else(missing("descr"))?, order, shape.ok_or_else(missing("shape"))?))
     }
 
-    /// Whether this comes next; if so, it is behind us.
+    /// Whether this comes next; if so, it is skipped.
     fn take(&mut self, token: &str) -> bool {
         let rest = self.0.trim_start().strip_prefix(token);
         self.0 = rest.unwrap_or(self.0);

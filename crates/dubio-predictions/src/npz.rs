@@ -15,20 +15,20 @@ use crate::npy::Header;
 
 const DAMAGED: &str = "the archive is damaged: write it again with numpy.savez";
 
-/// Deflate cannot make data smaller than this; a header that claims more is lying.
+/// Deflate cannot shrink data by more than this factor; a header that claims more is lying.
 const MOST_EXPANSION: usize = 1032;
 
 /// Arrays that together unpack to more than this go to temporary files instead of memory.
 const IN_MEMORY: usize = 1 << 26;
 
-/// How much larger than the archive its arrays may be once they are unpacked. Predictions hardly
-/// shrink; what shrinks more is a handful of numbers repeated, or made to fill the disk.
+/// How many times larger than the archive its arrays may be once they are unpacked. Predictions hardly
+/// compress; what compresses more is a handful of numbers repeated, or made to fill the disk.
 const MOST_GROWTH: usize = 32;
 
-/// What may be unpacked from the smallest archive.
+/// Bytes that may be unpacked even from the smallest archive.
 const ALWAYS_ALLOWED: usize = 1 << 24;
 
-/// Entries in one archive; no predictions file has more than a few.
+/// Most entries in one archive; no predictions file has more than a few.
 const MOST_ENTRIES: usize = 1 << 12;
 
 /// Finds stored entries and unpacks deflated ones.
@@ -119,7 +119,8 @@ fn entry(
     }
 }
 
-/// Whether the header before the data says so: the archive's list of entries may not.
+/// Whether the header before the data says that the entry is encrypted: the archive's list of entries may
+/// not say so.
 fn encrypted_here(file: &Bytes, header: usize) -> Result<bool, Fault> {
     let flags = header.checked_add(8).and_then(|end| file.slice(header + 6..end));
     let flags = flags.ok_or_else(|| broken("the archive is cut short"))?;
@@ -128,9 +129,9 @@ fn encrypted_here(file: &Bytes, header: usize) -> Result<bool, Fault> {
 
 /// What is left of the room for unpacked arrays.
 struct Room {
-    /// In bytes, wherever they go.
+    /// Bytes in all, wherever they go.
     allowed: usize,
-    /// In memory.
+    /// Bytes in memory.
     memory: usize,
 }
 
@@ -140,7 +141,7 @@ impl Room {
         Self { allowed, memory: IN_MEMORY }
     }
 
-    /// Whether so much more may be unpacked.
+    /// Takes room for this many more bytes, or says that they may not be unpacked.
     fn take(&mut self, bytes: usize) -> Result<(), Fault> {
         let left = self.allowed.checked_sub(bytes).ok_or_else(|| {
             let what = format!(

@@ -34,7 +34,7 @@ pub struct Classification {
     pub labels: Option<Vec<u32>>,
     /// Groups of examples.
     pub groups: Groups,
-    /// What a user should know of how the file was read.
+    /// What a user should know about how the file was read.
     pub notes: Vec<Note>,
     /// Every array of the file.
     pub arrays: Vec<String>,
@@ -48,7 +48,7 @@ impl Classification {
 }
 
 impl Predictions {
-    /// What a user should know of how the file was read.
+    /// What a user should know about how the file was read.
     pub fn notes(&self) -> &[Note] {
         match self {
             Self::Classification(file) => &file.notes,
@@ -109,7 +109,7 @@ fn classes_of(mut taker: Taker<'_>, name: &str, form: Form) -> Result<Classifica
 /// How many rows are looked at to tell probabilities from logits.
 const LOOKED_AT: usize = 100;
 
-/// A warning where `logits` look like probabilities: no rows of real logits all sum to one.
+/// A warning where `logits` look like probabilities: rows of real logits do not all sum to one.
 fn probabilities_as_logits(source: &Source, form: Form) -> Option<Note> {
     if form != Form::Logits {
         return None;

@@ -16,13 +16,13 @@ use crate::taker::Taker;
 pub struct Regression {
     /// The file.
     pub path: PathBuf,
-    /// In which form.
+    /// The distributions, in one of several forms.
     pub kind: RegressionKind,
     /// True values.
     pub targets: Vec<f64>,
     /// Groups of examples.
     pub groups: Groups,
-    /// What a user should know of how the file was read.
+    /// What a user should know about how the file was read.
     pub notes: Vec<Note>,
 }
 

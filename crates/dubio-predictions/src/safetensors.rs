@@ -40,8 +40,8 @@ pub(crate) fn read(
     Ok(arrays)
 }
 
-/// Where the data begin, and what is said of them: eight bytes of length, then JSON. The format's
-/// own crate reads this only from a file that is in memory as a whole.
+/// Where the data begin, and what the header says about them: eight bytes of length, then JSON. The
+/// format's own crate reads this only from a file that is in memory as a whole.
 fn header(file: &Bytes) -> Result<(usize, Metadata), String> {
     let head = file.head(8).map_err(|e| e.to_string())?;
     let length = head.first_chunk().map(|bytes| u64::from_le_bytes(*bytes));

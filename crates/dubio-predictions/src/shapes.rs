@@ -1,4 +1,4 @@
-//! Axes in an order or a number that is not the expected one, and what to do about it.
+//! Axes in an unexpected order or number, and what to do about them.
 
 use dubio_metrics::members::Form;
 
@@ -7,7 +7,7 @@ use crate::error::Fault;
 const CLASSES: &str = "[members, examples, classes], or [examples, classes] for one member";
 const NUMBERS: &str = "[members, examples], or [examples] for one member";
 
-/// That predictions of classes have axes that can be read, where there are as many labels as this. One axis
+/// Checks that predictions of classes have axes that can be read, given the number of labels. A single axis
 /// holds the numbers of class 1.
 pub(crate) fn classes(
     name: &str,
@@ -37,7 +37,7 @@ pub(crate) fn classes(
     Err(Fault::new(format!("shape {shape:?}"), advice))
 }
 
-/// The same for predictions of a number, where there are as many targets as this.
+/// The same for predictions of a number, given the number of targets.
 pub(crate) fn numbers(name: &str, shape: &[usize], targets: Option<usize>) -> Result<(), Fault> {
     let is = |axis: usize| targets == Some(axis);
     let (fits, advice) = match *shape {
@@ -56,7 +56,7 @@ pub(crate) fn numbers(name: &str, shape: &[usize], targets: Option<usize>) -> Re
     Err(Fault::new(format!("shape {shape:?}{}", count.unwrap_or_default()), advice))
 }
 
-/// What to do where the axes of length 1 are all that is too much.
+/// What to do where only axes of length 1 are too many.
 fn squeezed(name: &str, shape: &[usize], axes: std::ops::RangeInclusive<usize>) -> Option<String> {
     let left = shape.iter().filter(|&&axis| axis != 1).count();
     (shape.len() > *axes.end() && axes.contains(&left))

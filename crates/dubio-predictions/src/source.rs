@@ -31,8 +31,8 @@ pub(crate) enum Values {
 }
 
 impl Source {
-    /// Reads what nobody has read, so that damage anywhere in the array is seen: for those who look
-    /// at some members only.
+    /// Reads what has not been read yet, so that damage anywhere in the array is noticed: for callers that
+    /// use only some members.
     pub fn read_rest(&self) -> Result<(), Error> {
         self.array.read_rest().map_err(|e| Fault::unread(&e).at(&self.path, &self.name))
     }
@@ -65,7 +65,7 @@ impl Members for Source {
         match self.values {
             Values::Stored => {}
             Values::SquareRoots => out.iter_mut().for_each(|x| *x = x.sqrt()),
-            // From the end, so that no number is overwritten before it was read.
+            // From the end, so that no number is overwritten before it is read.
             Values::Binary(form) => (0..stored).rev().for_each(|i| {
                 let pair = both_classes(out[i], form);
                 out[2 * i..2 * i + 2].copy_from_slice(&pair);
@@ -74,8 +74,8 @@ impl Members for Source {
     }
 }
 
-/// The numbers of class 0 and class 1 from that of class 1. One that is no prediction is given twice,
-/// so that a message shows what stands in the file.
+/// The numbers of class 0 and class 1 from that of class 1. One that is not a valid prediction is given
+/// twice, so that a message shows what stands in the file.
 fn both_classes(x: f64, form: Form) -> [f64; 2] {
     match form {
         Form::Logits => [0.0, x], // softmax of these is the logistic function of x

@@ -10,8 +10,8 @@ use crate::error::Error;
 use crate::guard::give_up;
 
 /// A file without a name in the folder for temporary files (`TMPDIR`); it is gone when the process
-/// is. It is read and written by calls and not mapped: a full disk is then an error and no signal,
-/// and what was read does not stay in this process's memory.
+/// is. It is read and written by calls and not mapped: a full disk then gives an error instead of a
+/// signal, and what was read does not stay in this process's memory.
 #[derive(Debug)]
 pub struct SpillFile(File);
 

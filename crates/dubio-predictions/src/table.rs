@@ -29,7 +29,7 @@ pub(crate) struct Place {
 
 #[derive(Clone, Debug, PartialEq)]
 enum At {
-    /// Of the member or class with this number, or of the member and the class.
+    /// The column of the member or class with this number, or of the member and the class.
     Numbers(Vec<usize>),
     /// The quantile of this level.
     Level(f64),
@@ -42,7 +42,7 @@ pub(crate) struct Column {
 }
 
 impl Place {
-    /// What a column of this name is; `None` for one that is no prediction.
+    /// What a column of this name is; `None` for one that is not part of predictions.
     pub(crate) fn of(column: &str) -> Option<Self> {
         let column = column.trim();
         let (stem, rest) = stem(column)?;
@@ -73,7 +73,7 @@ fn stem(column: &str) -> Option<(String, &str)> {
     .next()
 }
 
-/// The arrays of a table; `others` are the columns that are none.
+/// The arrays of a table; `others` are the columns that are not part of predictions.
 pub(crate) fn arrays(
     path: &Path,
     columns: Vec<Column>,
@@ -157,7 +157,7 @@ fn side_by_side(columns: &[Column], rows: usize) -> Vec<f64> {
     (0..rows).flat_map(|row| columns.iter().map(move |column| column.values[row])).collect()
 }
 
-/// That every column up to the last is there once.
+/// Checks that every column up to the last is there once.
 fn complete(name: &str, found: &[Vec<usize>], axes: &[usize]) -> Result<(), Fault> {
     let shown = |numbers: &[usize]| {
         let numbers = numbers.iter().map(|n| format!(".{n}"));

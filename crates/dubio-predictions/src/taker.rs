@@ -18,11 +18,11 @@ use crate::source::{Source, Values};
 pub(crate) struct Taker<'a> {
     pub path: &'a Path,
     arrays: BTreeMap<String, Array>,
-    /// Arrays that mean nothing.
+    /// Arrays that have no meaning in a predictions file.
     unread: Vec<String>,
     /// Every array of the file, under its own name.
     all: Vec<String>,
-    /// What a user should know of how the file was read.
+    /// What a user should know about how the file was read.
     pub notes: Vec<Note>,
 }
 
@@ -55,7 +55,7 @@ impl<'a> Taker<'a> {
         self.arrays.remove(name).ok_or_else(|| self.missing(name))
     }
 
-    /// That an array is not there, with all that are.
+    /// The error that an array is not there, with the names of all that are.
     pub(crate) fn missing(&self, name: &str) -> Error {
         Error::missing(self.path, name, &self.all)
     }
@@ -106,8 +106,8 @@ impl<'a> Taker<'a> {
         Err(Error::array(self.path, name, what, "give exactly one entry per example"))
     }
 
-    /// Whole numbers, one per example, as `convert` has them; the first that it refuses is an error
-    /// with what `refused` says of it.
+    /// Whole numbers, one per example, converted by `convert`; the first that it refuses is an error
+    /// with what `refused` says about it.
     pub(crate) fn integers<T>(
         &mut self,
         name: &str,

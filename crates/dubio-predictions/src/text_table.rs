@@ -7,6 +7,6 @@ pub struct TextTable {
     pub first: Vec<String>,
     /// The other rows; they may differ in length.
     pub rows: Vec<Vec<String>>,
-    /// Line of each row, counted from 1; of a Parquet file, its number.
+    /// Line of each row, counted from 1; for a Parquet file, the number of the row.
     pub lines: Vec<u64>,
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// The first element lies at `first`, others some elements further on for every index of an axis.
+/// The first element lies at `first`; each further index of an axis lies that axis's stride further on.
 #[derive(Clone, Debug)]
 pub(crate) struct View {
     first: usize,
@@ -18,7 +18,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Where they lie one after the other: from there, so many.
+    /// The range of the elements, if they lie one after the other.
     pub(crate) fn adjoining(self) -> Option<Range<usize>> {
         (self.step == 1).then_some(self.first..self.first + self.count)
     }
@@ -30,8 +30,8 @@ impl Run {
 }
 
 impl View {
-    /// Of an array with these axes, none of them empty, and how many elements it spans in memory, from the lowest to the
-    /// highest; `None` when that is beyond any memory.
+    /// A view with these axes, none of them empty, and how many elements it spans in memory, from the lowest to
+    /// the highest; `None` when that is beyond any memory.
     pub(crate) fn new(shape: &[usize], strides: &[isize]) -> Option<(Self, usize)> {
         let (mut before, mut behind) = (0_isize, 0_isize);
         for (&axis, &stride) in shape.iter().zip(strides) {

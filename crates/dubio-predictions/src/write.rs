@@ -1,4 +1,4 @@
-//! Writing predictions: the same three formats that are read.
+//! Writing predictions: `.npz`, `.safetensors` or a folder of `.npy`, all of which can be read back.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -22,7 +22,7 @@ pub struct Floats<'a> {
 }
 
 impl Floats<'_> {
-    /// That the numbers fill the shape.
+    /// Checks that the numbers fill the shape.
     fn check(&self, path: &Path) -> Result<(), Error> {
         let (count, shape) = (self.values.len(), &self.shape);
         if shape.iter().try_fold(1_usize, |product, &axis| product.checked_mul(axis)) == Some(count)
@@ -38,12 +38,12 @@ impl Floats<'_> {
 pub struct Output<'a> {
     /// What is predicted.
     pub floats: Vec<Floats<'a>>,
-    /// Whole-number arrays besides: labels, groups.
+    /// Further arrays, of whole numbers: labels, groups.
     pub integers: Vec<(String, Vec<i64>)>,
 }
 
-/// Writes predictions to `.npz`, `.safetensors`, or else to a folder of `.npy`. A file is written
-/// beside its place and then renamed, so that it is there whole or not at all.
+/// Writes predictions to `.npz`, `.safetensors` or, where the name has no extension, to a folder of
+/// `.npy`. A file is written beside its place and then renamed, so that it is there whole or not at all.
 pub fn write(path: &Path, output: &Output<'_>) -> Result<(), Error> {
     output.floats.iter().try_for_each(|array| array.check(path))?;
     let written = match path.extension().and_then(|e| e.to_str()) {
@@ -78,7 +78,7 @@ pub fn write_whole(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) 
     file.persist(path).map(|_| ()).map_err(|e| e.error)
 }
 
-/// Without the name of the temporary file, which tells nobody anything.
+/// The error without the name of the temporary file, which means nothing to a user.
 fn plain(error: io::Error) -> io::Error {
     let inner = error.get_ref().and_then(|inner| inner.source());
     let code = inner.and_then(|e| e.downcast_ref::<io::Error>()).and_then(|e| e.raw_os_error());
@@ -98,7 +98,7 @@ fn npy_integers(mut to: impl Write, values: &[i64]) -> io::Result<()> {
 }
 
 fn npz(file: &mut File, output: &Output<'_>) -> io::Result<()> {
-    // Stored, so that it can be mapped when it is read; 64-bit sizes, since it may be large.
+    // Stored, so that rows can be read in place; 64-bit sizes, since it may be large.
     let options =
         SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
     let mut archive = ZipWriter::new(BufWriter::new(file));

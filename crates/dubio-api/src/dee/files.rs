@@ -27,7 +27,7 @@ use crate::scorecard::Scorecard;
 struct Method {
     name: String,
     files: Files,
-    /// Independent runs; of each, its samples as file and member.
+    /// Independent runs; the samples of each, as file and member.
     runs: Vec<Vec<(usize, usize)>>,
 }
 
@@ -68,7 +68,7 @@ pub(super) fn curves(
     let mut all = Vec::new();
     for score in &scores {
         for (index, method) in methods.iter().enumerate() {
-            // Those of the baseline are what others are held against.
+            // The others are compared with the baseline at any number of samples.
             let whole = index == 0 || settings.falling == Falling::AsPublished;
             let points =
                 method.curve(settings, score, |size| whole || settings.wants(size), progress)?;
@@ -80,7 +80,7 @@ pub(super) fn curves(
 }
 
 impl Method {
-    /// Opens a file, or all files of a folder, and looks at every number once.
+    /// Opens a file, or all files of a folder, and checks every number once.
     fn open(path: &Path, name: Option<&String>, progress: &dyn Progress) -> Result<Self, Error> {
         let (mut classes, mut numbers) = (Vec::new(), Vec::new());
         for run in runs(path)? {
@@ -123,7 +123,7 @@ impl Method {
         }
     }
 
-    /// That all files are of these examples.
+    /// Checks that all files are of these examples.
     fn check(&self, truth: &Truth) -> Result<(), Error> {
         match &self.files {
             Files::Classes(files) => {
@@ -140,7 +140,7 @@ impl Method {
         Ok(())
     }
 
-    /// Samples of the run that has most.
+    /// Samples of the run that has the most.
     fn largest(&self) -> usize {
         self.runs.iter().map(Vec::len).max().unwrap_or(0)
     }
@@ -203,7 +203,7 @@ impl Method {
     }
 }
 
-/// That two files of a method hold the same kind of numbers.
+/// Checks that two files of a method hold the same kind of numbers.
 fn one_form(
     (path, source): (&Path, &Source),
     (first, other): (&Path, &Source),

@@ -18,7 +18,7 @@ use crate::names::{base, known};
 use crate::range::within;
 use crate::scorecard::number;
 
-/// What is worth how many networks.
+/// What to compare with deep ensembles, and how.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Predictions of the methods: a file each, or a folder of files, each an independent run.
@@ -30,7 +30,7 @@ pub struct Settings {
     /// The scores to compare by; `calibrated.nll` where it is empty (`nll` for a regression), or all metrics of
     /// a table.
     pub scores: Vec<String>,
-    /// Which values are better, for metrics of a table that are no scores here.
+    /// Which values are better, for metrics of a table that are not scores here.
     pub better: Option<Direction>,
     /// Numbers of samples to report; all where it is empty.
     pub samples: Vec<usize>,
@@ -88,7 +88,7 @@ pub struct Row {
     pub value: Option<f64>,
     /// Its standard deviation, where it is known.
     pub std: Option<f64>,
-    /// Networks that are as good.
+    /// Number of networks that are as good.
     pub dee: Option<Equivalent>,
     /// Against a baseline better by its standard deviation.
     pub lower: Option<Equivalent>,
@@ -135,7 +135,7 @@ fn worked_out(settings: &Settings, progress: &dyn Progress) -> Result<Vec<Equiva
     Ok(equivalents)
 }
 
-/// Says so where 1 means no more than "fewer than the smallest ensemble".
+/// Notes where an equivalent of 1 only means "fewer than the smallest ensemble".
 fn note_smallest(curves: &[Curve], baseline: &str, progress: &dyn Progress) {
     let deep = curves.iter().filter(|curve| curve.method == baseline);
     let smallest = deep.filter_map(|curve| Some(curve.points.first()?.n_samples)).max();
@@ -194,7 +194,7 @@ impl Settings {
         self.samples.is_empty() || self.samples.contains(&n_samples)
     }
 
-    /// That some method has each number of samples that is asked for.
+    /// Checks that some method has each number of samples that is asked for.
     fn check_samples(&self, has: impl Fn(usize) -> bool, largest: usize) -> Result<(), Error> {
         match self.samples.iter().find(|&&n| !has(n)) {
             Some(n) => refuse!("--samples: nothing has {n} samples; the most are {largest}"),

@@ -64,7 +64,7 @@ fn check_as(mode: Mode, observed: &Observed, replicates: usize) -> Vec<check::Su
     checked.iter().map(|checked| checked.summary(Rule::default())).collect()
 }
 
-/// Scores over settings that say nothing of the method.
+/// Scores over settings that have nothing to do with the method: bins and temperature.
 pub(super) fn sweeps(observed: &Observed) -> Vec<Sweep> {
     let Observed::Classes { examples, .. } = observed else { return Vec::new() };
     let examples: &Examples = examples;

@@ -89,7 +89,7 @@ fn same_tests(
     Ok(level(settings.level, &files))
 }
 
-/// The method that the others are worth so many networks of.
+/// The deep ensemble, in whose networks the worth of the other methods is counted.
 fn baseline(settings: &Settings, models: &[Model]) -> Result<Option<String>, Error> {
     let Some(name) = &settings.baseline else { return Ok(None) };
     if !models.iter().any(|model| model.name == *name) {
@@ -255,7 +255,7 @@ fn entries(
     }
 }
 
-/// How a split is scored: the test set with intervals.
+/// How a split is scored: only the test set has intervals.
 fn card<'a>(
     split: &str,
     settings: &Settings,

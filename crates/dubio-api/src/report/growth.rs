@@ -25,7 +25,7 @@ use crate::scorecard::Scorecard;
 
 const OF_CLASSES: [&str; 5] = ["calibrated.nll", "nll", "accuracy", "brier", "ece"];
 const OF_NUMBERS: [&str; 3] = ["nll", "crps", "rmse"];
-/// Numbers of members that are tried, and all there are.
+/// Numbers of members that are tried, besides the number of all.
 const SIZES: [usize; 14] = [1, 2, 3, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100, 200];
 /// Random subsets for each run and number of members.
 const DRAWS: usize = 3;
@@ -39,9 +39,9 @@ const FILE: &str = "growth.json";
 /// Whose predictions they are.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Whose {
-    /// A run's: what comes of them is kept in its folder.
+    /// A run's: what is worked out from them is kept in its folder.
     Runs,
-    /// A user's, whose folders are none of ours.
+    /// A user's, whose folders are not ours.
     Users,
 }
 
@@ -133,7 +133,7 @@ fn worked_out(
             network: chapter.network.to_string(),
             method: method.name.to_string(),
             score: (*name).to_string(),
-            // A score that some subset does not have is no curve.
+            // A score that some subset does not have gives no curve.
             points: points.ok()?,
         })
     };
@@ -153,7 +153,7 @@ fn together(sets: &[&str], opened: &[Predictions]) -> Vec<Vec<Member>> {
     by_set.into_iter().map(|(_, all)| all).collect()
 }
 
-/// The members of a file; draws and quantiles are none.
+/// The members of a file; draws and quantiles do not count as members.
 fn members(file: usize, predictions: &Predictions) -> Vec<Member> {
     let count = match predictions {
         Predictions::Classification(own) => own.source.members(),
@@ -184,7 +184,7 @@ fn entries(opened: &[Predictions], members: &[Member], names: &[&str]) -> Vec<En
                 Predictions::Regression(_) => None,
             };
             let chosen = Chosen::new(members.iter().filter_map(source));
-            // What cannot be pooled was refused when the whole file was.
+            // A file that cannot be pooled was refused when the whole of it was read.
             let (Ok(pooled), Some(labels)) = (pool(&chosen, first.form, &|_| ()), &first.labels)
             else {
                 return Vec::new();

@@ -24,7 +24,7 @@ pub(super) struct Looks {
     pub(super) sweeps: Vec<Sweep>,
 }
 
-/// How the predictions of a run look, with so many replicates of each check.
+/// How the predictions of a run look, with this many replicates of each check.
 pub(super) fn looks(store: &Store, record: &Record, replicates: usize) -> Result<Looks, Error> {
     let predictions = predictions(store, record);
     let key = predictions.and_then(|predictions| Key::of(&("looks", predictions, replicates)));

@@ -15,7 +15,7 @@ use dubio_bench::store::Store;
 use super::{ROOM, Settings};
 use crate::Error;
 
-/// Does these runs, and says what came of each.
+/// Does these runs, and says how each ended.
 pub(super) fn execute(
     settings: &Settings,
     to_do: &[&PlannedRun],
@@ -40,7 +40,7 @@ pub(super) fn execute(
         arguments: &arguments,
         jobs: settings.jobs.map_or_else(usual, usize::from),
         room: [
-            // Whoever says how many knows how much they take; but a GPU has no more memory than it has.
+            // A user who says how many runs knows how much they take; a GPU's memory is a limit in any case.
             if settings.jobs.is_some() { None } else { room() },
             if on_gpu { Some(free_bytes()?) } else { None },
         ],
@@ -49,7 +49,7 @@ pub(super) fn execute(
     local.run_all(to_do, stop, watch).map_err(cannot)
 }
 
-/// Runs that share a GPU, unless the user says how many.
+/// Most runs that share a GPU, unless the user says how many.
 const GPU_JOBS: usize = 4;
 
 fn cores() -> usize {

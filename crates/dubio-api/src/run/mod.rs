@@ -1,4 +1,4 @@
-//! `run`: does what a suite plans and is not there yet, and reports it.
+//! `run`: does the planned runs of a suite that are not finished yet, and reports them.
 
 mod execute;
 mod only;
@@ -72,7 +72,7 @@ impl Default for Settings {
     }
 }
 
-/// What came of a study.
+/// The results of a study.
 #[derive(Clone, Debug, Serialize)]
 pub struct Ran {
     /// The runs that were planned and asked for.
@@ -83,7 +83,7 @@ pub struct Ran {
     pub scores: Vec<RunScore>,
     /// Runs that failed.
     pub failed: Vec<Failed>,
-    /// Runs that are another process's at the moment.
+    /// Runs that another process is working on.
     pub taken: usize,
     /// Runs that were planned, and trials that were tried.
     pub all: usize,
@@ -104,10 +104,11 @@ pub struct Failed {
     pub again: bool,
 }
 
-/// Who is told how runs go; asked for each time that some begin, with their number.
+/// Makes the receiver of reports on how runs go; called each time that some begin, with their number.
 pub type Watching<'a> = &'a dyn Fn(usize) -> Box<dyn StudyProgress>;
 
-/// Does what a suite plans and is not there yet. When `stop` is raised, runs stop where they can go on later.
+/// Does the planned runs of a suite that are not finished yet. When `stop` is raised, runs stop where they can
+/// resume later.
 pub fn run(
     settings: &Settings,
     stop: &AtomicBool,
@@ -140,11 +141,11 @@ fn standing(store: &Store, study: &Study, planned: &[PlannedRun]) -> (usize, usi
     (all().filter(|run| store.is_finished(&run.id)).count(), all().count())
 }
 
-/// What came of a run that was done.
+/// Runs that were done, and how each ended.
 type Done = Vec<(PlannedRun, Ended)>;
 
-/// Planning and running in turns: searches take several rounds, for what is tried next depends on what came of
-/// the trials before.
+/// Planning and running in turns: searches take several rounds, since what is tried next depends on the results
+/// of the trials before.
 struct Rounds<'a> {
     settings: &'a Settings,
     suite: &'a Suite,
@@ -227,7 +228,7 @@ impl Rounds<'_> {
         let mut all = Vec::new();
         for run in planned.iter().filter(|run| store.is_finished(&run.id)) {
             let record = store.record(&run.id)?;
-            // Kept a moment ago, with their intervals.
+            // These were kept a moment ago, with their intervals.
             let rows = scores(store, &record, Extent::Reported, &asked(&study, run, store, 0))?;
             all.extend(rows.into_iter().map(|row| RunScore::of(&record, row)));
         }

@@ -7,7 +7,8 @@ use dubio_bench::plan::PlannedRun;
 use crate::Error;
 use crate::error::refuse;
 
-/// The runs that `only` leaves, each of it `KEY=PATTERN`: of every key that is given one pattern must match.
+/// The runs that `only` leaves. Its entries are `KEY=PATTERN`; for every key that is given, one of its patterns
+/// must match.
 pub(super) fn chosen(runs: &[PlannedRun], only: &[String]) -> Result<Vec<PlannedRun>, Error> {
     let mut left = Vec::new();
     for run in runs {

@@ -73,7 +73,7 @@ impl From<Number> for f64 {
 }
 
 impl Kept {
-    /// `None` where a score is none that there is.
+    /// The form of these scores; `None` where one of them is unknown.
     pub(super) fn of(rows: &[Row], extent: Extent, resamples: usize) -> Option<Self> {
         let cards: Vec<&Card> = known().into_iter().map(|known| known.card).collect();
         let row = |row: &Row| {
@@ -95,7 +95,7 @@ impl Kept {
         Some(Self { extent, resamples, rows: rows.iter().map(row).collect::<Option<_>>()? })
     }
 
-    /// The scores of a run, where enough of them are there.
+    /// The scores of a run; `None` where the file does not hold all that are wanted.
     pub(super) fn rows(self, run: &str, extent: Extent, resamples: usize) -> Option<Vec<Row>> {
         if self.extent < extent || (self.resamples != resamples && resamples != 0) {
             return None;

@@ -20,11 +20,11 @@ use form::Kept;
 /// Name of the file in a run's folder.
 const FILE: &str = "scores.json";
 
-/// How many scores of a run are worked out. Who has more has less, too.
+/// How many scores of a run are worked out. The larger extent includes the smaller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Extent {
-    /// Those that a report shows: all of the test set, the plain ones elsewhere.
+    /// Those that a report shows: all of the test set, elsewhere the plain ones and `calibrated.nll`.
     Reported,
     /// All.
     Everything,
@@ -88,8 +88,8 @@ pub(crate) fn scores(
     Ok(rows)
 }
 
-/// The predictions that a run's are compared with: of the same data, by the reference's run of the
-/// same seed, or of its first where it has no such seed.
+/// The predictions that a run's are compared with: on the same data, those of the reference's run with
+/// the same seed, or of its first run where it has no such seed. A reference may also be a file.
 fn reference(study: &Study, run: &PlannedRun, store: &Store) -> Option<PathBuf> {
     let name = study.reference.as_ref()?;
     let settings = &run.settings;
@@ -128,8 +128,8 @@ pub(crate) fn predictions(store: &Store, record: &Record) -> Option<impl Seriali
     Some((record.id.clone(), settings.predict.clone(), settings.learn.is_some(), files?))
 }
 
-/// How bad a trial's score is, once it is finished; infinitely when it failed by itself or has no
-/// score. What the machine is to blame for is unknown, and done again.
+/// How bad a trial's score is, once it is finished; infinite when the trial failed by itself or has no
+/// score. Unknown where the machine is at fault: such a trial is done again.
 pub(crate) fn badness(store: &Store, run: &PlannedRun, search: &Search) -> Option<f64> {
     if !store.is_finished(&run.id) {
         let own = store.failure(&run.id).filter(|failure| failure.cause == Cause::Run);

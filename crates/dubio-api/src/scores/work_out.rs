@@ -1,4 +1,5 @@
-//! Scores of finished runs, long and tidy: pure, so that a new score never needs retraining.
+//! Scores of finished runs, in long, tidy form. They depend on stored predictions alone, so a new score
+//! never needs retraining.
 
 use std::path::Path;
 
@@ -43,7 +44,7 @@ pub(super) fn scores(
 struct Scored<'a> {
     rows: Vec<Row>,
     run: &'a str,
-    /// The test set's.
+    /// Uncertainties of the test set, and its number of classes.
     inside: Option<(Uncertainties, usize)>,
     extent: Extent,
     asked: &'a Asked,
@@ -55,7 +56,7 @@ impl Scored<'_> {
         match evaluation {
             Evaluation::Ood { .. } => {
                 let file = match open(path)? {
-                    // Nothing is detected among numbers, but they have targets and so scores.
+                    // There is no detection in a regression, but the set has targets and so scores.
                     Predictions::Regression(_) => return self.plain(&split, path, None),
                     Predictions::Classification(file) => file,
                 };
@@ -88,7 +89,7 @@ impl Scored<'_> {
         let file = match open(path)? {
             Predictions::Regression(file) => {
                 let outcomes = outcomes(&file, Options::default().level)?;
-                // Every score has a row in a study, and says why it has no value.
+                // Every score has a row in a study, which says why where there is no value.
                 let names = regression::scores().iter().map(|score| score.name()).collect();
                 let all = Selection::of(names);
                 let entries = self.scored(split, None, |card| {

@@ -21,11 +21,11 @@ pub struct Cost {
     /// counted.
     pub epochs: f64,
     /// Seconds on one core at twenty thousand million multiply-accumulates a second, the rough rate of
-    /// middling networks.
+    /// medium-sized networks.
     pub seconds: f64,
 }
 
-/// The network that a recipe moves on such data.
+/// The network that a recipe trains on such data.
 pub(crate) fn network_for(
     network: &str,
     train: &Dataset,
@@ -44,12 +44,12 @@ pub(super) fn cost(network: &str, train: &Dataset, recipe: &Recipe) -> Result<Co
     let network = network_for(network, train, recipe).map_err(Error::Unfit)?;
     let unfit = |e: dubio_infer::Error| Error::Unfit(e.to_string());
     recipe.suits(&network).map_err(unfit)?;
-    // What cannot be learnt from is found now, not after hours.
+    // Data that cannot be learnt from are refused now, not after hours.
     recipe.learns(train).map_err(unfit)?;
     let examples = train.len();
     let epochs = recipe.passes();
     let (parameters, macs) = (network.parameters(), network.macs());
-    // Forward, and twice as much back.
+    // Forward, and twice as much backward.
     let seconds = 3.0 * macs as f64 * examples as f64 * epochs / 20e9;
     Ok(Cost { parameters, macs, examples, epochs, seconds })
 }

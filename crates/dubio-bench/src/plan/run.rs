@@ -17,9 +17,9 @@ use crate::search::Kind;
 /// One data set x network x method x seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlannedRun {
-    /// Of all that the result depends on.
+    /// Its id, which follows from all that the result depends on.
     pub id: RunId,
-    /// What tables call the method.
+    /// The method's name in tables.
     pub label: String,
     /// All that the result depends on.
     pub settings: Settings,
@@ -32,7 +32,7 @@ pub struct PlannedRun {
 pub struct Settings {
     /// Name of the data set.
     pub data: String,
-    /// SHA-256 of what was read of it.
+    /// SHA-256 of the training set as it was read; of the files, for a user's own data.
     pub data_sha256: String,
     /// Name of the network.
     pub network: String,
@@ -40,7 +40,7 @@ pub struct Settings {
     pub recipe: Recipe,
     /// Seed of everything random.
     pub seed: u64,
-    /// Where the network is trained and run: bytes are the same on the same kind of device.
+    /// Where the network is trained and run: results have the same bytes on the same kind of device.
     #[serde(default, skip_serializing_if = "is_default")]
     pub device: Device,
     /// How precisely a GPU multiplies.
@@ -49,10 +49,10 @@ pub struct Settings {
     /// What is learnt from, where it is not the whole training set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub learn: Option<Learn>,
-    /// How the method's settings were found, where they were not written.
+    /// How the method's settings were found, where they were not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<Searched>,
-    /// What is predicted, and the names of the files.
+    /// What is predicted; the files of predictions are named after it.
     pub predict: Vec<Evaluation>,
 }
 
@@ -63,7 +63,7 @@ pub struct Searched {
     pub kind: Kind,
     /// Trials in all.
     pub budget: usize,
-    /// The score that was made best on the validation set.
+    /// The score that was optimised on the validation set.
     pub score: String,
     /// Its badness in the best trial: the score, negative where higher is better.
     pub badness: f64,
@@ -73,13 +73,13 @@ pub struct Searched {
     pub best: String,
 }
 
-/// Settings that came later are left out at their default, so that runs of before keep their ids.
+/// Settings that were added later are left out at their default, so that earlier runs keep their ids.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
 impl PlannedRun {
-    /// From JSON, as it is handed to the process that does the work; nothing after it is read. Its id
+    /// Reads a run from JSON, as it is handed to the process that does the work, and nothing after it. Its id
     /// must be the one of its settings.
     pub fn read(from: &mut dyn io::Read) -> serde_json::Result<Self> {
         let run = Self::deserialize(&mut serde_json::Deserializer::from_reader(from))?;
@@ -117,8 +117,8 @@ impl Settings {
         }
     }
 
-    /// Of all settings. Of a user's own data, where they lie makes no difference: the checksum tells
-    /// them from others.
+    /// The id of all settings. Where a user's own data lie makes no difference: the checksum tells them
+    /// from others.
     pub(super) fn id(&self) -> RunId {
         let mut settings = self.clone();
         let without_path = |name: &mut String| {

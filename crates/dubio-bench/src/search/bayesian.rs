@@ -2,7 +2,7 @@
 
 use super::Tried;
 
-/// Whether it was.
+/// Whether the program was built with it.
 pub(super) const IS_THERE: bool = cfg!(feature = "bayesian");
 
 /// The point of the unit cube with the largest expected improvement over what was tried. A trial that

@@ -61,7 +61,7 @@ pub enum Number {
     Whole,
 }
 
-/// Trials of one search.
+/// Most trials of one search.
 pub(super) const MOST_TRIALS: usize = 100_000;
 
 impl Values {
@@ -114,7 +114,7 @@ impl Space {
         settings
     }
 
-    /// The method with the settings at a point, if they can be.
+    /// The method with the settings at a point, if they are valid.
     pub fn recipe(&self, point: &[f64]) -> Option<Recipe> {
         Recipe::parse(&self.method, self.at(point)).ok()
     }

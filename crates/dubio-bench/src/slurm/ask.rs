@@ -21,7 +21,7 @@ pub(super) fn ask(program: &'static str, arguments: &[String]) -> Result<String,
     Err(Error::Silent { program, complaint: Complaint::of(&words), words })
 }
 
-/// A complaint in one line, without the program's name before each.
+/// The lines of a complaint in one line, without the program's name before each.
 fn words(program: &str, complaint: &[u8]) -> String {
     let text = String::from_utf8_lossy(complaint);
     let lines = text.lines().map(|line| {

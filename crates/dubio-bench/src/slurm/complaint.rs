@@ -1,6 +1,6 @@
 //! What Slurm complains about, read from its own words, which are all that it tells.
 
-/// Of a job that Slurm does not take.
+/// What Slurm complains about when it does not take a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Complaint {
     /// The controller did not answer in time, so it may have taken the job all the same.
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn a_controller_that_is_slow_is_no_limit_of_time() {
-        // As slurm_strerror of Slurm 22.05 has them, behind what sbatch puts before.
+        // As slurm_strerror of Slurm 22.05 has them, after the words that sbatch puts before them.
         let failed = |what: &str| Complaint::of(&format!("Batch job submission failed: {what}"));
         let cases = [
             ("Socket timed out on send/recv operation", Complaint::TimedOut),

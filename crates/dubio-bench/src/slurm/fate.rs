@@ -12,7 +12,7 @@ pub(super) struct Fate {
     state: String,
     /// Exit code and signal, `1:0`.
     exit: String,
-    /// Where it was.
+    /// The node that it was on.
     node: String,
 }
 
@@ -22,7 +22,7 @@ impl Fate {
     pub(super) fn of(task: &Submitted) -> Self {
         let id = format!("{}_{}", task.job, task.index);
         let shown = ask("scontrol", &["--oneliner", "show", "job", &id].map(String::from));
-        let ours = format!(" JobName={} ", task.batch.name); // numbers come round again
+        let ours = format!(" JobName={} ", task.batch.name); // numbers are used again
         if let Some(line) = shown.iter().flat_map(|text| text.lines()).find(|l| l.contains(&ours)) {
             return Self::shown(line);
         }
@@ -55,7 +55,7 @@ impl Fate {
         self.state == "COMPLETED"
     }
 
-    /// What to tell of it, and what to do.
+    /// What to tell the user about it, and what to do.
     pub(super) fn told(&self, task: &Submitted) -> String {
         let folder = task.batch.folder.display();
         let job = format!("task {} of job {}", task.index, task.job);

@@ -17,7 +17,7 @@ use crate::plan::PlannedRun;
 use crate::run_id::RunId;
 use crate::store::Store;
 
-/// What does a run, on whatever node.
+/// The worker that does a run, on any node.
 #[derive(Clone, Copy, Debug)]
 pub struct Worker<'a> {
     /// The program, `dubio` itself.
@@ -35,8 +35,8 @@ pub struct Submitted {
     pub job: String,
 }
 
-/// Hands over the runs that Slurm does not have yet. For each run where it is, or why Slurm does not
-/// take it; an error when Slurm takes none.
+/// Hands over the runs that Slurm does not have yet. Returns for each run where it is, or why Slurm does
+/// not take it; an error when Slurm takes none.
 pub fn submit(
     runs: &[&PlannedRun],
     store: &Store,
@@ -53,7 +53,7 @@ pub fn submit(
     if known > 0 {
         progress.note(&format!("{known} of {} runs are with Slurm already", runs.len()));
     }
-    // In this order: a run that ended since the queue was asked is found finished.
+    // After the queue was asked: a run that has ended since then is found finished.
     let to_do =
         |run: &&PlannedRun| !with_slurm.contains_key(&run.id) && !store.is_finished(&run.id);
     let missing: Vec<&PlannedRun> = runs.iter().copied().filter(to_do).collect();
@@ -110,8 +110,8 @@ fn largest_array() -> usize {
     size.filter(|&size| size > 0).unwrap_or(1001) // Slurm's own default
 }
 
-/// The lines that the user adds. They stand in the script, so that what a study depends on, which is
-/// given to `sbatch` itself, wins.
+/// The lines that the user adds. They stand in the script, so that options a study depends on, which are
+/// given to `sbatch` itself, take precedence.
 fn header(options: &Options) -> Result<String, Error> {
     let mut header = "#SBATCH --requeue\n#SBATCH --ntasks=1\n".to_string();
     for given in &options.lines {
@@ -165,7 +165,7 @@ impl Job<'_> {
         for (name, value) in [("partition", partition), ("time", time), ("gres", gres)] {
             arguments.extend(value.iter().map(|value| format!("--{name}={value}")));
         }
-        // The limit is one array's own, so that with several they go one after the other.
+        // The limit applies to one array alone, so several arrays go one after the other.
         if let (Some(before), Some(_)) = (&self.before, self.options.jobs) {
             arguments.push(format!("--dependency=afterany:{before}"));
         }

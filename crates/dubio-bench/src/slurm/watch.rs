@@ -71,7 +71,7 @@ struct Watcher<'a> {
 impl Watcher<'_> {
     fn look(&mut self, all: &mut [Watched<'_>]) -> io::Result<()> {
         let queue = Queue::ask();
-        // Opening the folder makes a network's file system look again.
+        // Opening the folder makes a network file system look again.
         drop(fs::read_dir(self.store.folder()));
         let queue = match queue {
             Ok(queue) => queue,
@@ -127,7 +127,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// It left the queue and says nothing for itself.
+    /// How a run ended whose task left the queue without a result or a failure.
     fn gone(&self, one: &Watched<'_>, task: &Submitted) -> io::Result<Option<Ended>> {
         let id = &one.run.id;
         if self.store.claim(id)?.is_none() {
@@ -142,12 +142,12 @@ impl Watcher<'_> {
         Ok(Some(Ended::Failed(error)))
     }
 
-    /// Why runs wait, each reason once.
+    /// Tells why runs wait, each reason once.
     fn tell_reasons(&mut self, all: &[Watched<'_>], queue: &Queue) {
         for one in all.iter().filter(|one| one.ended.is_none()) {
             let Ok(task) = one.task else { continue };
             let Some(queued) = queue.get(&task.batch.name, task.index) else { continue };
-            // That the array's own limit is kept is what `--jobs` asked for.
+            // Waiting for the array's own limit is what `--jobs` asked for.
             let expected = ["None", "JobArrayTaskLimit"].contains(&&queued.reason[..]);
             if queued.waits() && !expected {
                 let Queued { job, reason, .. } = queued;

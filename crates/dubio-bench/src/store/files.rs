@@ -15,7 +15,7 @@ pub(crate) fn write_pretty(path: &Path, value: &impl Serialize) -> io::Result<()
     write_whole(path, |file| file.write_all(&bytes).and_then(|()| file.sync_data()))
 }
 
-/// The bytes of a file; a pipe or a device, which may have no end, is none.
+/// The bytes of a file; a pipe or a device, which may have no end, is refused.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     match path.metadata()?.is_file() {
         true => fs::read(path),
@@ -23,7 +23,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-/// The ids in a folder, in their order: what is called like one, with this ending.
+/// The ids in a folder, in order: of the entries whose name is an id with this ending.
 pub(super) fn ids(folder: &Path, ending: &str) -> io::Result<Vec<RunId>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -49,7 +49,7 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// That neither a path nor anything below it is a symbolic link.
+/// Checks that neither a path nor anything below it is a symbolic link.
 pub(super) fn no_links(path: &Path) -> io::Result<()> {
     let there = match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),

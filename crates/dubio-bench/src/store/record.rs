@@ -1,4 +1,4 @@
-//! What is written of a run that finished, and of one that did not.
+//! What is written about a run that finished, and about one that did not.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 use crate::plan::{PlannedRun, Settings};
 use crate::run_id::RunId;
 
-/// What a finished run says of itself.
+/// The record of a finished run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// The run's id.
     pub id: RunId,
-    /// What tables call the method.
+    /// The method's name in tables.
     pub label: String,
     /// All that the result depends on.
     pub settings: Settings,
@@ -29,7 +29,7 @@ pub struct Record {
     pub samples: usize,
     /// What it cost.
     pub spent: Spent,
-    /// What the method tells of itself, for each member: acceptance rates, step sizes.
+    /// What the method reports, for each member: acceptance rates, step sizes.
     pub report: Vec<serde_json::Map<String, serde_json::Value>>,
     /// Convergence of what the chains predict for the test set; only for methods that are chains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -56,7 +56,7 @@ pub struct Spent {
     pub predict_wall_secs: f64,
     /// Processor seconds for predicting one example with all samples.
     pub predict_cpu_secs: Option<f64>,
-    /// Most memory that the process held which finished the run.
+    /// Peak memory of the process that finished the run.
     pub peak_bytes: Option<u64>,
     /// Numbers in the flat vector.
     pub parameters: usize,
@@ -71,28 +71,28 @@ pub struct Spent {
 pub struct Failure {
     /// The run's id.
     pub id: RunId,
-    /// What tables call the method.
+    /// The method's name in tables.
     pub label: String,
     /// All that the result would depend on.
     pub settings: Settings,
     /// What happened.
     pub error: String,
-    /// Whose fault it is.
+    /// Whether the run or the machine is at fault.
     pub cause: Cause,
 }
 
-/// Whose fault it is that a run did not finish.
+/// Whether the run or the machine is at fault when a run did not finish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
-    /// Its own: it would fail again, as a chain that diverges.
+    /// The run: it would fail again, like a chain that diverges.
     Run,
-    /// The machine's: a full disk, a kill. A search waits for the run to be done again.
+    /// The machine: a full disk, a kill. A search waits for the run to be done again.
     Machine,
 }
 
 impl Failure {
-    /// Of a run.
+    /// The failure of a run.
     pub fn new(run: &PlannedRun, error: String, cause: Cause) -> Self {
         let (id, label, settings) = (run.id.clone(), run.label.clone(), run.settings.clone());
         Self { id, label, settings, error, cause }

@@ -1,4 +1,4 @@
-//! One file over HTTPS: resumed, watched, compared, renamed.
+//! Downloads one file: resumes, notices stalls, verifies, renames.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -13,7 +13,7 @@ use crate::check::verify;
 use crate::error::Error;
 use crate::sets::{File, Size};
 
-/// How far a file has come.
+/// How much of a file has been downloaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress<'a> {
     /// Path of the file below the data folder.
@@ -44,7 +44,7 @@ enum End {
 }
 
 impl Downloader {
-    /// A downloader that gives up when no byte comes for so long.
+    /// A downloader whose attempts end when no byte arrives for as long as `patience`.
     pub fn new(patience: Duration) -> Self {
         let config = Agent::config_builder()
             .timeout_connect(Some(patience))
@@ -55,7 +55,7 @@ impl Downloader {
         Self { agent: Agent::new_with_config(config.build()), patience, attempts: 3 }
     }
 
-    /// One that asks nobody who they are, for servers of tests.
+    /// One that accepts any certificate, for test servers.
     #[cfg(test)]
     pub(super) fn credulous() -> Self {
         let tls = ureq::tls::TlsConfig::builder().disable_verification(true).build();
@@ -63,9 +63,9 @@ impl Downloader {
         Self { agent, patience: Duration::from_secs(5), attempts: 1 }
     }
 
-    /// Fetches a file to `target`, through `target.part`. Three attempts, each from where the one
-    /// before stopped. Without a checksum nothing proves that the rest is of the same file as a
-    /// beginning of another day, so that is then fetched anew, and only over HTTPS.
+    /// Fetches a file to `target`, through `target.part`, in up to three attempts, each from where the
+    /// one before stopped. Without a checksum nothing proves that the rest belongs to the same file as
+    /// a part left by an earlier call, so the part is discarded, and only HTTPS is used.
     pub fn download(
         &self,
         url: &str,
@@ -111,7 +111,7 @@ impl Downloader {
         let (start, total) = match (status, stretch) {
             (200, _) => (0, length(response.headers())),
             (206, Some(stretch)) => (have, Some(stretch.total)),
-            // There is nothing behind what we have: it is all there, or it is of another file.
+            // Nothing follows the bytes we have: the file is complete, or they are of another file.
             (416, _) if have > 0 && is_whole(file, have) => return Ok(()),
             (206, _) | (416, _) => {
                 let _ = fs::remove_file(part);
@@ -150,7 +150,7 @@ impl Downloader {
         if have > 0 {
             request = request.header("Range", format!("bytes={have}-"));
         }
-        // Nor does an address with HTTPS lead to one without.
+        // An HTTPS address must not redirect to HTTP; without a checksum, only HTTPS is used.
         let secure = url.starts_with("https:") || file.sha256.is_none() && !here;
         let mut config = request.config().https_only(secure);
         if here {
@@ -193,14 +193,14 @@ impl Downloader {
     }
 }
 
-/// What part of a file an answer holds, of how many bytes.
+/// Where in the file the bytes of a response start, and the length of the whole file.
 struct Stretch {
     start: u64,
     total: u64,
 }
 
-/// As in `Content-Range: bytes 500-999/1000`; `None` for one that does not say all of it or does not
-/// go to the end.
+/// As in `Content-Range: bytes 500-999/1000`; `None` if the header is incomplete or the range does not
+/// reach the end of the file.
 fn stretch(headers: &HeaderMap) -> Option<Stretch> {
     let text = headers.get("content-range")?.to_str().ok()?.strip_prefix("bytes ")?;
     let (range, total) = text.split_once('/')?;
@@ -213,7 +213,7 @@ fn length(headers: &HeaderMap) -> Option<u64> {
     headers.get("content-length")?.to_str().ok()?.parse().ok()
 }
 
-/// Whether so many bytes can be all: their checksum will tell, or their number does.
+/// Whether this many bytes can be the whole file: the checksum will tell, or the length is right.
 fn is_whole(file: &File, bytes: u64) -> bool {
     file.sha256.is_some() || file.packed() == Size::Exactly(bytes)
 }

@@ -1,7 +1,7 @@
 //! Getting the files of a set: whole or not at all.
 //!
 //! A file is written beside its name as `NAME.part`, compared with its checksum, and renamed.
-//! What was interrupted goes on where it stopped. Nothing is ever fetched unless asked for.
+//! An interrupted download resumes where it stopped. Nothing is ever fetched unless asked for.
 
 mod download;
 mod part;
@@ -38,7 +38,7 @@ pub fn fetch_files(
 ) -> Result<usize, Error> {
     let wanted: Vec<File> =
         files.into_iter().filter(|file| !status(file, &root.join(&*file.path)).is_good()).collect();
-    // What cannot be had is said before anything large is fetched.
+    // Files that cannot be fetched are reported before anything large is fetched.
     for file in &wanted {
         if let Origin::ByHand(how) = file.origin {
             return Err(Error::new(root.join(&*file.path), "cannot be fetched", how));

@@ -11,7 +11,7 @@ pub(super) fn part_of(target: &Path) -> PathBuf {
     name.into()
 }
 
-/// How many bytes an earlier attempt has left; none where something else than a file is in its place.
+/// How many bytes an earlier attempt has left; 0 where there is no regular file in its place.
 pub(super) fn part_length(part: &Path) -> u64 {
     match fs::symlink_metadata(part) {
         Ok(metadata) if metadata.is_file() => metadata.len(),
@@ -19,8 +19,8 @@ pub(super) fn part_length(part: &Path) -> u64 {
     }
 }
 
-/// Opens a part to write on from a place that it reaches to. At 0 it is made anew, so that a link
-/// which lies there is replaced and never followed.
+/// Opens a part to continue writing at byte `from`, which it must reach. At 0 it is created anew, so
+/// that a link in its place is replaced and never followed.
 pub(super) fn write_part(part: &Path, from: u64) -> io::Result<File> {
     if from > 0 {
         let file = OpenOptions::new().append(true).open(part)?;
@@ -33,14 +33,14 @@ pub(super) fn write_part(part: &Path, from: u64) -> io::Result<File> {
     }
 }
 
-/// How the bytes of an answer ended, and how many there are with those of before.
+/// How the bytes of a response ended, and how many the file has with those of earlier attempts.
 pub(super) enum Copied {
     All(u64),
     Broken(u64, io::Error),
     TooMuch,
 }
 
-/// Writes what arrives behind the first `start` bytes of a file, `most` of them in all.
+/// Writes what arrives after the first `start` bytes of a file, up to `most` bytes in all.
 pub(super) fn copy(
     from: &mut impl Read,
     part: &Path,

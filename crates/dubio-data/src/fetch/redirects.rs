@@ -1,4 +1,4 @@
-//! Where a server with HTTPS may lead: tests, with one that speaks TLS.
+//! Tests of where an HTTPS server may redirect to, with a server that speaks TLS.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;

@@ -1,4 +1,4 @@
-//! Unpacking with a limit: what is said to be inside must be inside, and no more.
+//! Unpacking with a limit: a file must hold as many bytes as it claims, and no more.
 
 use std::io::Read;
 use std::path::Path;
@@ -17,7 +17,7 @@ pub fn is_gzip(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x1f, 0x8b])
 }
 
-/// What comes out of some packed bytes, as it is needed.
+/// Unpacks bytes as they are read.
 pub(crate) fn unpacker(bytes: &[u8]) -> MultiGzDecoder<&[u8]> {
     MultiGzDecoder::new(bytes)
 }
@@ -44,7 +44,7 @@ pub(crate) fn exactly(
     Ok(out)
 }
 
-/// That nothing more comes; reading to the end also has the checksum compared.
+/// Checks that nothing more follows; reading to the end also verifies the checksum.
 pub(crate) fn ends(path: &Path, reader: &mut impl Read) -> Result<(), Error> {
     match reader.read(&mut [0]) {
         Ok(0) => Ok(()),

@@ -6,8 +6,8 @@
 //! patches/patient_004/a.png,1,train,3
 //! ```
 //!
-//! Groups that are no whole numbers are numbered in the order of their sorted names over the whole
-//! list, so that every split counts alike. All images must have one size. The first one decides
+//! Groups that are not whole numbers are numbered in the order of their sorted names over the whole
+//! list, so that every split uses the same numbers. All images must have one size. The first one decides
 //! whether the set is grey or coloured: among coloured ones a grey image has three equal
 //! channels; transparency is dropped, as WILDS does. Koh et al., "WILDS", ICML 2021.
 
@@ -191,7 +191,7 @@ fn jpeg(bytes: &[u8]) -> Result<Decoded, String> {
     let mut probe = JpegDecoder::new_with_options(ZCursor::new(bytes), options());
     probe.decode_headers().map_err(fault)?;
     let (width, height) = probe.dimensions().ok_or("no size in it")?;
-    // A bit at least for every block of 64 pixels: less than what deflate can do.
+    // JPEG takes at least one bit for every block of 64 pixels: less than deflate's ratio.
     if !gzip::can_hold(bytes.len(), width * height) {
         return Err(format!("{width} x {height} pixels cannot be in {} bytes", bytes.len()));
     }

@@ -24,7 +24,7 @@ const MATRIX: u32 = 14;
 const COMPRESSED: u32 = 15;
 const UINT8: u32 = 2;
 
-/// Longest flags, dimensions or name that are looked at.
+/// Longest flags, dimensions or name that are read, in bytes.
 const LONGEST: usize = 1 << 10;
 
 /// Reads SVHN's cropped digits.
@@ -131,7 +131,7 @@ impl File<'_> {
         let mut reader = reader.take(length as u64);
         let variable = self.variable(&mut reader)?;
         if variable.is_some() {
-            // Padding is left of it; at the end its checksum is compared.
+            // Only padding is left; reading to the end verifies the checksum.
             std::io::copy(&mut reader, &mut std::io::sink()).map_err(|error| self.fault(error))?;
             gzip::ends(self.path, &mut reader.into_inner())?;
         }
@@ -183,7 +183,7 @@ impl File<'_> {
         Ok(data)
     }
 
-    /// The next element inside a matrix, with its padding behind us.
+    /// Reads the next element inside a matrix. Its padding is read, too, unless `longest` is `usize::MAX`.
     fn element(&self, reader: &mut impl Read, longest: usize) -> Result<(u32, Vec<u8>), Error> {
         let tag = gzip::exactly(self.path, reader, 8)?;
         let (first, length) = self.tag(tag[..].try_into().unwrap_or_default());
@@ -221,7 +221,7 @@ impl File<'_> {
         data.chunks_exact(size).enumerate().map(digit).collect()
     }
 
-    /// One number; those of an integer type are not negative when they are a label.
+    /// One number. Integers are read as unsigned, since labels are not negative.
     fn number(&self, kind: u32, bytes: &[u8]) -> f64 {
         let mut wide = [0; 8];
         for (i, &byte) in bytes.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Readers of files, one format one file.
+//! Readers of files, one module per format.
 //!
 //! A reader takes bytes, and the path that they came from to name it in messages. It believes no
 //! size that a file claims before it has compared it with the bytes that are there, so that a
@@ -64,7 +64,7 @@ pub(crate) fn labels(
     bytes.enumerate().map(label).collect()
 }
 
-/// Square images of three colours in classes.
+/// Square colour images with class labels.
 pub(crate) fn colour_images(
     side: usize,
     pixels: Vec<u8>,

@@ -1,4 +1,4 @@
-//! A set as arrays: what a user's own data come as. `.npz`, `.safetensors` or a folder of `.npy`.
+//! A set as arrays, as users keep their own data: `.npz`, `.safetensors` or a folder of `.npy`.
 //!
 //! | array | shape | meaning |
 //! | --- | --- | --- |
@@ -8,7 +8,7 @@
 //! | `targets` | `[examples]` | regression, instead of labels; a set with neither is unlabelled |
 //! | `groups` or `groups.NAME` | `[examples]`, whole numbers | optional |
 //!
-//! The files are opened as predictions are, so their headers are believed as little.
+//! The files are opened as predictions are, and their headers are trusted as little.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,8 +24,8 @@ pub fn read(path: &Path, classes: Option<usize>) -> Result<Dataset, Error> {
     of_arrays(path, arrays.read, classes, None)
 }
 
-/// A set of these arrays, or every mistake in them. `part` is what they have behind `x` and `y` in the file,
-/// where they are called so and not `inputs` and `labels`.
+/// A set made of these arrays, or every mistake in them. `part` is the suffix of `x` and `y` in the file;
+/// `None` where the arrays are called `inputs` and `labels` instead.
 pub fn of_arrays(
     path: &Path,
     arrays: BTreeMap<String, Array>,
@@ -202,7 +202,7 @@ impl File<'_> {
         self.arrays.get("inputs")?.shape().first().copied()
     }
 
-    /// The arrays that have not one number for every example.
+    /// The arrays that do not have one number for every example.
     fn lengths(&self) -> Vec<Error> {
         let Some(examples) = self.examples() else { return Vec::new() };
         let one_each = |name: &str| ["labels", "targets"].contains(&name) || is_groups(name);
@@ -233,7 +233,7 @@ fn some(places: &[usize], word: impl Fn(usize) -> String) -> String {
     }
 }
 
-/// Pixels whose channels lie side by side as planes, one for each channel.
+/// Turns pixels with interleaved channels into planes, one for each channel.
 fn planes(pixels: &[u8], channels: usize, area: usize) -> Vec<u8> {
     let mut out = Vec::with_capacity(pixels.len());
     for image in pixels.chunks_exact(channels * area) {
@@ -244,7 +244,7 @@ fn planes(pixels: &[u8], channels: usize, area: usize) -> Vec<u8> {
     out
 }
 
-/// Where an element stands along each axis, the last fastest.
+/// The index of an element along each axis, the last fastest.
 fn index(mut element: usize, shape: &[usize]) -> Vec<usize> {
     let mut index = vec![0; shape.len()];
     for (at, axis) in index.iter_mut().zip(shape).rev() {

@@ -1,6 +1,6 @@
 //! Tables of numbers as text: one row a line, columns split by commas, semicolons or white space.
 //!
-//! A first line that holds a word instead of a number is taken as the names of the columns.
+//! A first line without any number or empty cell is taken as the names of the columns.
 //! Empty lines are passed over. What is missing or not finite is refused, with line and column:
 //! a gap is for the user to fill, not for a reader to guess.
 
@@ -70,8 +70,8 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<Table, Error> {
     Ok(table)
 }
 
-/// Reads whole numbers below `limit`, one a line or several, as lists of rows and columns are
-/// written; `3.000e+00` is whole.
+/// Reads whole numbers below `limit`, one or several a line, as in lists of rows or columns;
+/// `3.000e+00` counts as whole.
 pub fn read_indices(path: &Path, bytes: &[u8], limit: usize) -> Result<Vec<u32>, Error> {
     let mut indices = Vec::new();
     for (number, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
@@ -104,7 +104,7 @@ fn cells(line: &str, separator: Option<char>) -> impl Iterator<Item = &str> {
     split
 }
 
-/// Whether a line has a word that is no number, and is no gap either.
+/// Whether every cell of a line is a word: neither a number nor empty.
 fn is_header(line: &str, separator: Option<char>) -> bool {
     let word = |cell: &str| !cell.is_empty() && cell.parse::<f64>().is_err();
     cells(line, separator).all(word)

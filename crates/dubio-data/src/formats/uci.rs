@@ -16,9 +16,9 @@ use crate::error::Error;
 /// Which half of a split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Half {
-    /// What is learnt from.
+    /// The training set.
     Train,
-    /// What is asked.
+    /// The test set.
     Test,
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn columns(data: &Table, features: &[u32], target: u32) -> Dataset {
     }
 }
 
-/// The rows of one half of a split, of a table of so many rows. No row twice.
+/// The rows of one half of a split, for a table of `rows` rows. No row may be listed twice.
 pub fn rows(folder: &Path, index: usize, half: Half, rows: usize) -> Result<Vec<u32>, Error> {
     let path = folder.join(format!("index_{}_{index}.txt", half.name()));
     let found = table::read_indices(&path, &open(&path)?, rows)?;

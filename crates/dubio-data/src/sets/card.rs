@@ -12,9 +12,9 @@ pub struct Set {
     pub name: &'static str,
     /// One sentence.
     pub summary: &'static str,
-    /// What is asked.
+    /// What is to be predicted.
     pub task: Task,
-    /// What is shown.
+    /// What the inputs look like.
     pub inputs: InputKind,
     /// How many examples each part has.
     pub counts: Counts,
@@ -24,14 +24,14 @@ pub struct Set {
     pub citation: &'static str,
     /// Where it is published.
     pub home: &'static str,
-    /// What else one should know: where checksums are from, what differs from the paper.
+    /// Anything else worth knowing: where checksums are from, what differs from the paper.
     pub note: &'static str,
     /// What it is made of.
     pub files: Files,
     pub(crate) read: fn(&Set, &Path, Part) -> Result<Dataset, Error>,
 }
 
-/// What a set asks for.
+/// What a model is to predict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
     /// One of these classes, in the order of their labels.
@@ -53,10 +53,10 @@ pub enum InputKind {
         height: usize,
         /// Pixels in a row.
         width: usize,
-        /// The largest value of a pixel: 255, or 16 for the 8 x 8 ones.
+        /// The largest value of a pixel: 255, or 16 for the 8 x 8 sets.
         white: u8,
     },
-    /// So many numbers.
+    /// This many numbers.
     Features(usize),
 }
 
@@ -76,7 +76,7 @@ pub enum Counts {
         rows: usize,
         /// Number of random 90/10 splits.
         standard: usize,
-        /// Number of gap splits, one a feature: the middle third of its values is the test set.
+        /// Number of gap splits, one per feature: the middle third of its values is the test set.
         gap: usize,
     },
 }
@@ -104,7 +104,7 @@ impl Set {
     pub fn load(&'static self, root: &Path, part: Part) -> Result<Dataset, Error> {
         self.has(part)?;
         let mut data = (self.read)(self, root, part).map_err(|error| self.or_fetch(error))?;
-        // Formats cannot know it: a byte may reach to 255.
+        // A format cannot know the largest value of a pixel: a byte goes up to 255.
         if let (Inputs::Images(images), InputKind::Images { white, .. }) =
             (&mut data.inputs, self.inputs)
         {

@@ -1,4 +1,4 @@
-//! Clothes shrunken to the size of `digits`, part of the program.
+//! Clothes shrunk to the size of `digits`, part of the program.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::formats::idx;
 
-/// What is out of domain for `digits`.
+/// Out-of-distribution for `digits`.
 pub static SET: Set = Set {
     name: "fashion8",
     summary: "Clothing images, 8 x 8; out-of-distribution for digits",

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{Counts, File, Files, InputKind, Measured, Origin, Set, Size, Task, like_mnist};
 
-/// Names of the classes, for its shrunken sample too.
+/// Names of the classes, also used by the shrunk sample `fashion8`.
 pub(super) const CLASSES: &[&str] = &[
     "t-shirt/top",
     "trouser",
@@ -18,7 +18,7 @@ pub(super) const CLASSES: &[&str] = &[
     "ankle boot",
 ];
 
-/// Whom to cite, for its shrunken sample too.
+/// Whom to cite, also for the shrunk sample `fashion8`.
 pub(super) const CITATION: &str = "Xiao, Rasul, Vollgraf. Fashion-MNIST: a novel image dataset \
                                    for benchmarking machine learning algorithms. arXiv:1708.07747";
 

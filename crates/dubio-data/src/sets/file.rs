@@ -1,4 +1,4 @@
-//! A file of a data set: where it lies, how long it is, what vouches for it and where it is got from.
+//! A file of a data set: where it lies, how long it is, its checksum and where it comes from.
 
 use std::borrow::Cow;
 
@@ -7,13 +7,13 @@ use std::borrow::Cow;
 pub struct File {
     /// Path below the data folder, with `/`.
     pub path: Cow<'static, str>,
-    /// What size and checksum are of.
+    /// What the size and the checksum refer to.
     pub measured: Measured,
     /// Length in bytes.
     pub size: Size,
-    /// SHA-256 in hexadecimal; `None` where nobody vouches for one.
+    /// SHA-256 in hexadecimal; `None` where no trusted one is known.
     pub sha256: Option<Cow<'static, str>>,
-    /// Where it is got from.
+    /// Where it comes from.
     pub origin: Origin,
 }
 
@@ -34,8 +34,8 @@ impl File {
         }
     }
 
-    /// The length of what is fetched. What was measured unpacked has none that is known: deflate adds
-    /// five bytes to a block at worst, and the file may name itself.
+    /// The length of the file as it is fetched. Where the unpacked file was measured, only a bound is
+    /// known: deflate adds at most five bytes to a block, and the header may hold the file's name.
     pub fn packed(&self) -> Size {
         match (self.measured, self.size.most()) {
             (Measured::AsIs, _) => self.size,
@@ -66,7 +66,7 @@ impl File {
     }
 }
 
-/// How long a file is, in bytes. Nothing is fetched without an end.
+/// How long a file is, in bytes. Every download has a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
     /// As published.
@@ -92,16 +92,16 @@ impl Size {
     }
 }
 
-/// What a checksum is of.
+/// What a size and a checksum refer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measured {
     /// The file as it lies on disk.
     AsIs,
-    /// What comes out of a `.gz`: the same data are in use packed by different programs.
+    /// The unpacked contents of a `.gz`: the same data are in use packed by different programs.
     Unpacked,
 }
 
-/// Where a file is got from.
+/// Where a file comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// This address.

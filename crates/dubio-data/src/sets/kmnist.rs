@@ -2,7 +2,7 @@
 
 use super::{Counts, File, Files, InputKind, Set, Task, like_mnist};
 
-/// Cursive hiragana: out of domain for digits, and a task of its own.
+/// Cursive hiragana: out-of-distribution for digits, and a task of its own.
 pub static SET: Set = Set {
     name: "kmnist",
     summary: "Handwritten hiragana, MNIST format",

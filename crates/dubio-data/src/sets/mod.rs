@@ -1,4 +1,4 @@
-//! Data sets by name, one set one file with its card.
+//! Data sets by name, one file per set with its card.
 //!
 //! Adding one: write the file with its `SET`, add a line here.
 //!
@@ -83,18 +83,18 @@ impl Set {
         }
     }
 
-    /// Whether it is part of the program; of a table, all but its gap splits are.
+    /// Whether it is part of the program; a table's gap splits never are.
     pub fn is_embedded(&self) -> bool {
         matches!(self.files, Files::Embedded) || uci::is_embedded(self.name)
     }
 }
 
-/// A part of one of the many sets that lie as MNIST does.
+/// A part of one of the many sets with the file layout of MNIST.
 fn like_mnist(set: &Set, root: &Path, part: Part) -> Result<Dataset, Error> {
     let prefix = if part == Part::Train { "train" } else { "t10k" };
     let file = |kind: &str| {
         let path = root.join(set.name).join(format!("{prefix}-{kind}-ubyte.gz"));
-        // Some keep the files unpacked, under the same name without the ending.
+        // Some users keep the files unpacked, under the same name without the extension.
         let path = if path.exists() { path } else { path.with_extension("") };
         let named = if path.exists() { path } else { path.with_extension("gz") };
         open(&named).map(|bytes| (named, bytes))

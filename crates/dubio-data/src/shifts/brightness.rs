@@ -5,7 +5,7 @@ use super::imaging::draws::Draws;
 use super::imaging::hsv;
 use super::{Card, Family, HENDRYCKS, Severity, Shift};
 
-/// Value of hue, saturation and value raised by `c`, at most to 1.
+/// The value in HSV (hue, saturation, value) raised by `c`, to at most 1.
 ///
 /// `c` = 0.05, 0.10, 0.15, 0.20, 0.30.
 pub struct Brightness;

@@ -5,7 +5,7 @@ use super::imaging::draws::Draws;
 use super::imaging::kernel::Kernel;
 use super::{Card, Family, HENDRYCKS, Severity, Shift};
 
-/// Each colour correlated with a disk of light, its edge softened by a Gaussian, edges mirrored.
+/// Each colour correlated with a disk whose edge is softened by a Gaussian; the image is mirrored at its edges.
 ///
 /// `(radius, softening)` = (0.3, 0.4), (0.4, 0.5), (0.5, 0.6), (1, 0.2), (1.5, 0.1) pixels of 32.
 /// Below radius 1 the disk is one pixel and the softening is all there is; it reaches one pixel of

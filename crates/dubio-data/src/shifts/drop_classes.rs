@@ -19,7 +19,7 @@ pub enum DropError {
         /// Number of classes.
         classes: usize,
     },
-    /// A fraction that is none.
+    /// The fraction is not between 0 and 1.
     #[error("drop_classes: fraction must be between 0 and 1, got {0}")]
     Fraction(f64),
 }
@@ -27,8 +27,8 @@ pub enum DropError {
 /// The data set without `fraction` of the examples of each of some classes.
 ///
 /// Of a class with `n` examples `round(fraction n)` are dropped, chosen by `stream / class`; the rest
-/// keep their order, and the number of classes stays. A larger fraction drops what a smaller one
-/// drops.
+/// keep their order, and the number of classes stays. A larger fraction also drops everything that a
+/// smaller one drops.
 pub fn drop_classes(
     data: &Dataset,
     dropped: &[u32],

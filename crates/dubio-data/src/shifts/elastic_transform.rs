@@ -7,15 +7,15 @@ use super::imaging::gaussian;
 use super::imaging::sampling::bilinear;
 use super::{Card, Family, HENDRYCKS, Severity, Shift};
 
-/// An affine map that moves three points around the middle by up to `p` in each direction, then
-/// every pixel from `a` times a field of uniform noise in `±1`, blurred by `b`; bilinear, edges
-/// mirrored.
+/// An affine map that moves three points around the middle by up to `p` in each direction; then
+/// every pixel is displaced by `a` times a field of uniform noise in `±1`, blurred by `b`. Bilinear;
+/// edges are mirrored.
 ///
 /// `(a, b, p)` = (0, 0, 0.08), (0.05, 0.2, 0.07), (0.08, 0.06, 0.06), (0.1, 0.04, 0.05),
-/// (0.1, 0.03, 0.03) of the side, at 32. As published the affine part falls and the local part
+/// (0.1, 0.03, 0.03) of the side, at 32. As published, the affine part shrinks and the local part
 /// grows, so the change in bytes does not grow with severity. At other sizes the blurred noise is
-/// made stronger or weaker so that pixels move by the same fraction of the side. OpenCV rounds places
-/// to 1/32 of a pixel; here they are not rounded.
+/// made stronger or weaker so that pixels move by the same fraction of the side. OpenCV rounds
+/// coordinates to 1/32 of a pixel; here they are not rounded.
 pub struct ElasticTransform;
 
 const CARD: Card = Card {
@@ -58,21 +58,21 @@ impl Shift for ElasticTransform {
 const CONSTANTS: [(f64, f64, f64); 5] =
     [(0.0, 0.0, 0.08), (0.05, 0.2, 0.07), (0.08, 0.06, 0.06), (0.1, 0.04, 0.05), (0.1, 0.03, 0.03)];
 
-/// Where a pixel of the new image comes from: `source = origin + place * towards`, per axis.
+/// Where a pixel of the new image comes from: `source = r row + c column + constant`, per axis.
 struct Affine {
-    /// Rows of `[from row, from column, constant]` that give the row and the column of the source.
+    /// Rows `[r, c, constant]` that give the row and the column of the source.
     rows: [[f64; 3]; 2],
 }
 
 impl Affine {
     /// The map that carries three corners of a square around the middle, a third of the side from
-    /// it, to places up to `reach` pixels away; in images too small for a square, none.
+    /// it, to places up to `reach` pixels away; the identity in images too small for a square.
     fn random(height: usize, width: usize, reach: f64, draws: &mut Draws) -> Self {
         let (y, x) = ((height / 2) as f64, (width / 2) as f64);
         let third = (height.min(width) / 3) as f64;
         let from = [[y + third, x + third], [y - third, x + third], [y - third, x - third]];
         let to = from.map(|point| point.map(|place| place + uniform(draws, -reach, reach)));
-        // With p = s [1, y, x] the two edges of the moved square span the plane; solve by Cramer.
+        // The map takes the edges `a` and `b` of the moved square back to `u` and `v`; solved by Cramer's rule.
         let [a, b] = [0, 2].map(|k| [to[k][0] - to[1][0], to[k][1] - to[1][1]]);
         let [u, v] = [0, 2].map(|k| [from[k][0] - from[1][0], from[k][1] - from[1][1]]);
         let area = a[0] * b[1] - a[1] * b[0];

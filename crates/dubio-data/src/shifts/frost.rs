@@ -14,9 +14,9 @@ use super::{Card, Family, HENDRYCKS, Severity, Shift};
 ///
 /// Not the published corruption bit for bit: that lays crops of five photographs of frost over the
 /// image, at a fifth of their size. Here the ice is generated: short needles of grain along a random
-/// direction over slow clouds, in one of five kinds with what was measured on crops of the five
-/// photographs: mean colour, standard deviation and skewness within a crop, standard deviation of the means
-/// of crops, and correlation of neighbouring pixels.
+/// direction over slowly varying clouds, in one of five kinds that match what was measured on crops of
+/// the five photographs: mean colour, standard deviation and skewness within a crop, standard deviation
+/// of the means of crops, and correlation of neighbouring pixels.
 pub struct Frost;
 
 const CARD: Card = Card {
@@ -47,7 +47,7 @@ impl Shift for Frost {
     }
 }
 
-/// A kind of ice, in bytes.
+/// A kind of ice; colours and their standard deviations are in bytes, 0 to 255.
 #[derive(Clone, Copy)]
 struct Ice {
     colour: [f64; 3],
@@ -59,7 +59,7 @@ struct Ice {
     uneven: f64,
     /// Standard deviation of the means of crops.
     between: f64,
-    /// Fraction of the variance within a crop that is slow.
+    /// Fraction of the variance within a crop that is due to the slowly varying clouds.
     slow: f64,
     /// Length of the needles, in pixels.
     needle: f64,
@@ -131,7 +131,7 @@ fn relief(kind: &Ice, image: &Canvas, draws: &mut Draws) -> Plane {
     standard(&mixed.map(|z| z + kind.bend * (z * z - 1.0))).map(|z| mean + within * z)
 }
 
-/// The plane moved to mean 0 and standard deviation 1; one level alone becomes 0.
+/// The plane standardised to mean 0 and standard deviation 1; a constant plane becomes 0.
 fn standard(plane: &Plane) -> Plane {
     let count = plane.values.len() as f64;
     let mean = plane.values.iter().sum::<f64>() / count;

@@ -7,7 +7,7 @@ use super::imaging::draws::Draws;
 use super::imaging::gaussian;
 use super::{Card, Family, HENDRYCKS, Severity, Shift};
 
-/// Blur by a Gaussian; then, from the last pixel to the first and some times over, each pixel takes
+/// Blur by a Gaussian; then, `times` times over and from the last pixel to the first, each pixel takes
 /// the colour of one at most `d` pixels away; then blur again.
 ///
 /// `(std, d, times)` = (0.05, 1, 1), (0.25, 1, 1), (0.4, 1, 1), (0.25, 1, 2), (0.4, 1, 2) at
@@ -35,7 +35,7 @@ impl Shift for GlassBlur {
         let sigma = sigma * image.scale();
         let reach = (reach * image.scale()).round().max(1.0) as usize;
         let soften = |image: &Canvas| image.each(|plane| gaussian::soft(plane, sigma));
-        // Cut off to whole bytes before scattering, as published.
+        // Truncated to whole bytes before scattering, as published.
         let mut glass = soften(image).map(|value| (value * 255.0).floor() / 255.0);
         for _ in 0..rounds {
             scatter(&mut glass, reach, draws);

@@ -25,7 +25,7 @@ impl Shift for ImpulseNoise {
     fn corrupt(&self, image: &Canvas, severity: Severity, draws: &mut Draws) -> Canvas {
         let fraction = severity.pick([0.01, 0.02, 0.03, 0.05, 0.07]);
         image.map(|value| {
-            // Both are drawn for every value, so that a severity strikes what a lower one struck.
+            // Both are drawn for every value, so that a severity also strikes all that a lower one strikes.
             let (strike, colour) = (uniform(draws, 0.0, 1.0), uniform(draws, 0.0, 1.0));
             if strike < fraction { f64::from(colour < 0.5) } else { value }
         })

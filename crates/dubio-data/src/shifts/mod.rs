@@ -1,4 +1,4 @@
-//! Shifts: the test set as the world may hand it over. One corruption, one file.
+//! Shifts: the test set as it may turn up in the real world. One file per corruption.
 //!
 //! The nineteen corruptions of CIFAR-10-C (Hendrycks and Dietterich, "Benchmarking Neural Network
 //! Robustness to Common Corruptions and Perturbations", ICLR 2019) with the definitions and the
@@ -38,14 +38,14 @@ pub mod speckle_noise;
 pub mod translation;
 pub mod zoom_blur;
 
-/// What a shift says of itself.
+/// The description of a shift.
 #[derive(Debug)]
 pub struct Card {
     /// Name in suites, on the command line and at the head of a column.
     pub name: &'static str,
     /// One sentence.
     pub summary: &'static str,
-    /// What it belongs with.
+    /// The group it belongs to.
     pub family: Family,
     /// What severities 1 to 5 set, in plain text.
     pub severities: &'static str,
@@ -53,7 +53,7 @@ pub struct Card {
     pub citation: &'static str,
 }
 
-/// What a shift belongs with: the published groups, and geometry.
+/// The groups of shifts: the published ones, and geometry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// Something random in every pixel.
@@ -81,13 +81,14 @@ impl Severity {
 
 /// A corruption of images.
 pub trait Shift: Sync {
-    /// What it says of itself.
+    /// Its description.
     fn card(&self) -> &'static Card;
 
     /// One image, corrupted. Numbers beyond 0 and 1 are clipped by the caller.
     fn corrupt(&self, image: &Canvas, severity: Severity, draws: &mut Draws) -> Canvas;
 
-    /// All images, corrupted; what is published for bytes is taken of their own white. Severity 0 gives them back as they are.
+    /// All images, corrupted. Constants that are published for bytes are taken relative to the images' own
+    /// white. Severity 0 returns the images as they are.
     ///
     /// Image `i` draws from `stream / name / i` whatever the severity and the number of threads:
     /// the same image sees the same noise at every severity, and other noise in every shift. Hand

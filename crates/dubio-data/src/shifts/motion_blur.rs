@@ -6,7 +6,7 @@ use super::imaging::motion;
 use super::{Card, Family, HENDRYCKS, Severity, Shift};
 
 /// Each pixel smeared along a line, at an angle between -45 and 45 degrees that is the same for the
-/// whole image; weights fall as half a Gaussian; edges repeated. Bytes are cut off, as by the
+/// whole image; weights fall as half a Gaussian; edges are repeated. Bytes are truncated, as in the
 /// published program.
 ///
 /// `(radius, std)` = (6, 1), (6, 1.5), (6, 2), (8, 2), (9, 2.5) pixels of 32.

@@ -7,8 +7,8 @@ use super::imaging::draws::Draws;
 use super::{Card, Family, Severity, Shift};
 use crate::dataset::Images;
 
-/// Turned against the clock by 15, 30, 45, 60, 75 degrees; bilinear, black beyond the edge. The
-/// five angles are our choice; [`rotate`] turns by any.
+/// Rotated anticlockwise by 15, 30, 45, 60, 75 degrees; bilinear, black beyond the edge. The
+/// five angles are our choice; [`rotate`] takes any.
 pub struct Rotation;
 
 const CARD: Card = Card {
@@ -29,8 +29,8 @@ impl Shift for Rotation {
     }
 }
 
-/// Every image turned about its middle, against the clock, by any angle; bilinear, black beyond
-/// the edge. Quarter turns of squares and half turns of all are exact.
+/// Every image rotated anticlockwise about its middle, by any angle; bilinear, black beyond the
+/// edge. Quarter turns of square images and half turns of all images are exact.
 pub fn rotate(images: &Images, degrees: f64) -> Images {
     let Images { height, width, white, .. } = *images;
     let mut shifted = images.clone();

@@ -5,7 +5,7 @@ use super::imaging::draws::Draws;
 use super::imaging::hsv;
 use super::{Card, Family, HENDRYCKS, Severity, Shift};
 
-/// Saturation of hue, saturation and value becomes `a s + b`, at most 1.
+/// The saturation `s` in HSV (hue, saturation, value) becomes `a s + b`, at most 1.
 ///
 /// `(a, b)` = (0.3, 0), (0.1, 0), (1.5, 0), (2, 0.1), (2.5, 0.2): severities 1 and 2 take colour
 /// away, 3 to 5 add it, so the change does not grow from 2 to 3. Grey has hue 0, that is red, and

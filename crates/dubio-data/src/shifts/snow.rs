@@ -12,7 +12,7 @@ use super::{Card, Family, HENDRYCKS, Severity, Shift};
 /// `(m, s, z, t, r, b, w)` = (0.1, 0.2, 1, 0.6, 8, 3, 0.95), (0.1, 0.2, 1, 0.5, 10, 4, 0.9),
 /// (0.15, 0.3, 1.75, 0.55, 10, 4, 0.9), (0.25, 0.3, 2.25, 0.6, 12, 6, 0.85),
 /// (0.3, 0.3, 1.25, 0.65, 14, 12, 0.8); `z`, `r` and `b` are lengths in pixels of 32. The flakes
-/// are cut off to whole bytes before they are smeared and after, as by the published program.
+/// are truncated to whole bytes before and after they are smeared, as in the published program.
 pub struct Snow;
 
 const CARD: Card = Card {

@@ -15,7 +15,7 @@ use super::{Card, Family, HENDRYCKS, Severity, Shift};
 /// `(m, s, b, t, k)` = (0.62, 0.1, 0.7, 0.7, 0.5), (0.65, 0.1, 0.8, 0.7, 0.5),
 /// (0.65, 0.3, 1, 0.69, 0.5); (0.65, 0.1, 0.7, 0.69, 0.6), (0.65, 0.1, 0.5, 0.68, 0.6); `b`, and
 /// `k` of mud, are lengths in pixels of 32. At other sizes the noise is made stronger or weaker so
-/// that as much liquid stands.
+/// that the liquid covers as much of the image.
 pub struct Spatter;
 
 const CARD: Card = Card {
@@ -76,7 +76,7 @@ fn water(image: &Canvas, layer: &Plane, strength: f64) -> Canvas {
     })
 }
 
-/// Light on drops: distance from their edges, its levels spread evenly, embossed.
+/// Light on drops: the distance from their edges, with its histogram equalised, embossed.
 fn shine(liquid: &Plane, scale: f64) -> Plane {
     let step = scale.round().max(1.0) as usize;
     let edges = canny::edges(liquid, 50.0, 150.0);

@@ -4,10 +4,10 @@ use dubio_random::uniform::uniform;
 
 use super::{Draws, ImageShape, Transform};
 
-/// Mirrored left to right with a chance, one half unless said otherwise.
+/// Mirrors an image left to right with probability `chance`, one half by default.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HorizontalFlip {
-    /// Chance, from 0 to 1.
+    /// Probability, from 0 to 1.
     pub chance: f64,
 }
 

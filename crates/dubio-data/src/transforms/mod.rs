@@ -1,4 +1,4 @@
-//! Transforms: from bytes and columns to the numbers a model is shown. One transform, one file.
+//! Transforms: from bytes and columns to the numbers a model is shown. One file per transform.
 //!
 //! Images go through a [`Pipeline`](pipeline::Pipeline) of [`Transform`]s; tables through
 //! [`StandardiseFeatures`](standardise_features::StandardiseFeatures) and
@@ -57,8 +57,8 @@ fn mean_and_std(numbers: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     (mean, square.sqrt())
 }
 
-/// What a standard deviation is divided by: one over it, or 0 where numbers differ by rounding only, so that
-/// a constant becomes 0.
+/// The factor of a deviation from the mean: one over the standard deviation, or 0 where numbers differ by
+/// rounding only, so that a constant becomes 0.
 fn gain(mean: f64, std: f64) -> f64 {
     if std > 1e-12 * mean.abs() { 1.0 / std } else { 0.0 }
 }

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::{Draws, ImageShape, Transform};
 use crate::dataset::Images;
 
-/// Transforms, one after the other. None gives the bytes divided by 255.
+/// Transforms, one after the other. An empty pipeline gives the bytes divided by 255.
 #[derive(Default)]
 pub struct Pipeline {
     transforms: Vec<Box<dyn Transform>>,
@@ -20,7 +20,7 @@ pub struct Scratch {
 }
 
 impl Pipeline {
-    /// The pipeline that ends with one more transform.
+    /// The pipeline with one more transform at its end.
     pub fn then(mut self, transform: impl Transform + 'static) -> Self {
         self.transforms.push(Box::new(transform));
         self
@@ -35,7 +35,7 @@ impl Pipeline {
     ///
     /// # Panics
     ///
-    /// When `pixels` is not of the shape, or `output` not of the shape the pipeline gives.
+    /// When `pixels` does not have the size of the shape, or `output` not that of the shape the pipeline gives.
     pub fn image(
         &self,
         pixels: &[u8],
@@ -60,11 +60,11 @@ impl Pipeline {
 
     /// Writes the images with these indices, one after the other. The image at place `i` of the
     /// batch draws from `stream / i`, so hand over a stream per batch: `epoch / batch`. Neither the
-    /// threads nor what else is in the batch change a byte.
+    /// number of threads nor the rest of the batch changes a byte.
     ///
     /// # Panics
     ///
-    /// When `output` has not the size of the batch.
+    /// When `output` does not have the size of the batch.
     pub fn batch(&self, images: &Images, rows: &[u32], stream: &Stream, output: &mut [f32]) {
         let shape =
             ImageShape { channels: images.channels, height: images.height, width: images.width };

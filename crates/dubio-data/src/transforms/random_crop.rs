@@ -4,8 +4,8 @@ use rand::RngExt;
 
 use super::{Draws, ImageShape, Transform};
 
-/// The image padded with `padding` zeros on every side and cut back to its size at a random
-/// place, all places alike: He et al. 2016 with 4 for CIFAR. 0 changes nothing.
+/// The image padded with `padding` zeros on every side and cut back to its size at a uniformly
+/// random place: He et al. 2016 with 4 for CIFAR. 0 changes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RandomCrop {
     /// Zeros on every side, in pixels.

@@ -5,11 +5,11 @@ use rand::RngExt;
 
 use super::{Draws, ImageShape, Transform};
 
-/// A rectangle of random area and form, at a random place, bilinear at the given size.
+/// A rectangle of random area and form (aspect ratio), at a random place, bilinear at the given size.
 ///
-/// Ten times an area (a fraction of the image, uniform in `area`) and a form (width / height,
-/// uniform on a logarithmic scale in `form`) are drawn until the rectangle fits; then the largest
-/// one in the middle whose form is allowed is taken (Szegedy et al. 2015; torchvision's
+/// An area (a fraction of the image, uniform in `area`) and a form (width / height, uniform on a
+/// logarithmic scale in `form`) are drawn up to ten times, until the rectangle fits; otherwise the
+/// largest one in the middle whose form is allowed is taken (Szegedy et al. 2015; torchvision's
 /// `RandomResizedCrop` without antialiasing).
 #[derive(Clone, Debug, PartialEq)]
 pub struct RandomResizedCrop {
@@ -73,8 +73,8 @@ impl Transform for RandomResizedCrop {
     }
 }
 
-/// Which two of `len` pixels, and how far from the first to the second, the `place`-th of `new`
-/// pixels lies; squares on squares, the first and the last pixel repeated.
+/// The two of `len` pixels between which the `place`-th of `new` pixels lies, and how far it is from the
+/// first to the second. Both lines cover the same length; the first and the last pixel are repeated.
 fn between_pixels(place: usize, new: usize, len: usize) -> (usize, usize, f32) {
     let at = (place as f64 + 0.5) * len as f64 / new as f64 - 0.5;
     let at = at.clamp(0.0, len as f64 - 1.0);

@@ -3,8 +3,7 @@
 use super::{Draws, ImageShape, Transform, gain};
 use crate::dataset::Images;
 
-/// `(x - mean) / std` of each colour, for `x` from 0 to 1. A colour without standard deviation becomes
-/// 0.
+/// `(x - mean) / std` of each colour, for `x` from 0 to 1. A constant colour becomes 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standardise {
     mean: Vec<f64>,
@@ -26,8 +25,8 @@ impl Standardise {
         Self { mean: mean.to_vec(), std: std.to_vec() }
     }
 
-    /// With the mean and the standard deviation of each colour over all pixels of these images: those to
-    /// train on, never those to test on.
+    /// With the mean and the standard deviation of each colour over all pixels of these images: the
+    /// training set, never the test set.
     pub fn measured(training: &Images) -> Self {
         let area = training.height * training.width;
         let colour = |channel: usize| {

@@ -2,13 +2,13 @@
 
 use super::{gain, mean_and_std};
 
-/// `(y - mean) / std`, measured on the targets to train on. Targets that were all alike are
-/// only moved to 0, so that there is a way back.
+/// `(y - mean) / std`, measured on the targets to train on. Targets that were all equal are
+/// only shifted to 0, so that there is a way back.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StandardiseTargets {
     /// Mean of the targets to train on.
     pub mean: f64,
-    /// Their standard deviation; 1 where they were all alike.
+    /// Their standard deviation; 1 where they were all equal.
     pub std: f64,
 }
 

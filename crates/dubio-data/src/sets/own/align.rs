@@ -4,9 +4,9 @@ use super::{Card, Own, card, is_own};
 use crate::dataset::{Dataset, Inputs};
 use crate::error::Error;
 
-/// That a network trained on one table of a user can predict another: the same columns, in any order, and no
-/// category that is not in the training table, unless `unknown=ignore` says so. Whether they were compared: only
-/// tables have names of features.
+/// Checks that a network trained on one table of a user can predict another: the same columns, in any order, and
+/// no category that is not in the training table, unless `unknown=ignore` says so. Returns whether the two were
+/// compared: only tables have names of features.
 pub fn same_features(train: &str, other: &str) -> Result<bool, Error> {
     places(train, other).map(|places| places.is_some())
 }
@@ -25,8 +25,8 @@ pub fn aligned(train: &str, other: &str, mut data: Dataset) -> Result<Dataset, E
     Ok(data)
 }
 
-/// Where the other table has each feature of the training table, `None` for a category that it lacks. No places
-/// where one of them is not a table of a user: arrays have no names.
+/// The place of each feature of the training table in the other table, `None` for a category that it lacks.
+/// Returns `None` if one of the two is not a table of a user: arrays have no names of features.
 fn places(train: &str, other: &str) -> Result<Option<Vec<Option<usize>>>, Error> {
     if !is_own(train) || !is_own(other) {
         return Ok(None);
@@ -51,7 +51,7 @@ fn columns(card: &Card) -> Vec<(&str, bool)> {
         let of = |column: &&String| {
             feature.strip_prefix(&column[..]).is_some_and(|rest| rest.starts_with('='))
         };
-        // The longest: one column may be called `a`, another `a=b`.
+        // The longest match: one column may be called `a`, another `a=b`.
         card.seen.one_hot.keys().filter(of).max_by_key(|column| column.len())
     };
     let mut all: Vec<(&str, bool)> = Vec::new();

@@ -6,7 +6,8 @@
 //! | `x`, `y` | all examples; `groups` besides |
 //! | `inputs`, `labels` or `targets` | the same by the names of [`crate::formats::npz`] |
 //!
-//! Without labels it is an OOD set. Integers are labels and floats are targets, unless the task is said. Letter case makes no difference.
+//! Without labels it is an OOD set. Integers are labels and floats are targets, unless the task is given.
+//! Letter case makes no difference.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +24,7 @@ type Arrays = BTreeMap<String, Array>;
 
 /// A way to name arrays.
 struct Naming {
-    /// What is behind `x` and `y`, of each half, where they are called so.
+    /// The suffix of `x` and `y` in each half; `None` where the arrays have other names.
     halves: &'static [Option<&'static str>],
     needed: &'static [&'static str],
     optional: &'static [&'static str],
@@ -40,7 +41,7 @@ const NAMINGS: [Naming; 3] = [
 ];
 
 impl Naming {
-    /// The first of which a needed array is there; without any, that of a training and a test set.
+    /// The first naming of which a needed array is there; if there is none, that of a training and a test set.
     fn of(all: &Arrays) -> &'static Self {
         let has = |naming: &&Self| naming.needed.iter().any(|name| all.contains_key(*name));
         NAMINGS.iter().find(has).unwrap_or(&NAMINGS[0])
@@ -97,7 +98,7 @@ pub(super) fn read(own: &Own) -> Result<Whole, Error> {
     Ok(Whole { seen: Seen { ignored, ..seen(&data) }, given, by, data })
 }
 
-/// Arrays of which one would be taken for the other.
+/// Arrays whose names differ only in letter case.
 fn same_but_for_case<'a>(own: &Own, names: impl Iterator<Item = &'a String>) -> Vec<Error> {
     let mut seen: BTreeMap<String, &String> = BTreeMap::new();
     let twice =
@@ -109,7 +110,7 @@ fn same_but_for_case<'a>(own: &Own, names: impl Iterator<Item = &'a String>) -> 
     twice.map(fault).collect()
 }
 
-/// Needed arrays that are not there, and names that are nearly those of arrays that are not.
+/// Needed arrays that are missing, and unknown names that are close to those of missing arrays.
 fn wrong_names(own: &Own, naming: &Naming, all: &Arrays, ignored: &[String]) -> Vec<Error> {
     let absent = naming.names().filter(|name| !all.contains_key(*name));
     let mut wrong = Vec::new();
@@ -139,7 +140,7 @@ fn wrong_names(own: &Own, naming: &Naming, all: &Arrays, ignored: &[String]) -> 
     wrong
 }
 
-/// What a training and a test set must have in common.
+/// Reports where a training and a test set differ in what they must have in common.
 fn unlike(own: &Own, train: &Arrays, test: &Arrays, wrong: &mut Vec<Error>) {
     let mut add = |what: String, advice: &str| wrong.push(Error::new(&own.path, what, advice));
     let both = |name: &str| Some((train.get(name)?, test.get(name)?));

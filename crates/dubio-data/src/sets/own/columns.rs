@@ -10,7 +10,7 @@ use super::mistakes::Mistakes;
 use super::options::Own;
 use crate::error::Error;
 
-/// Categories of one column, at most.
+/// Largest number of categories in one column.
 const MOST_CATEGORIES: usize = 1000;
 
 /// A table with named columns whose rows all have the same length.
@@ -97,7 +97,7 @@ impl<'a> Columns<'a> {
         self.rows.iter().map(move |row| &row[column][..])
     }
 
-    /// Drops the rows for which `drop` says so.
+    /// Drops the rows for which `drop` is true; returns their number.
     pub(super) fn drop_rows(&mut self, drop: impl Fn(&[String]) -> bool) -> usize {
         let before = self.rows.len();
         let rows = std::mem::take(&mut self.rows).into_iter().zip(std::mem::take(&mut self.lines));
@@ -105,8 +105,8 @@ impl<'a> Columns<'a> {
         before - self.rows.len()
     }
 
-    /// What is in a column. Text makes it one of categories; a few cells of text among numbers are
-    /// mistakes.
+    /// What is in a column. A column of text is one of categories; a few cells of text among numbers
+    /// (up to one in ten) are mistakes.
     pub(super) fn content(
         &self,
         column: usize,
@@ -151,7 +151,7 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// What stands for a value that is not there.
+/// Whether a cell stands for a missing value.
 pub(super) fn is_missing(cell: &str) -> bool {
     ["", "na", "n/a", "nan", "null", "none", "?"].contains(&&cell.to_ascii_lowercase()[..])
 }

@@ -1,4 +1,4 @@
-//! The files behind a user's data set: which kind it is, whether they changed, their checksum.
+//! The files of a user's data set: of which kind they are, whether they have changed, their checksum.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -33,7 +33,7 @@ pub(super) fn kind(path: &Path) -> Result<Kind, Error> {
     }
 }
 
-/// Length and time of every file: whether one has changed.
+/// Length and modification time of every file, which tell whether one has changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fingerprint(Vec<(PathBuf, u64, Option<SystemTime>)>);
 
@@ -47,7 +47,7 @@ impl Fingerprint {
     }
 }
 
-/// Every file below a folder, in order; of a file, itself.
+/// Every file below a folder except hidden ones, in order; for a file, the file itself.
 fn all(path: &Path) -> Result<Vec<PathBuf>, Error> {
     if !path.is_dir() {
         return Ok(vec![path.to_path_buf()]);

@@ -120,7 +120,7 @@ fn class_names(folders: &[&Path]) -> Result<Vec<String>, Error> {
     }
 }
 
-/// The image files of a class, those of its own folders too.
+/// The image files of a class, including those in its subfolders.
 fn files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut all = Vec::new();
     for path in entries(folder)? {
@@ -133,7 +133,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(all)
 }
 
-/// The files below a folder that are no images by their names, as paths from `root`.
+/// The files below a folder whose names are not those of images, as paths from `root`.
 fn others(folder: &Path, root: &Path) -> Result<Vec<String>, Error> {
     let mut all = Vec::new();
     for path in entries(folder)? {
@@ -167,11 +167,11 @@ fn labelled(own: &Own, files: Vec<(PathBuf, u32)>, classes: usize) -> Result<Dat
     })
 }
 
-/// What to do about images in folders that cannot be used.
+/// Advice about unusable images in folders.
 const OF_FOLDERS: &str = "replace or remove the files; PNG and JPEG are read";
 
-/// Decodes, brings all to one size and one number of channels. What is wrong is reported for every image, and
-/// what to do about it.
+/// Decodes the images, resizes them if `size` is given, and brings them to one number of channels. Mistakes are
+/// reported for every image, with advice.
 fn read_all(
     own: &Own,
     paths: &[Result<PathBuf, Error>],

@@ -80,7 +80,7 @@ pub fn look(own: &Own) -> Result<Look, Error> {
     Ok(look)
 }
 
-/// Names in a warning, at most.
+/// Largest number of names in a warning.
 const NAMED: usize = 10;
 
 impl Look {
@@ -207,7 +207,7 @@ fn repeats(data: &Dataset, test: &[bool]) -> Repeats {
                 .collect(),
         }
     };
-    // First row, and whether one of them is in the training set.
+    // Of each input: its first row, and whether any of its rows is in the training set.
     let mut seen: HashMap<Vec<u8>, (usize, bool)> = HashMap::new();
     let mut found = Repeats { duplicates: 0, leaked: 0, contradicting: 0 };
     for row in 0..data.len() {

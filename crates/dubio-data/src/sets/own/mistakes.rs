@@ -12,7 +12,7 @@ pub(super) struct Mistakes {
 }
 
 impl Mistakes {
-    /// One in this line and in the cell with this number, both counted from 1.
+    /// Adds a mistake in this line and in the cell with this number, both counted from 1.
     pub(super) fn add(&mut self, line: u64, cell: usize, what: String, advice: &'static str) {
         if !self.advice.contains(&advice) {
             self.advice.push(advice);
@@ -20,12 +20,12 @@ impl Mistakes {
         self.list.push((line, cell, what));
     }
 
-    /// One in the file at this place of a list.
+    /// Adds a mistake in the file at this place of a list.
     pub(super) fn at_file(&mut self, index: usize, what: String) {
         self.list.push((index as u64, 0, what));
     }
 
-    /// The mistakes of files, each of which names its file.
+    /// Reports the mistakes of files, each of which names its file.
     pub(super) fn finish_files(self, path: &Path, advice: &str) -> Result<(), Error> {
         let lines: Vec<String> = self.list.into_iter().map(|(_, _, what)| what).collect();
         match lines.len() {

@@ -33,9 +33,9 @@ use crate::dataset::{Answers, Dataset, Inputs};
 use crate::error::Error;
 use crate::sets::{Counts, Files, InputKind, Part, Set, Task};
 
-/// What is known of a user's data set once it was read.
+/// What is known about a user's data set once it has been read.
 pub struct Card {
-    /// As the sets that are known by name.
+    /// Its description, in the form of the sets that are known by name.
     pub set: &'static Set,
     /// What was found and how it was encoded.
     pub seen: Seen,
@@ -46,11 +46,11 @@ pub struct Card {
     fingerprint: Fingerprint,
 }
 
-/// Whether a name is the path of a user's own data: it has a slash or an ending that is read, or
-/// something lies there that no known set is named after.
+/// Whether a name is the path of a user's own data: it has a slash or the extension of a file that can
+/// be read, or it is a folder without the name of a known set.
 pub fn is_own(name: &str) -> bool {
     let Ok(own) = Own::parse(name) else {
-        // What is wrong with it is said where it is read.
+        // What is wrong with the name is reported where it is read.
         return name.split(':').next().is_some_and(looks_like_path);
     };
     looks_like_path(&own.path.to_string_lossy())
@@ -88,7 +88,7 @@ pub fn card(own: &Own) -> Result<Arc<Card>, Error> {
         fingerprint,
     };
     let card = Arc::new(card);
-    // Whether a listed image has changed, the list does not tell.
+    // The fingerprint of a list does not tell whether a listed image has changed.
     if !is_list {
         lock().get_or_insert_default().insert(name, Arc::clone(&card));
     }
@@ -134,7 +134,7 @@ fn read(own: &Own) -> Result<(Whole, Split), Error> {
     Ok((whole, split))
 }
 
-/// The set that a user's data are. It lives as long as the program, as the sets known by name do: there
+/// A user's data as a set. It lives as long as the program, as the sets known by name do: there
 /// are few, and each is a few hundred bytes.
 fn described(name: &str, whole: &Whole, split: &Split) -> Set {
     let leak = |text: &str| -> &'static str { Box::leak(text.to_string().into_boxed_str()) };
@@ -180,7 +180,7 @@ fn load(name: &str, part: Part) -> Result<Dataset, Error> {
     })
 }
 
-/// That a user's files still have this checksum; others are not looked at.
+/// Checks that a user's files still have this checksum; sets that are known by name are not checked.
 pub fn unchanged(name: &str, sha256: &str) -> Result<(), Error> {
     if !is_own(name) || card(&Own::parse(name)?)?.sha256 == sha256 {
         return Ok(());

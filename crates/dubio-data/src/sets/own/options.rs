@@ -54,7 +54,7 @@ pub struct Own {
 impl Own {
     /// Reads `PATH` or `PATH:NAME=VALUE,...`; every mistake in the options is reported.
     pub fn parse(text: &str) -> Result<Self, Error> {
-        // A single letter before the colon is a drive of Windows.
+        // A single letter before the colon is a Windows drive.
         let colon = text.match_indices(':').map(|(at, _)| at).find(|&at| at != 1);
         let (path, rest) = match colon {
             Some(at) => (&text[..at], &text[at + 1..]),
@@ -65,7 +65,7 @@ impl Own {
         for option in rest.split(',').filter(|option| !option.is_empty()) {
             let (name, value) = match option.split_once('=') {
                 Some((name, value)) => (name.trim(), decoded(value.trim())),
-                // As the parts of a data set that is known by name: `mine.csv:test`.
+                // Like the parts of a data set that is known by name: `mine.csv:test`.
                 None if ["train", "test", "all"].contains(&option) => ("part", option.to_string()),
                 None => {
                     mistakes.push(format!("`{option}`: write NAME=VALUE, as in target=price"));
@@ -146,7 +146,7 @@ impl Own {
         self.get("target") == Some("none")
     }
 
-    /// That the options mean something for such data; `missing` is left to those who read it.
+    /// Checks that the options mean something for this kind of data; `missing` is accepted for every kind.
     pub(crate) fn suits(&self, kind: &str) -> Result<(), Error> {
         const IMAGES: [&str; 3] = ["size", "fit", "channels"];
         const TABLES: [&str; 6] = ["header", "ignore", "categories", "unknown", "group", "split"];
@@ -185,7 +185,7 @@ impl Own {
         side(self.get("size")?)
     }
 
-    /// Which part is used where it is not trained on.
+    /// Which part is used where the data are not trained on.
     pub fn part(&self) -> Part {
         match self.get("part") {
             Some("train") => Part::Train,
@@ -194,7 +194,7 @@ impl Own {
         }
     }
 
-    /// Each fold of a cross-validation; itself where there is none or one is chosen.
+    /// Each fold of a cross-validation; only itself where there is none or a fold is chosen.
     pub fn each_fold(&self) -> Vec<Self> {
         match (self.number("folds"), self.number("fold")) {
             (Some(folds), None) => (0..folds).map(|fold| self.clone().fold(fold)).collect(),
@@ -207,12 +207,12 @@ impl Own {
         self
     }
 
-    /// The name of the file without its ending, or of the folder: what tables call it.
+    /// The name of the file without its extension, or of the folder, for use in tables.
     pub fn short(&self) -> String {
         self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// Without the path: what tells how the data are read, wherever they lie.
+    /// The options without the path: how the data are read, wherever they lie.
     pub fn options_alone(&self) -> String {
         Self { path: PathBuf::new(), options: self.options.clone() }.to_string()
     }
@@ -224,7 +224,7 @@ fn side(text: &str) -> Option<(usize, usize)> {
     ((1..=1 << 13).contains(&height) && (1..=1 << 13).contains(&width)).then_some((height, width))
 }
 
-/// What has a meaning of its own in a name is written as in URLs: a comma is `%2C`.
+/// Encodes characters that have a special meaning in a name as in URLs: a comma is `%2C`.
 fn encoded(text: &str, special: &str) -> String {
     let each = text.chars().map(|c| match c == '%' || special.contains(c) {
         true => format!("%{:02X}", c as u32),

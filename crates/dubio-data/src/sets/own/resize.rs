@@ -1,9 +1,10 @@
-//! Images to another size.
+//! Resizing of images.
 
 use crate::dataset::Images;
 
-/// An image of this height and width. Scaled by itself, or, with `crop`, as little as covers the size and
-/// then cut to its centre. Bilinear; where it shrinks, the triangle widens with the scale, as in Pillow.
+/// The image at this height and width: each axis scaled by itself or, with `crop`, both by the smallest
+/// factor that covers the size, then cut to the centre. Bilinear; where the image shrinks, the triangle
+/// filter widens with the scale, as in Pillow.
 pub(super) fn fitted(image: &Images, (height, width): (usize, usize), crop: bool) -> Images {
     if !crop {
         return resized(image, height, width);

@@ -8,7 +8,7 @@ use rand::seq::SliceRandom;
 use super::options::Own;
 use crate::dataset::Answers;
 
-/// Training or test set, of one example.
+/// Whether an example is in the training or in the test set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     /// Training set.
@@ -20,7 +20,7 @@ pub(crate) enum Side {
 /// How examples were divided, in words and one by one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Split {
-    /// Of each example.
+    /// The side of each example.
     pub(crate) sides: Vec<Side>,
     /// How, for the record.
     pub(crate) how: String,
@@ -38,8 +38,8 @@ impl Split {
     }
 }
 
-/// Where no split is given: a fraction or a fold, at random by the seed. Of classes, each gives the same
-/// fraction (stratified); groups, where they are named, stay whole.
+/// Draws a split where none is given: a fraction or a fold, at random from the seed. Every class gives
+/// the same fraction (stratified); groups, where they are named, stay whole.
 pub(crate) fn draw(own: &Own, answers: &Answers, groups: Option<&[i64]>) -> Split {
     let seed = own.number("seed").unwrap_or(0);
     let parts = match (own.number("folds"), own.number("fold")) {
@@ -76,7 +76,7 @@ impl Parts {
         }
     }
 
-    /// Whether the example at this place of a shuffled list is for testing: a place in every so many.
+    /// Whether the example at this place of a shuffled list is for testing; such places are evenly spaced.
     fn is_test(self, place: usize) -> bool {
         match self {
             Self::Fraction(f) => ((place + 1) as f64 * f).floor() > (place as f64 * f).floor(),
@@ -85,7 +85,8 @@ impl Parts {
     }
 }
 
-/// Shuffled, sorted by class, and dealt in turn: so that every class is divided in the same way.
+/// Shuffles the examples, sorts them by class and deals them in turn, so that every class is divided in
+/// the same way.
 fn in_turn(parts: Parts, count: usize, class: &dyn Fn(usize) -> u32, stream: &Stream) -> Vec<Side> {
     let mut rows: Vec<usize> = (0..count).collect();
     rows.shuffle(&mut stream.generator());

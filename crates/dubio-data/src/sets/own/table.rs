@@ -67,7 +67,7 @@ fn roles(own: &Own, table: &Columns<'_>) -> Result<Roles, Error> {
     let is_split = |&column: &usize| {
         table.names[column] == "split" && table.cells(column).all(|cell| side(cell).is_some())
     };
-    // A split that was asked for comes before the one in the file.
+    // A split that was asked for takes precedence over the one in the file.
     let asked = ["test", "folds", "by"].iter().any(|option| own.get(option).is_some());
     let own_split = (0..table.names.len()).find(is_split).filter(|_| !asked);
     let split = find("split")?.or(own_split);
@@ -160,7 +160,7 @@ fn features(
     Ok(Inputs::Features { width, values })
 }
 
-/// The column of a list of images: the only feature that names image files.
+/// The column of a list of images: the first feature whose first ten cells all name image files.
 fn file_column(table: &Columns<'_>, features: &[usize]) -> Option<usize> {
     let names_images = |column: &&usize| table.cells(**column).take(10).all(images::is_image_name);
     features.iter().find(names_images).copied()

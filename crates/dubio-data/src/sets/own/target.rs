@@ -8,7 +8,8 @@ use super::options::Own;
 use super::whole::Seen;
 use crate::dataset::Answers;
 
-/// Whole numbers with at most so many different values are classes, unless the task is said.
+/// Whole numbers with at most this many different values, and at most half as many as rows, are classes,
+/// unless the task is given.
 const FEW: usize = 20;
 
 pub(super) fn answers(

@@ -11,7 +11,7 @@ use crate::error::Error;
 #[derive(Clone, Debug)]
 pub(super) struct Whole {
     pub(super) data: Dataset,
-    /// The split that the files themselves make.
+    /// The split that the files themselves give.
     pub(super) given: Option<Split>,
     /// Groups that a split must not divide.
     pub(super) by: Option<Vec<i64>>,
@@ -102,7 +102,7 @@ impl Whole {
     }
 }
 
-/// Puts a test set behind a training set; the split says which is which.
+/// Appends a test set to a training set; the split says which is which.
 pub(super) fn join(train: Dataset, test: Dataset, how: &str) -> (Dataset, Split) {
     let sides = [vec![Side::Train; train.len()], vec![Side::Test; test.len()]].concat();
     let mut data = train;

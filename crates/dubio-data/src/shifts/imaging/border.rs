@@ -12,7 +12,7 @@ pub enum Border {
 }
 
 impl Border {
-    /// Where in `0..len` to look for what lies at `index`.
+    /// The index in `0..len` whose value stands at `index`, which may be beyond the edge.
     pub fn index(self, index: isize, len: usize) -> usize {
         let last = len as isize - 1;
         let folded = match self {

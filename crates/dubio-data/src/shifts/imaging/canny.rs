@@ -7,7 +7,7 @@ use super::canvas::Plane;
 ///
 /// Sobel slopes (edges of the image repeated) of size `|dx| + |dy|`; kept where the slope exceeds
 /// `low` and is the largest along its own direction (four sectors of 45 degrees); and of these,
-/// those connected, corners included, with one that exceeds `high`.
+/// those connected, also by corners, to one that exceeds `high`.
 pub fn edges(plane: &Plane, low: f64, high: f64) -> Vec<bool> {
     let slopes = slopes(plane);
     let ridge: Vec<bool> =

@@ -1,4 +1,4 @@
-//! An image being worked on: planes of numbers, 0 is black and 1 is full.
+//! An image being worked on: planes of numbers, 0 is black and 1 is full brightness.
 
 use super::border::Border;
 
@@ -14,7 +14,7 @@ pub struct Plane {
 }
 
 impl Plane {
-    /// The plane with `value(row, column)` everywhere, asked for row after row.
+    /// The plane with `value(row, column)` everywhere, evaluated row after row.
     pub fn from_fn(
         height: usize,
         width: usize,
@@ -48,7 +48,7 @@ impl Plane {
         self.values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// Each pixel the weighted sum of those that lie `(weight, rows, columns)` from it.
+    /// Each pixel becomes the weighted sum of those at the offsets of `taps`, `(weight, rows, columns)`.
     #[inline]
     pub fn weighted(&self, taps: &[(f64, isize, isize)], border: Border) -> Self {
         Self::from_fn(self.height, self.width, |row, column| {
@@ -60,7 +60,7 @@ impl Plane {
         })
     }
 
-    /// The plane turned by half a turn.
+    /// The plane rotated by 180 degrees.
     pub fn half_turn(&self) -> Self {
         Self { values: self.values.iter().rev().copied().collect(), ..*self }
     }
@@ -90,9 +90,10 @@ impl Canvas {
         Self { planes: pixels.chunks_exact(height * width).map(plane).collect() }
     }
 
-    /// Writes the image as pixels from 0 to `white`: clipped to `[0, 1]`, times white, and cut off as
-    /// the published code does. That is for bytes; of fewer levels the nearest is taken, since cutting
-    /// off sixteen would lose a thirtieth of the light. Every pixel comes back exactly.
+    /// Writes the image as pixels from 0 to `white`: clipped to `[0, 1]`, multiplied by `white`, and
+    /// truncated as in the published code. That holds for a white of 255; with fewer levels the nearest is
+    /// taken, since truncation would lose a thirtieth of the light at a white of 16. Pixels that were not
+    /// changed come back exactly.
     pub fn write_pixels(&self, pixels: &mut [u8], white: u8) {
         let whole = if white == 255 { f64::floor } else { f64::round };
         for (plane, bytes) in
@@ -114,7 +115,7 @@ impl Canvas {
         self.planes[0].width
     }
 
-    /// What lengths in pixels, published for 32 x 32, are multiplied by: shorter side / 32.
+    /// The factor by which lengths in pixels, published for 32 x 32, are multiplied: shorter side / 32.
     pub fn scale(&self) -> f64 {
         self.height().min(self.width()) as f64 / 32.0
     }
@@ -135,7 +136,7 @@ impl Canvas {
     }
 
     /// The image as a program with sixteen bits per value writes it in eight: rounded to a multiple
-    /// of 1/65535, then cut off to one of 1/255.
+    /// of 1/65535, then truncated to one of 1/255.
     pub fn cut_off(&self) -> Self {
         self.map(cut_off)
     }

@@ -9,7 +9,7 @@ use super::canvas::Plane;
 /// The generator of one image.
 pub type Draws = Generator;
 
-/// A number in `[low, high)`, all alike.
+/// A number drawn uniformly from `[low, high)`.
 pub fn uniform(draws: &mut Draws, low: f64, high: f64) -> f64 {
     low + (high - low) * dubio_random::uniform::uniform(draws)
 }

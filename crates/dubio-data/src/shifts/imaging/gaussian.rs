@@ -27,8 +27,8 @@ pub fn soft(plane: &Plane, sigma: f64) -> Plane {
     blur(plane, sigma, 4.0, Border::Nearest)
 }
 
-/// What blurring at `scale` times the size makes white noise too weak by: the standard deviation of noise
-/// blurred with `sigma` over that of noise blurred with `scale * sigma`.
+/// The factor by which blurring at `scale` times the size makes white noise too weak: the standard deviation
+/// of noise blurred with `sigma` over that of noise blurred with `scale * sigma`.
 pub fn noise_gain(sigma: f64, scale: f64, truncate: f64) -> f64 {
     // The two axes are alike, so the standard deviation is the sum of squares of one axis's weights.
     let std = |sigma: f64| -> f64 {

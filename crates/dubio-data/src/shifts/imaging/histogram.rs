@@ -3,7 +3,7 @@
 use super::canvas::Plane;
 
 /// The plane of whole bytes with its levels moved so that their distribution is even: level `v`
-/// becomes `255 (n(<= v) - n(lowest)) / (n - n(lowest))`, rounded. One level alone stays.
+/// becomes `255 (n(<= v) - n(lowest)) / (n - n(lowest))`, rounded. A plane of one level stays as it is.
 pub fn equalised(plane: &Plane) -> Plane {
     let mut counts = [0_usize; 256];
     plane.values.iter().for_each(|&value| counts[value as usize] += 1);

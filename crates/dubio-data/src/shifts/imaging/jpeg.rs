@@ -1,4 +1,4 @@
-//! What a baseline JPEG loses: everything an encoder and a decoder do but the lossless packing.
+//! The losses of a baseline JPEG: all that an encoder and a decoder do, except for the lossless packing.
 //!
 //! Colours become luminance and two colour differences, the differences at half the size; 8 x 8
 //! blocks go through the cosine transform and are rounded to multiples of the quality's tables; and
@@ -31,8 +31,8 @@ const COLOUR: [u16; 64] = [
     99, 99, 99, 99, 99, 99, 99, 99,
 ];
 
-/// `8192 cos(...)` of the 8-point transform times `sqrt(8)`, wave by wave, with the rounding of
-/// libjpeg's `jfdctint.c`, of which it is the matrix; the way back is its transpose.
+/// `8192 cos(...)` of the 8-point transform times `sqrt(8)`, one wave per row: the matrix of libjpeg's
+/// `jfdctint.c` with its rounding. The inverse transform uses its transpose.
 #[rustfmt::skip]
 const WAVES: [i64; 64] = [
     8192, 8192, 8192, 8192, 8192, 8192, 8192, 8192,
@@ -85,7 +85,7 @@ fn colours([red, green, blue]: [&Plane; 3], quality: u16) -> [Plane; 3] {
     ]
 }
 
-/// The nearest whole byte, halves up.
+/// The nearest whole byte; halves are rounded up.
 fn byte(value: f64) -> f64 {
     (value + 0.5).floor().clamp(0.0, 255.0)
 }
@@ -153,7 +153,7 @@ fn through(block: &[i64; 64], steps: &[i64; 64]) -> [i64; 64] {
     product(&columns, &WAVES, 13 + 2 + 3)
 }
 
-/// The product of two matrices divided by `2^bits`, rounded, halves up.
+/// The product of two matrices divided by `2^bits` and rounded, halves up.
 fn product(a: &[i64; 64], b: &[i64; 64], bits: u32) -> [i64; 64] {
     std::array::from_fn(|k| {
         let sum: i64 = (0..8).map(|i| a[k / 8 * 8 + i] * b[i * 8 + k % 8]).sum();

@@ -38,7 +38,7 @@ impl Kernel {
         Self { weights, step: 1 }
     }
 
-    /// The plane seen through the weights; edges are mirrored.
+    /// The plane correlated with the weights; edges are mirrored.
     pub fn correlate(&self, plane: &Plane) -> Plane {
         let Plane { height, width, values } = &self.weights;
         let place =

@@ -39,7 +39,7 @@ fn around(map: &[f64], side: usize, (row, column): (usize, usize), by: usize, wa
     ways.iter().map(|&(dy, dx)| map[wrapped(row, dy) * side + wrapped(column, dx)]).sum()
 }
 
-/// The whole map moved to `[0, 1]`, then its top left corner.
+/// The top left corner of the map, after the whole map is rescaled to `[0, 1]`.
 fn normalised(map: Plane, height: usize, width: usize) -> Plane {
     let low = map.values.iter().copied().fold(f64::INFINITY, f64::min);
     let range = (map.max() - low).max(f64::MIN_POSITIVE);

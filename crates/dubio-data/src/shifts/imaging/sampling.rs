@@ -1,4 +1,4 @@
-//! Values between pixels, and images of another size.
+//! Interpolation between pixels, and resizing.
 
 use super::border::Border;
 use super::canvas::Plane;
@@ -17,8 +17,8 @@ pub fn bilinear(plane: &Plane, y: f64, x: f64, border: Border) -> f64 {
 
 /// The middle of the image made `factor >= 1` times larger, at the image's own size.
 ///
-/// The middle `n = ceil(side / factor)` pixels become `round(n factor)`, corner on corner, linear
-/// between (`scipy.ndimage.zoom`, order 1); what is too much is cut off on both sides.
+/// The middle `n = ceil(side / factor)` pixels become `round(n factor)`, with aligned corners, linear in
+/// between (`scipy.ndimage.zoom`, order 1); the excess is cut off on both sides.
 pub fn zoomed(plane: &Plane, factor: f64) -> Plane {
     let rows = zoomed_line(plane.height, factor);
     let columns = zoomed_line(plane.width, factor);
@@ -34,8 +34,8 @@ pub fn zoomed(plane: &Plane, factor: f64) -> Plane {
     Plane { values, ..*plane }
 }
 
-/// Between which two pixels of a line of `len`, and how far from the first to the second, the
-/// pixels of the zoomed line lie.
+/// For each pixel of the zoomed line: the two pixels of a line of `len` between which it lies, and how
+/// far it is from the first to the second.
 fn zoomed_line(len: usize, factor: f64) -> Vec<(usize, usize, f64)> {
     let kept = (len as f64 / factor).ceil();
     let first = ((len as f64 - kept) / 2.0).floor();
@@ -50,8 +50,8 @@ fn zoomed_line(len: usize, factor: f64) -> Vec<(usize, usize, f64)> {
     (0..len).map(place).collect()
 }
 
-/// The plane at another size, each pixel the mean of those whose middle its square covers, rows
-/// first, rounded to whole bytes after each axis: Pillow's `resize` with `BOX`. Numbers are bytes.
+/// The plane at another size, each pixel the mean of those whose centres its square covers, rows
+/// first, rounded to whole bytes after each axis: Pillow's `resize` with `BOX`. Values are bytes.
 pub fn boxed(plane: &Plane, height: usize, width: usize) -> Plane {
     let columns = boxed_line(plane.width, width);
     let narrow = Plane::from_fn(plane.height, width, |row, column| {
@@ -67,7 +67,7 @@ pub fn boxed(plane: &Plane, height: usize, width: usize) -> Plane {
     })
 }
 
-/// The pixels `from..to` of a line of `len` that make each pixel of one of `new`.
+/// The pixels `from..to` of a line of `len` that are averaged into each pixel of a line of `new`.
 fn boxed_line(len: usize, new: usize) -> Vec<(usize, usize)> {
     let step = len as f64 / new as f64;
     let reach = 0.5 * step.max(1.0);
