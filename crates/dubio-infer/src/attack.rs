@@ -1,7 +1,7 @@
 //! Attacks on the posterior predictive: images changed, within a bound, to make it err.
 //!
-//! The attack is on the mean of the samples' probabilities, not on any one of them: the gradient of `-log (1/S sum_s
-//! p_s[y])` is `sum_s w_s grad(-log p_s[y])` with `w_s = p_s[y] / sum_t p_t[y]`.
+//! The attack is on the mean of the samples' probabilities, not on any one of them: the gradient of
+//! `-log (1/S sum_s p_s[y])` is `sum_s w_s grad(-log p_s[y])` with `w_s = p_s[y] / sum_t p_t[y]`.
 
 use dubio_data::dataset::{Answers, Dataset, Inputs};
 use dubio_nn::engine::{Engine, Seed};

@@ -62,7 +62,7 @@ pub(crate) fn unlabelled() -> Error {
 
 /// A loss that is the negative logarithm of a density, and the predictions that outputs stand for.
 pub trait Likelihood: Loss {
-    /// Whether gradients can be arbitrarily large, so that steps have to be clipped: the gradient of a Gaussian goes
+    /// Whether gradients can be arbitrarily large, so that steps have to be clipped: the gradient of a Gaussian grows
     /// with one over its variance, that of a softmax is bounded.
     fn is_steep(&self) -> bool {
         false
