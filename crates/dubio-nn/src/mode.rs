@@ -29,9 +29,9 @@ pub(crate) struct Mode {
 /// every example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Masks {
-    /// Of one example, as in training.
+    /// Each example has its own, as in training.
     OfExamples,
-    /// Of all of them.
+    /// All examples share one.
     Shared,
 }
 

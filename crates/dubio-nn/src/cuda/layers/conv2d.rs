@@ -88,7 +88,7 @@ impl Sizes {
         }
     }
 
-    /// The tile that takes the least time, if time goes with operations over speed.
+    /// The tile that takes the least time, if time is proportional to operations over speed.
     fn tile(&self, role: Role) -> Tile {
         let (rows, columns, classes) = self.product(role, self.capacity);
         let cost = |(tile, speed): &(Tile, f64)| {

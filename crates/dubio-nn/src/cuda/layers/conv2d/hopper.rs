@@ -37,7 +37,7 @@ pub(super) fn is_for(device: &Device, node: &Node) -> bool {
 }
 
 impl Sizes {
-    /// The program that takes the least time, if time goes with operations over speed.
+    /// The program that takes the least time, if time is proportional to operations over speed.
     pub(super) fn hopper(&self, role: Role) -> Program {
         let cost = |(tile, speed): &(Tile, f64)| {
             let [rows, columns] = [tile.rows, tile.columns].map(|side| side as f64);
@@ -61,8 +61,9 @@ impl Sizes {
         Program { role, tile: best.expect("there are tiles").0, by }
     }
 
-    /// Into how many stretches the places are cut for the gradient of the weights, and how long that takes, in the time
-    /// of a block for a chunk. More stretches fill the last round of blocks better, and leave more parts to add up.
+    /// Into how many stretches the places are cut for the gradient of the weights, and how long that takes, in units of
+    /// the time that a block takes for a chunk. More stretches fill the last round of blocks better, and leave more
+    /// parts to add up.
     fn cut(&self, tile: Tile) -> (usize, usize) {
         let (rows, columns, _) = self.product(Role::ToWeights, self.capacity);
         let blocks = rows.div_ceil(tile.rows) * columns.div_ceil(tile.columns);
@@ -87,7 +88,7 @@ pub(super) fn saved(sizes: &Sizes) -> usize {
     images(sizes) + sizes.weights() / 2
 }
 
-/// Numbers that the images that came in take.
+/// Numbers that the input images take.
 fn images(sizes: &Sizes) -> usize {
     sizes.capacity * sizes.input.size() / 2
 }
