@@ -1,6 +1,6 @@
-//! Attacks on the posterior predictive: images changed as little as is allowed so that it errs.
+//! Attacks on the posterior predictive: images changed, within a bound, to make it err.
 //!
-//! What is attacked is the mean of the samples' probabilities, not one of them: the gradient of
+//! The attack is on the mean of the samples' probabilities, not on any one of them: the gradient of
 //! `-log (1/S sum_s p_s[y])` is `sum_s w_s grad(-log p_s[y])` with `w_s = p_s[y] / sum_t p_t[y]`.
 
 use dubio_data::dataset::{Answers, Dataset, Inputs};
@@ -19,8 +19,8 @@ use crate::predict::{Predicted, TestTime};
 use crate::room::networks_at_once;
 use crate::side_by_side::side_by_side;
 
-/// How images are changed. No pixel moves by more than `epsilon`, a fraction of the brightest pixel of
-/// the set, and none leaves the range from 0 to that.
+/// How images are changed. No pixel moves by more than `epsilon`, a fraction of the brightest pixel of the set, and
+/// none leaves the range from 0 to that brightest pixel.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Attack {
     /// The rule.
@@ -68,7 +68,7 @@ impl<E: Engine> Fitted<E> {
         self.predict_attacked_watched(data, attack, stream, &Silent)
     }
 
-    /// As [`Self::predict_attacked`]. Pieces of progress are those of the predictions; a stop is [`Error::Stopped`].
+    /// As [`Self::predict_attacked`]. Progress counts the pieces of the predictions; a stop gives [`Error::Stopped`].
     #[inline(never)]
     pub fn predict_attacked_watched(
         &self,
@@ -171,7 +171,7 @@ impl Attack {
 struct Sight<'a, E: Engine> {
     predictive: Box<dyn Predictive<E> + 'a>,
     model: E::Model,
-    /// Noise is the same at every look: what is attacked is the mean of the samples.
+    /// The noise is the same in every evaluation, since the attack is on the mean of the samples.
     noise: Stream,
 }
 

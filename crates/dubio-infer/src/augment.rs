@@ -1,4 +1,4 @@
-//! Random changes of images, for training and for predicting several times over.
+//! Random changes of images, for training and for test-time augmentation.
 
 use std::str::FromStr;
 
@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Augmentation {
-    /// Four pixels of black on every side, then a crop of the old size anywhere.
+    /// Four black pixels of padding on every side, then a crop of the old size at a random place.
     Crop,
-    /// Left and right exchanged, every other time.
+    /// Left and right exchanged, with probability 1/2.
     Flip,
 }
 
@@ -40,7 +40,8 @@ impl Augmentation {
         }
     }
 
-    /// A move of images of this width with this change at its end, by the same random numbers as the pipeline's.
+    /// The move `before`, followed by this change, for images of this width; by the same random numbers as in the
+    /// pipeline.
     fn moved(self, before: Move, width: usize, draws: &mut Draws) -> Move {
         match self {
             Self::Crop => {
@@ -60,7 +61,8 @@ impl Augmentation {
 const CROP: RandomCrop = RandomCrop { padding: 4 };
 const FLIP: HorizontalFlip = HorizontalFlip { chance: 0.5 };
 
-/// Whether these changes together are a move: what a crop cuts off would come back in a second one.
+/// Whether these changes together amount to one move. Two crops do not: the second could bring back pixels that the
+/// first has cut off.
 pub(crate) fn is_a_move(changes: &[Augmentation]) -> bool {
     changes.iter().filter(|&&change| change == Augmentation::Crop).count() <= 1
 }

@@ -1,9 +1,9 @@
-//! Checkpoints: all that a chain needs to go on after a kill as if nothing had happened.
+//! Checkpoints: all that a chain needs to continue after a kill as if nothing had happened.
 //!
 //! A folder holds `state.safetensors`, the chain's state after some step, and `point-N.safetensors`,
-//! the samples so far. Each is written beside its place and then renamed; the state says how many
-//! points belong to it, so a kill at any instant leaves a state and at least its points. One process at a
-//! time works in it, the one that has `lock`.
+//! the samples so far. Each file is written under another name and then renamed; the state says how many points belong
+//! to it, so a kill at any instant leaves a state and at least the points that it counts. One process at a time works
+//! in the folder: the one that holds `lock`.
 
 mod arrays;
 
@@ -33,7 +33,7 @@ pub(crate) struct Position {
     pub(crate) losses: Vec<f64>,
 }
 
-/// What a chain goes on with, besides its points and its rule's memory.
+/// What a chain resumes from, besides its points and its rule's memory.
 pub(crate) struct Resumed<V> {
     pub(crate) position: Position,
     pub(crate) samples: Vec<Point<V>>,
@@ -42,7 +42,7 @@ pub(crate) struct Resumed<V> {
 /// The folder of one chain's checkpoints.
 pub(crate) struct Folder {
     path: PathBuf,
-    /// What is being done; a checkpoint of something else is refused.
+    /// What the run computes; a checkpoint with another identity is refused.
     identity: String,
     _lock: File,
 }
@@ -52,7 +52,7 @@ impl Folder {
         let cannot = |e| Error::file(path, e, "choose a writable folder");
         fs::create_dir_all(path).map_err(cannot)?;
         let lock = lock::open(&path.join("lock")).map_err(cannot)?;
-        // Any other error is of a file system that has no locks, where nobody can be kept out.
+        // Any other error means that the file system has no locks, so that no process can be kept out.
         if let Err(TryLockError::WouldBlock) = lock.try_lock() {
             let advice = "wait for it, or name another folder";
             return Err(Error::file(path, "another process is using this folder", advice));
@@ -98,7 +98,7 @@ impl Folder {
         arrays.write(&self.path.join("state.safetensors"), about)
     }
 
-    /// Reads the state back, if there is one. `points` are of the right kind and length.
+    /// Reads the state back, if there is one. `points` must already be of the right kind and length.
     pub(crate) fn load<V: Vector>(
         &self,
         points: &mut [Point<V>],

@@ -1,15 +1,15 @@
-//! Seconds on the wall, and of processors.
+//! Wall-clock and processor time, in seconds.
 
 use std::fs;
 use std::ops::AddAssign;
 use std::time::Instant;
 
-/// What something took.
+/// The time that something took.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Seconds {
-    /// On the wall.
+    /// Wall-clock time.
     pub wall: f64,
-    /// Of processors, all threads of this process; NaN where the system does not tell.
+    /// Processor time of all threads of this process; NaN where the system does not report it.
     pub cpu: f64,
 }
 
@@ -40,7 +40,7 @@ impl Clock {
         Self { wall: Instant::now(), cpu: cpu_secs().unwrap_or(f64::NAN) }
     }
 
-    /// What they show; both start anew.
+    /// The time on both, which then start anew.
     pub fn lap(&mut self) -> Seconds {
         let now = Self::start();
         let seconds =
@@ -53,7 +53,7 @@ impl Clock {
 /// Processor seconds of this process so far.
 fn cpu_secs() -> Option<f64> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
-    // The name, in brackets, may hold anything; user and system time are the 12th and 13th behind it.
+    // The name, in parentheses, may contain anything; user and system time are the 12th and 13th fields after it.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks: f64 = fields.get(11)?.parse::<f64>().ok()? + fields.get(12)?.parse::<f64>().ok()?;
     Some(ticks / 100.0) // Linux reports in hundredths on every machine

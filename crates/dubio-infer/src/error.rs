@@ -33,7 +33,7 @@ pub enum Error {
         /// Which epoch or draw, counted from 1.
         after: String,
     },
-    /// A prediction that says nothing; a file with one would pass for a result.
+    /// A prediction that is infinite or NaN; a file with one would pass for a result.
     #[error(
         "sample {sample} predicts {value} for example {example}; use a smaller learning rate (`lr`) \
          or a narrower prior"
@@ -46,10 +46,10 @@ pub enum Error {
         /// What it predicts.
         value: f32,
     },
-    /// A sampler's chain went where the potential is no number.
+    /// A chain that cannot start or go on, for instance because its potential is not finite.
     #[error("{0}")]
     Chain(String),
-    /// More examples asked for in a batch than there are.
+    /// A mini-batch larger than the training set.
     #[error(
         "`batch` is {batch}, but there are only {examples} training examples; give at most {examples}"
     )]
@@ -69,23 +69,23 @@ pub enum Error {
         /// How many classes there are.
         classes: usize,
     },
-    /// A method that there is not.
+    /// A method that does not exist.
     #[error("{}", unknown("method", name, known.iter().copied()))]
     UnknownMethod {
         /// What was asked for.
         name: String,
-        /// Those that there are.
+        /// The methods that exist.
         known: Vec<&'static str>,
     },
-    /// A setting that cannot be.
+    /// An invalid setting.
     #[error("{method}: {wrong}")]
     Setting {
-        /// The method that it is a setting of.
+        /// The method that the setting belongs to.
         method: String,
         /// Which setting, and what is wrong with it.
         wrong: Wrong,
     },
-    /// A network, data and what is asked for that do not go together.
+    /// A network, data and settings that do not go together.
     #[error("{0}")]
     Unsuited(String),
     /// A file that cannot be read or written.
@@ -98,7 +98,7 @@ pub enum Error {
         /// What to do.
         advice: &'static str,
     },
-    /// A checkpoint that cannot be gone on from: damaged, incomplete, or of something else.
+    /// A checkpoint that cannot be resumed: damaged, incomplete, or of another run.
     #[error("{path}: {what}; delete the folder to start over")]
     Checkpoint {
         /// Which file.

@@ -1,4 +1,4 @@
-//! A method run on a target: who is told, where checkpoints go, what comes of it. The loop is in `chain`.
+//! Runs a method on a target: who is told of progress, where checkpoints go, and the result. The loop is in `chain`.
 
 mod chain;
 
@@ -21,15 +21,15 @@ use crate::target::Target;
 pub struct Checkpoints {
     /// Folder for them.
     pub folder: PathBuf,
-    /// Least time between two.
+    /// Least time between two checkpoints.
     pub every: Duration,
-    /// What is being done, in words that differ when the result would: data, network, settings.
+    /// What is computed, in words that differ whenever the result would differ: data, network, settings.
     pub identity: String,
 }
 
-/// Who is told of a fit, and how it is kept.
+/// Who is told of a fit's progress, and where its checkpoints go.
 pub struct Options<'a> {
-    /// Who is told how far it is, and may ask it to stop.
+    /// Is told how far the fit is, and may ask it to stop.
     pub progress: &'a dyn Progress,
     /// Where checkpoints go, if anywhere.
     pub checkpoints: Option<Checkpoints>,
@@ -63,11 +63,11 @@ impl<P> fmt::Display for Unfinished<P> {
 
 impl<P> std::error::Error for Unfinished<P> {}
 
-/// What came of a fit: all of it, or what there was when it had to end.
+/// The result of a fit: complete, or what there was when it had to end.
 pub type Outcome<P, Q> = Result<P, Box<Unfinished<Q>>>;
 
-/// That the last epoch was worse than the first and hardly better than guessing: numbers stay finite long after training
-/// has diverged.
+/// A warning if the last epoch was worse than the first and hardly better than guessing: numbers stay finite long after
+/// training has diverged.
 fn diverged(losses: &[f64], guessing: Option<f64>) -> Option<String> {
     let (first, last) = (*losses.first()?, *losses.last()?);
     let guessing = guessing.filter(|guessing| last > first && last > 0.95 * guessing)?;
@@ -78,8 +78,8 @@ fn diverged(losses: &[f64], guessing: Option<f64>) -> Option<String> {
     ))
 }
 
-/// Runs a method on a target, its noise from `stream`. With checkpoints a fit that was killed goes
-/// on where it was and ends with the same bytes.
+/// Runs a method on a target, with noise from `stream`. With checkpoints, a fit that was killed continues where it was
+/// and ends with the same bytes.
 pub fn fit<T: Target>(
     rule: Box<dyn Rule<T::Vector>>,
     target: &mut T,
@@ -93,7 +93,7 @@ pub fn fit<T: Target>(
     let (report, mut warnings) = (chain.rule.report(), chain.rule.warnings());
     let factors = if result.is_ok() { chain.rule.factors() } else { Vec::new() };
     let Position { seconds, losses, .. } = chain.position;
-    // One that ended in an error has said so.
+    // A fit that ended in an error has already said so.
     warnings.extend(diverged(&losses, guessing).filter(|_| result.is_ok()));
     let record = Record { seconds, losses, report, warnings };
     let posterior =

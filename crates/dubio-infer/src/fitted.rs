@@ -1,4 +1,4 @@
-//! A recipe carried out: its members side by side, each a chain from its start.
+//! A recipe carried out: its members run side by side, each a chain from its own start.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -34,12 +34,12 @@ pub struct Fitted<E: Engine> {
     pub(crate) recipe: Recipe,
     pub(crate) network: String,
     pub(crate) training: Arc<Training<E>>,
-    /// What stands for the posterior.
+    /// The approximate posterior.
     pub posterior: Posterior<E::Vector>,
 }
 
 impl<E: Engine> Fitted<E> {
-    /// The weights of every point, as PyTorch lays them out, each in a file's bytes.
+    /// The weights of every point, in PyTorch's layout, each as the bytes of a file.
     #[inline(never)]
     pub fn weights(&self) -> Result<Vec<Vec<u8>>, Error> {
         let network = self.recipe.network(&self.network, &self.training)?;
@@ -54,7 +54,7 @@ impl<E: Engine> Fitted<E> {
 
     /// How it predicts.
     pub fn predictive(&self) -> Box<dyn Predictive<E> + '_> {
-        // Where these cannot be, nothing was learnt that could predict.
+        // Where the network or its layers are invalid, nothing was learnt that could predict.
         let network = self.recipe.network(&self.network, &self.training);
         let network = network.unwrap_or_else(|_| Network::new(self.training.scaling().shape()));
         let moving = self.recipe.setup.layers.range(&network.slices()).ok().flatten();
@@ -77,7 +77,7 @@ impl<E: Engine> Fitted<E> {
         vectors.map(|vector| vector.len() * vector.bytes_per_number()).sum()
     }
 
-    /// The network at work, with room for so many examples at a time.
+    /// The network at work, with room for this many examples at a time.
     pub(crate) fn model(&self, capacity: usize) -> Result<E::Model, Error> {
         let network = self.recipe.network(&self.network, &self.training)?;
         Ok(self.engine.model(&network, capacity))
@@ -85,7 +85,7 @@ impl<E: Engine> Fitted<E> {
 }
 
 impl Recipe {
-    /// Trains on a data set. Members run side by side, each on one thread; a single one on all.
+    /// Trains on a data set. Members run side by side, each on its share of the threads; a single one on all of them.
     #[inline(never)]
     pub fn fit<E: Engine>(
         &self,
@@ -114,7 +114,7 @@ impl Recipe {
                 .run(&options)
         };
         let posteriors = if members == 1 {
-            // On one of the pool's own threads: work is handed over much faster from there.
+            // On one of the pool's own threads: from there, work is handed over much faster.
             vec![rayon::scope(|_| one(engine, 0))]
         } else {
             let built = self.network(network, &training).map_err(nothing)?;
@@ -147,7 +147,7 @@ impl Recipe {
     }
 }
 
-/// Pieces of work that a member is told as.
+/// Pieces of progress that a member counts as.
 const PIECES: usize = 1000;
 
 /// One member of a recipe.
@@ -155,7 +155,7 @@ const PIECES: usize = 1000;
 struct Member<'a, E: Engine> {
     engine: &'a E,
     recipe: &'a Recipe,
-    /// The recipe whose network it is, which this one warms up or is.
+    /// The recipe whose widths the network has: the one that this recipe warms up, or this one itself.
     sized_for: &'a Recipe,
     network: &'a str,
     training: &'a Arc<Training<E>>,
@@ -253,8 +253,8 @@ impl<E: Engine> Member<'_, E> {
         }
     }
 
-    /// A point of one network as a start of another that a method made of the same one: parameters that have the same name
-    /// and length in both are taken over, others begin afresh.
+    /// Turns a point of one network into a start of another that a method made from the same one: parameters that have
+    /// the same name and length in both are taken over, others start afresh.
     fn taken_over(
         &self,
         point: Point<E::Vector>,

@@ -11,12 +11,12 @@ use crate::problem::Start;
 use crate::room::examples_together;
 use crate::training::Training;
 
-/// A network from the first layer that moves on, and what it reads.
+/// The part of a network from the first moving layer on, and what it reads.
 pub(crate) struct Head<E: Engine> {
     pub(crate) network: Network,
     pub(crate) start: Start<E::Vector>,
-    /// What its backbone makes of the training inputs, worked out once; none where it has to
-    /// be worked out at every step, and the head is the network itself.
+    /// The backbone's outputs for the training inputs, computed once; `None` where they are computed at every step, and
+    /// the head is the whole network.
     pub(crate) features: Option<Examples<E::Number>>,
     /// Its backbone: the layers before it.
     pub(crate) backbone: Backbone<E::Vector>,
@@ -26,7 +26,7 @@ pub(crate) struct Head<E: Engine> {
 pub(crate) struct Backbone<V>(Option<Point<V>>);
 
 impl<V: Vector> Backbone<V> {
-    /// A point of the whole network.
+    /// Completes a point of the head to one of the whole network.
     pub(crate) fn complete(&self, point: Point<V>) -> Point<V> {
         match &self.0 {
             None => point,
@@ -46,7 +46,7 @@ fn joined<V: Vector>(first: &V, second: &V) -> V {
 }
 
 impl<E: Engine> Head<E> {
-    /// Of a network whose parameters move from `from` on.
+    /// The head of a network whose parameters move from `from` on.
     pub(crate) fn new(
         engine: &E,
         network: Network,
@@ -55,14 +55,14 @@ impl<E: Engine> Head<E> {
         training: &Training<E>,
         stream: &Stream,
     ) -> Self {
-        // Numbers that are drawn are drawn for each point that moves, by the names of the layers.
+        // A fresh start stays fresh: each point that moves draws its own numbers, by the names of the layers.
         let is_fresh = matches!(start, Start::Fresh);
         let again = |point| if is_fresh { Start::Fresh } else { Start::Warm(point) };
         let start = match start {
             Start::Fresh => engine.model(&network, 1).start(&stream.child("start")),
             Start::Warm(point) => point,
         };
-        // Features that are more than the inputs may be more than there is memory for.
+        // Features larger than the inputs might not fit into memory.
         let seam = network
             .seam(from)
             .filter(|&seam| network.shape(Source::Node(seam - 1)).size() <= network.input.size());

@@ -27,7 +27,7 @@ use crate::error::Error;
 use crate::noise::Noise;
 use crate::scaling::Scaling;
 
-/// The layer of a noise that all examples share.
+/// Name of the layer that holds a noise shared by all examples.
 pub(crate) const NOISE: &str = "noise";
 
 /// One log standard deviation for all examples, 0 at the start.
@@ -35,7 +35,7 @@ pub(crate) fn shared_noise() -> Layer {
     Layer::Append { numbers: 1, initial: Initial::Constant(0.0) }
 }
 
-/// The likelihood of such answers.
+/// The likelihood that goes with these answers.
 pub fn of(answers: &Answers, noise: Noise) -> Result<Arc<dyn Likelihood>, Error> {
     Ok(match (answers, noise) {
         (Answers::Classes { classes, .. }, Noise::PerExample) => {
@@ -60,10 +60,10 @@ pub(crate) fn unlabelled() -> Error {
     Error::Unsuited("the training set has no labels; give labels or targets".to_string())
 }
 
-/// A loss that is the negative logarithm of a density, and the predictions that its outputs are.
+/// A loss that is the negative logarithm of a density, and the predictions that outputs stand for.
 pub trait Likelihood: Loss {
-    /// Whether gradients can be of any size, so that steps have to be clipped: that of a
-    /// Gaussian with a standard deviation of its own is one over its variance, that of a softmax bounded.
+    /// Whether gradients can be arbitrarily large, so that steps have to be clipped: the gradient of a Gaussian grows
+    /// with one over its variance, that of a softmax is bounded.
     fn is_steep(&self) -> bool {
         false
     }
@@ -71,11 +71,12 @@ pub trait Likelihood: Loss {
     fn guessing(&self) -> Option<f64> {
         None
     }
-    /// Uniform numbers that the network reads behind each example's own inputs, other ones at every step, standardised.
+    /// How many uniform random numbers, standardised and drawn anew at every step, the network reads after each
+    /// example's own inputs.
     fn random_inputs(&self) -> usize {
         0
     }
-    /// The named network with outputs that it reads; an error says why there is none.
+    /// The named network with the outputs that this likelihood reads; an error says why there is none.
     fn network(&self, name: &str, input: Shape) -> Result<Network, String> {
         networks::build(name, input, self.outputs())
     }
@@ -88,11 +89,11 @@ pub trait Likelihood: Loss {
     fn curved(&self) -> Option<&dyn Curved> {
         None
     }
-    /// What a network can learn from what another predicts; `None` where outputs do not say the whole of a prediction.
+    /// How a network learns what another predicts; `None` where the outputs do not determine the whole prediction.
     fn taught(&self) -> Option<&dyn Taught> {
         None
     }
-    /// The arrays of a predictions file that hold such values.
+    /// The arrays of a predictions file that hold these values.
     fn arrays<'a>(&self, values: &'a [f32], shape: [usize; 3]) -> Vec<Array<'a>>;
 }
 
@@ -105,7 +106,7 @@ pub trait Curved {
     fn drawn(&self, outputs: &[f64], stream: &Stream) -> Vec<f64>;
     /// Outputs that stand for the mean of `p(y | g)` over `g ~ Normal(f, covariance)`, for one example.
     fn averaged(&self, outputs: &[f64], covariance: &[f64], link: Link) -> Vec<f64>;
-    /// The likelihood that reads what [`Self::averaged`] gives, where it is another one.
+    /// The likelihood that reads what [`Self::averaged`] gives, if it is a different one.
     fn of_averages(&self) -> Option<Arc<dyn Likelihood>> {
         None
     }
@@ -114,14 +115,14 @@ pub trait Curved {
 /// How the mean of a softmax over Gaussian logits is approximated. With `k(v) = 1 / sqrt(1 + pi v / 8)`:
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Link {
-    /// Of two classes `sigmoid(k(v) d)`, with `d` the difference of both logits and `v` its variance: MacKay 1992. Of
-    /// more classes as `ExtendedProbit`.
+    /// For two classes `sigmoid(k(v) d)`, with `d` the difference of the logits and `v` its variance: MacKay 1992. For
+    /// more, the same as `ExtendedProbit`.
     Probit,
     /// `softmax(k(v_c) f_c)` with the variance of each logit: Gibbs 1998.
     ExtendedProbit,
     /// `p_c` in proportion to `1 / (1 + sum_{j != c} exp(-k(v_cj) (f_c - f_j)))`, with `v_cj` the variance of the
-    /// difference of two logits: Lu et al. 2020, which is MacKay's for two classes. What moves all logits together, and
-    /// so no probability, has no part in it.
+    /// difference of two logits: Lu et al. 2020, which is MacKay's for two classes. Variance that all logits share
+    /// changes no probability and is left out.
     MeanField,
 }
 
@@ -130,7 +131,7 @@ pub enum Link {
 pub struct Array<'a> {
     /// Its name there.
     pub name: &'static str,
-    /// Its numbers, the last axis first to change.
+    /// Its numbers, the last axis running fastest.
     pub values: Cow<'a, [f32]>,
     /// Its axes.
     pub shape: Vec<usize>,

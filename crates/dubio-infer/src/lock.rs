@@ -1,11 +1,11 @@
-//! Files that are there to be locked.
+//! Lock files.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// Opens a file to lock, made where it is missing. A symbolic link is not followed, a pipe is not waited
-/// for, and what is in the file stays there.
+/// Opens a lock file, creating it if it is missing. A symbolic link is not followed, a pipe is not waited for, and the
+/// content of the file is kept.
 pub fn open(path: &Path) -> io::Result<File> {
     match fs::symlink_metadata(path) {
         Ok(there) if !there.is_file() => {

@@ -18,7 +18,7 @@ pub(crate) enum Slot<'a, V> {
 }
 
 impl<'a, V> Memory<'a, V> {
-    /// Of a rule that carries nothing.
+    /// The memory of a rule that carries nothing.
     pub fn none() -> Self {
         Self { slots: Vec::new() }
     }
@@ -58,7 +58,7 @@ impl<'a, V> Memory<'a, V> {
         self.with(name, Slot::Numbers(list))
     }
 
-    /// That of the `index`-th of several things of one kind, whose parts have the same names.
+    /// The same as the memory of the `index`-th of several things of one kind, whose parts have the same names.
     pub fn of(mut self, index: usize) -> Self {
         for (name, _) in &mut self.slots {
             *name = Cow::Owned(format!("{index}.{name}"));

@@ -17,7 +17,7 @@ pub enum Noise {
     Fixed(f64),
 }
 
-/// The largest that can be set, and one over the least.
+/// The largest that can be set, and one over the smallest.
 const MOST: f64 = 1e9;
 
 impl TryFrom<Value> for Noise {

@@ -8,7 +8,7 @@ use dubio_random::stream::Stream;
 use crate::clock::Seconds;
 use crate::likelihood::Likelihood;
 
-/// An approximate posterior, as what stands for it.
+/// An approximate posterior, as the points and factors that represent it.
 #[derive(Clone, Debug)]
 pub struct Posterior<V> {
     /// Networks, member after member; unless the method says otherwise, each has the same weight.
@@ -25,7 +25,7 @@ impl<V: Vector> Posterior<V> {
         Self { points: Vec::new(), factors: Vec::new(), records: Vec::new() }
     }
 
-    /// With what another member has learnt.
+    /// Adds what another member has learnt.
     pub fn extend(&mut self, other: Self) {
         self.points.extend(other.points);
         self.factors.extend(other.factors);
@@ -36,11 +36,11 @@ impl<V: Vector> Posterior<V> {
 /// How a member's training went.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Record {
-    /// What it took, over all its resumptions.
+    /// The time that it took, over all its resumptions.
     pub seconds: Seconds,
     /// Mean loss of the mini-batches of each epoch.
     pub losses: Vec<f64>,
-    /// What the method tells of itself: acceptance rates, step sizes.
+    /// What the method reports: acceptance rates, step sizes.
     pub report: Vec<(&'static str, f64)>,
     /// What a user must know before trusting the samples, in words.
     pub warnings: Vec<String>,

@@ -18,8 +18,8 @@ use crate::posterior::Sample;
 use crate::room::{examples_together, networks_at_once};
 use crate::side_by_side::side_by_side;
 
-/// Test-time augmentation: each sample looks at the images so many times, changed at random each
-/// time, and each look is a sample of its own.
+/// Test-time augmentation: each sample looks at the images several times, changed at random each time, and each look
+/// counts as a sample of its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TestTime {
     /// The random changes; none for images as they are.
@@ -28,7 +28,7 @@ pub struct TestTime {
     pub looks: usize,
 }
 
-/// What the samples say of a set.
+/// What the samples predict for a set.
 #[derive(Clone, Debug)]
 pub struct Predicted {
     /// `[samples, examples, numbers]`: logits, or mean and standard deviation in the target's unit.
@@ -51,7 +51,7 @@ impl<E: Engine> Fitted<E> {
         self.predict_watched(data, test_time, stream, &Silent)
     }
 
-    /// As [`Self::predict`]. A piece of progress is one pass over the set; a stop is [`Error::Stopped`].
+    /// As [`Self::predict`]. A piece of progress is one pass over the set; a stop gives [`Error::Stopped`].
     #[inline(never)]
     pub fn predict_watched(
         &self,
@@ -64,7 +64,7 @@ impl<E: Engine> Fitted<E> {
         self.predict_inputs(&plain, data, test_time, stream, progress)
     }
 
-    /// Predicts inputs as the network reads them, in the place of a set's own.
+    /// Predicts these inputs, as the network reads them, instead of the set's own.
     pub(crate) fn predict_inputs(
         &self,
         plain: &[E::Number],

@@ -6,13 +6,13 @@ use dubio_nn::engine::Vector;
 
 /// A prior: `-log p(theta)` up to a constant, and its gradient.
 ///
-/// Methods that look at mini-batches move `U / N`, so gradients are asked for over a number of examples.
+/// Methods on mini-batches descend `U / N`, so gradients are divided by a number of examples.
 pub trait Prior<V: Vector>: Send + Sync {
     /// `-log p(theta)`, up to a constant. Waits.
     fn value(&self, theta: &V) -> f64;
     /// `to += a grad(-log p)(theta) / examples`.
     fn add_gradient(&self, a: f64, examples: f64, theta: &V, to: &mut V);
-    /// `c`, where its gradient over so many examples is `c theta`.
+    /// `c`, if its gradient divided by this number of examples is `c theta`.
     fn decay(&self, _examples: f64) -> Option<f64> {
         None
     }

@@ -82,7 +82,7 @@ impl From<Regulariser> for String {
     }
 }
 
-/// That such answers can be regularised so.
+/// Checks that these answers can be regularised.
 pub fn check(answers: &Answers, regularisers: &[Regulariser]) -> Result<(), Error> {
     if regularisers.is_empty() || matches!(answers, Answers::Classes { .. }) {
         return Ok(());
@@ -136,7 +136,7 @@ impl Softmax {
 }
 
 impl Regulariser {
-    /// The term of a batch; its gradient at the outputs is added.
+    /// The term of a batch; adds its gradient at the outputs.
     fn add(self, batch: &[Softmax], gradient: &mut [f64]) -> f64 {
         let (n, classes) = (batch.len() as f64, batch[0].p.len());
         let rows = batch.iter().zip(gradient.chunks_exact_mut(classes));
@@ -154,7 +154,7 @@ impl Regulariser {
                 sum - w / n * softmax.entropy
             }),
             Self::Focal(g) => rows.fold(0.0, |sum, (softmax, gradient)| {
-                // What it is more than -log p: (1 - (1 - p)^g) log p.
+                // What is added to -log p: (1 - (1 - p)^g) log p.
                 let (p, log_p) = (softmax.p[softmax.label], softmax.log_p[softmax.label]);
                 let left = 1.0 - p;
                 let by_log = (1.0 - left.powf(g)) + g * left.powf(g - 1.0) * p * log_p;
@@ -227,14 +227,14 @@ fn mmce(batch: &[Softmax], w: f64, gradient: &mut [f64]) -> f64 {
     w * form.sqrt() / n
 }
 
-/// A likelihood whose loss has terms besides.
+/// A likelihood whose loss has further terms.
 #[derive(Debug)]
 pub(crate) struct Regularised {
     likelihood: Arc<dyn Likelihood>,
     terms: Vec<Regulariser>,
 }
 
-/// A likelihood with these terms; itself where there are none.
+/// A likelihood with these terms; the likelihood itself where there are none.
 pub fn regularised(likelihood: Arc<dyn Likelihood>, terms: &[Regulariser]) -> Arc<dyn Likelihood> {
     match terms {
         [] => likelihood,

@@ -40,14 +40,14 @@ impl Step<'_> {
     }
 }
 
-/// What of the moving points belongs to the posterior at the end of an epoch.
+/// Which of the moving points belong to the posterior at the end of an epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
     /// Every one is a sample.
     All,
     /// This one is a sample.
     Only(usize),
-    /// They are only on the way.
+    /// None is a sample.
     Nothing,
 }
 
@@ -60,8 +60,8 @@ impl Keep {
 
 /// A method at work: epochs of mini-batch steps, then draws; either may be missing.
 pub trait Rule<V: Vector>: Send {
-    /// Makes ready, before the first step and before its memory is read back after a kill: from what it samples from, and
-    /// the chain's stream.
+    /// Prepares the rule from its target and the chain's stream, before the first step and before its memory is
+    /// restored after a kill.
     fn begin(
         &mut self,
         _target: &mut dyn Target<Vector = V>,
@@ -103,13 +103,13 @@ pub trait Steps<V: Vector> {
     }
     /// The learning rate of a step.
     fn rate(&self, at: &Step<'_>) -> f64;
-    /// Whether a step adds the noise that samples.
+    /// Whether a step adds noise in order to sample.
     fn is_noisy(&self, _at: &Step<'_>) -> bool {
         false
     }
     /// One step of the points.
     fn step(&mut self, points: &mut [Point<V>], batch: &mut MiniBatch<'_, V>, at: &Step<'_>);
-    /// What to make of the points after an epoch.
+    /// Which points become samples after an epoch.
     fn after_epoch(&mut self, _epoch: usize, _points: &[Point<V>]) -> Keep {
         Keep::Nothing
     }
@@ -127,8 +127,8 @@ pub struct Draw<'a> {
 }
 
 impl Draw<'_> {
-    /// An error once a stop was asked for. A draw that passes over the data several times asks before each pass. When it
-    /// then ends, points and memory must be such that the same draw, made again, gives the same bytes.
+    /// An error once a stop was asked for. A draw that passes over the data several times asks before each pass. If it
+    /// then ends, it must leave points and memory such that the same draw, made again, gives the same bytes.
     pub fn may_go_on(&self) -> Result<(), Error> {
         if self.progress.should_stop() { Err(Error::Stopped) } else { Ok(()) }
     }
@@ -190,14 +190,14 @@ impl<'a, V: Vector> MiniBatch<'a, V> {
         }
     }
 
-    /// Gradients of the mean loss where layers are perturbed, with respect to spreads and to means; without the prior, and
-    /// of any length.
+    /// Gradients of the mean loss where layers are perturbed, with respect to spreads and to means; without the prior,
+    /// and not clipped.
     pub fn perturbed(&mut self, at: Perturbed<'_, V>, gradients: [&mut V; 2]) {
         self.target.perturbed_gradient(at, self.name, gradients);
         self.evaluations += 1;
     }
 
-    /// Shortens a gradient of the mean loss, where those may be of any length.
+    /// Clips a gradient of the mean loss, if those may be arbitrarily long.
     pub fn clip(&self, gradient: &mut V) {
         if let Some(longest) = self.longest {
             gradient.clip(longest);
@@ -249,17 +249,17 @@ pub struct Gradient<'a, V> {
 }
 
 impl<'a, V: Vector> Gradient<'a, V> {
-    /// Of a mean loss over so many examples, and a prior.
+    /// From the gradient of a mean loss over this many examples, and a prior.
     pub fn new(likelihood: &'a mut V, prior: &'a dyn Prior<V>, examples: usize) -> Self {
         Self { likelihood, prior, examples: examples as f64 }
     }
 
-    /// Whether the prior has none.
+    /// Whether the prior's gradient is 0 everywhere.
     pub fn is_flat(&self) -> bool {
         self.prior.is_flat()
     }
 
-    /// The vector itself times `c`, where that is the prior's part: the vector of the mean loss, and `c`.
+    /// The gradient of the mean loss and `c`, if the prior's part is `c` times the parameters themselves.
     pub fn decay(&mut self) -> Option<(&mut V, f64)> {
         self.prior.decay(self.examples).map(|decay| (&mut *self.likelihood, decay))
     }
@@ -269,8 +269,8 @@ impl<'a, V: Vector> Gradient<'a, V> {
         self.prior.add_gradient(a, self.examples, theta, to);
     }
 
-    /// Both parts in one vector, in the place of the first. What moves `theta` must be summed before it is added
-    /// to it: by itself a prior of `N` examples changes a number of 32 bits by less than its last digit.
+    /// Both parts in one vector, which replaces the first. What moves `theta` must be summed before it is added to it:
+    /// by itself, the prior's part, divided by `N`, changes a number of 32 bits by less than its last digit.
     pub fn total(self, theta: &V) -> &'a mut V {
         if !self.is_flat() {
             self.prior.add_gradient(1.0, self.examples, theta, self.likelihood);

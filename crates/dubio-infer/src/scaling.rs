@@ -13,7 +13,7 @@ use dubio_random::stream::Stream;
 use crate::augment::{self, Augmentation};
 use crate::error::Error;
 
-/// What was measured on the training data and holds for every set that is shown to the network.
+/// What was measured on the training data and is applied to every set that the network reads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scaling {
     inputs: InputScaling,
@@ -45,7 +45,7 @@ impl Scaling {
         Self { inputs, targets }
     }
 
-    /// Of images of this shape, given by somebody who has measured it.
+    /// For images of this shape, with a standardisation that was measured before.
     pub fn given(shape: Shape, standardise: Standardise) -> Self {
         Self { inputs: InputScaling::Images { shape, standardise }, targets: None }
     }
@@ -70,7 +70,7 @@ impl Scaling {
         self.targets.as_ref()
     }
 
-    /// That a set is of the kind and the shape of the training data.
+    /// Checks that a set is of the kind and the shape of the training data.
     pub fn check(&self, data: &Dataset) -> Result<(), Error> {
         let kind = |regression| if regression { "numbers" } else { "classes" };
         let (learnt, asked) = (self.targets.is_some(), matches!(data.answers, Answers::Targets(_)));
@@ -116,7 +116,7 @@ impl Scaling {
         }
     }
 
-    /// All images as they are, standardised, and black.
+    /// All images as they are, and black for what lies beyond their edges, both standardised.
     pub(crate) fn still<T: Real>(&self, images: &Images) -> Still<T> {
         let plain = |images: &Images| {
             let rows: Vec<u32> = (0..images.len() as u32).collect();
@@ -143,11 +143,11 @@ impl Scaling {
         (0..rows.len()).map(one).collect()
     }
 
-    /// Some images, changed at random first, standardised, channels last.
+    /// Some images, changed at random, then standardised, channels last.
     ///
     /// # Panics
     ///
-    /// When this was measured on a table, or `out` has not the size of the images.
+    /// If this was measured on a table, or if `out` does not have the size of the images.
     pub fn images<T: Real>(
         &self,
         images: &Images,
@@ -175,7 +175,7 @@ impl Scaling {
     }
 }
 
-/// Images that are made together: their planes stay small beside what is made of them.
+/// Images that are made together: their planes stay small compared with the result.
 const PART: usize = 1024;
 
 fn same_shape(shape: Shape, images: &Images) -> Result<(), Error> {

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::rule::Step;
 
-/// How a learning rate falls from its start to the end of training. Written as a name, and after a
-/// colon where it ends, as a fraction of where it starts: `cosine:0.5`.
+/// How a learning rate falls from its start to the end of training. Written as a name and, after a colon, where it ends
+/// as a fraction of where it starts: `cosine:0.5`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Schedule {
@@ -35,7 +35,7 @@ pub enum Schedule {
 }
 
 impl Schedule {
-    /// Fraction of the first learning rate at a step of a training of so many epochs.
+    /// Fraction of the first learning rate at a step of a training of this many epochs.
     pub fn fraction(self, at: &Step<'_>, epochs: usize) -> f64 {
         let total = epochs as f64;
         match self {

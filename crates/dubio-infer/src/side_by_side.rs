@@ -4,9 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Runs pieces of work side by side, each on threads of its own from beginning to end, one where there are as many pieces
-/// as threads: what a member does inside never waits for another's. No more than `at_once` at a time. Where a piece panics,
-/// no other begins, and the panic goes on.
+/// Runs pieces of work side by side, at most `at_once` at a time. Each has threads of its own from beginning to end
+/// (one if there are as many pieces as threads), so that the work inside a member never waits for another's. If a piece
+/// panics, no further piece begins, and the panic is passed on.
 pub(crate) fn side_by_side<R: Send>(
     count: usize,
     at_once: usize,
@@ -29,7 +29,7 @@ pub(crate) fn side_by_side<R: Send>(
         // Where the system gives no more threads, this one does what the others leave.
         Err(_) => take(),
     };
-    // Results are not looked at after that.
+    // Results are not looked at after a panic.
     let watched = || {
         catch_unwind(AssertUnwindSafe(worker)).inspect_err(|_| next.store(count, Ordering::Relaxed))
     };

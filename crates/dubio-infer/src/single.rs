@@ -1,5 +1,5 @@
-//! Single precision, of which crates that train would each build all of it once more: what is generic and
-//! never inlined is shared with them, if it is used here.
+//! Training in single precision, built once for all crates that train: a generic function that is never inlined is
+//! shared with them if it is used here. Otherwise each of them would build all of it once more.
 
 use dubio_data::dataset::Dataset;
 use dubio_nn::Single;

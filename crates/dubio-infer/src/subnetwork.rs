@@ -29,7 +29,7 @@ pub struct Subnetwork<'a, T: Target> {
 }
 
 impl<'a, T: Target> Subnetwork<'a, T> {
-    /// Of the parameters in a stretch.
+    /// The subnetwork of the parameters in a stretch.
     pub fn new(whole: &'a mut T, range: Range<usize>) -> Self {
         let point = whole.start(0);
         let gradient = point.theta.clone();
@@ -37,14 +37,14 @@ impl<'a, T: Target> Subnetwork<'a, T> {
         Self { whole, range, prior, point, gradient, spreads: None }
     }
 
-    /// A point of the whole network.
+    /// Completes a point of the subnetwork to one of the whole network.
     pub fn complete(&self, point: Point<T::Vector>) -> Point<T::Vector> {
         let mut theta = self.point.theta.clone();
         theta.put(self.range.start, &point.theta);
         Point { theta, statistics: point.statistics }
     }
 
-    /// Calls `f` with the whole target at the point of the whole network, and a gradient's room.
+    /// Calls `f` with the whole target, the point of the whole network, and room for a gradient.
     fn at<R>(
         &mut self,
         part: &mut Point<T::Vector>,
@@ -57,7 +57,7 @@ impl<'a, T: Target> Subnetwork<'a, T> {
         result
     }
 
-    /// Those of the whole network's matrices that move, as they lie in this stretch.
+    /// Those of the whole network's matrices that move, with places counted from the start of this stretch.
     fn inside(&self, whole: Vec<Matrix>) -> Vec<Matrix> {
         let Range { start, end } = self.range;
         let inside = |matrix: &Matrix| start <= matrix.range.start && matrix.range.end <= end;

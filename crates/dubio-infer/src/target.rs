@@ -1,4 +1,4 @@
-//! What inference samples from, as it sees it: a function of one flat vector.
+//! What inference samples from: a function of one flat vector.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub struct BatchName {
 pub struct Perturbed<'a, V> {
     /// What the noise of weights is made of: their variances, or their shifts.
     pub spreads: &'a V,
-    /// Means; of parameters that layers do not perturb, what counts.
+    /// Means; for parameters that no layer perturbs, the values themselves.
     pub means: &'a V,
     /// Running statistics, which move.
     pub statistics: &'a mut V,
@@ -86,13 +86,13 @@ pub trait Target {
             self.gradient(point, batch, gradient);
         }
     }
-    /// Makes ready for [`Self::perturbed_gradient`]: the stretches of the vector that layers perturb. `None` where there is
-    /// no network.
+    /// Prepares for [`Self::perturbed_gradient`]; gives the stretches of the vector that layers perturb. `None` where
+    /// there is no network.
     fn perturb(&mut self, _by: Perturbation) -> Option<Vec<Range<usize>>> {
         None
     }
-    /// Gradients of the mean loss of a mini-batch with respect to spreads and to means, where layers are perturbed as it
-    /// was made ready for. The loss is kept until it is asked for.
+    /// Gradients of the mean loss of a mini-batch with respect to spreads and to means, where layers are perturbed as
+    /// [`Self::perturb`] prepared. The loss is kept until it is asked for.
     fn perturbed_gradient(
         &mut self,
         _at: Perturbed<'_, Self::Vector>,
@@ -139,10 +139,10 @@ pub trait Target {
         _visitor: &mut dyn FnMut(Visited<'_, Self::Vector>),
     ) {
     }
-    /// What the curvature of the loss of the examples as they are is made of: chunk by chunk of the examples, and for
-    /// each the roots `f_r` of the Fisher information at the outputs, `sum_r f_r f_r'`, one by one, the gradients from
-    /// that root of each layer that is sought. Nothing where there is no network, or its
-    /// likelihood has no curvature. Ends with the first error of `each`.
+    /// Hands to `each` what the curvature of the loss of the examples as they are is made of. It goes through the
+    /// examples chunk by chunk and, for each chunk, through the roots `f_r` of the Fisher information at the outputs,
+    /// `sum_r f_r f_r'`. For each root, `each` gets its index and the gradients from it in every layer that is sought.
+    /// Does nothing where there is no network, or its likelihood has no curvature. Ends with the first error of `each`.
     fn curvature(
         &mut self,
         _point: &Point<Self::Vector>,
@@ -154,8 +154,8 @@ pub trait Target {
     }
 }
 
-/// `N loss` and the prior's `-log p`, apart: sums of both lose the small differences that accepting a
-/// move hangs on.
+/// `N loss` and the prior's `-log p`, kept apart: their sums lose the small differences that accepting a move depends
+/// on.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Potential {
     /// `N loss(theta)`.

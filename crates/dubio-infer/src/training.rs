@@ -59,7 +59,8 @@ impl<T: Real> Source<T> for Augmented {
     }
 }
 
-/// Inputs with standardised uniform numbers behind them, others each time; zeros, their mean, where nothing is random.
+/// Inputs followed by standardised uniform numbers, drawn anew each time; by zeros, their mean, where nothing is
+/// random.
 struct WithRandom<T> {
     inputs: Arc<Vec<T>>,
     width: usize,
@@ -154,7 +155,7 @@ impl<E: Engine> Training<E> {
         self.likelihood.network(name, self.scaling.shape())
     }
 
-    /// What there is to learn of it under a prior.
+    /// What there is to learn from the data under a prior.
     pub fn task(&self, prior: Arc<dyn Prior<E::Vector>>) -> Task<E> {
         let (data, likelihood) = (self.data.clone(), Arc::clone(&self.likelihood));
         Task { data, answers: self.examples.answers.clone(), likelihood, prior }
@@ -165,13 +166,13 @@ impl<E: Engine> Training<E> {
         self.examples.len()
     }
 
-    /// Whether there are none; never so.
+    /// Whether there are none, which is never the case.
     pub fn is_empty(&self) -> bool {
         self.examples.is_empty()
     }
 }
 
-/// That a set can be learnt from, without making ready for it.
+/// Checks that a set can be learnt from, without preparing the data.
 pub fn check(data: &Dataset, augment: &[Augmentation], noise: Noise) -> Result<(), Error> {
     if data.is_empty() {
         return Err(Error::Unsuited("there are no training examples".to_string()));

@@ -1,4 +1,4 @@
-//! What is wrong with a setting, as data: whoever shows it knows which setting is meant and need not read the words.
+//! What is wrong with a setting, as data: code that shows it knows which setting is meant without reading the words.
 
 use serde_json::Value;
 
@@ -17,16 +17,16 @@ pub struct Wrong {
 /// In which way a setting is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// There is none of this name.
+    /// No setting has this name.
     Unknown,
     /// It takes values of another type.
     Type,
-    /// The type is right, and the value cannot be.
+    /// The type is right, but the value is not allowed.
     Value,
 }
 
 impl Wrong {
-    /// Values that cannot be.
+    /// Values that are not allowed.
     pub(crate) fn value(settings: &[&str], what: impl Into<String>) -> Self {
         let settings = settings.iter().map(|name| name.to_string()).collect();
         Self { settings, kind: Kind::Value, what: what.into() }
@@ -38,7 +38,7 @@ impl Wrong {
         Self { settings: vec![name.to_string()], kind: Kind::Unknown, what }
     }
 
-    /// A value that could not be read, by what the setting takes.
+    /// A value that could not be read, given what the setting takes.
     pub(crate) fn unread(
         name: &str,
         value: &Value,
@@ -66,7 +66,7 @@ pub(crate) enum Takes {
 }
 
 impl Takes {
-    /// By the default, and where that is nothing by whether numbers can be read.
+    /// From the default; where that is null, from whether numbers can be read.
     pub(crate) fn of(default: &Value, reads: impl Fn(Value) -> bool) -> Self {
         match default {
             Value::Number(number) if number.is_f64() => Self::Number,

@@ -5,8 +5,8 @@
 //! outputs at a point. Where numbers live is the engine's business; inference moves vectors only by the
 //! operations below, so that an engine on a GPU can stand beside the one for CPUs.
 //!
-//! A step waits for nothing: the loss of a mini-batch stays with the model until it is asked for. What
-//! hands numbers over to the host waits, and says so.
+//! A step waits for nothing: the loss of a mini-batch stays with the model until it is asked for. An operation that
+//! hands numbers over to the host waits for the device, and its documentation says so: "Waits."
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -97,7 +97,7 @@ pub trait Vector: Clone + Debug + Send + Sync + 'static {
         }
     }
     /// `sum_i x_i y_i` of every two of these vectors, `[vectors, vectors]`, in f64; together where the engine can.
-    /// Waits once.
+    /// Waits; an engine that does not do it itself waits for each pair.
     fn gram(vectors: &[&Self]) -> Vec<f64> {
         let n = vectors.len();
         let mut products = vec![0.0; n * n];
@@ -118,11 +118,11 @@ pub trait Vector: Clone + Debug + Send + Sync + 'static {
     fn add_noise(&mut self, std: f64, stream: &Stream);
     /// A stretch, as a vector of its own.
     fn part(&self, range: Range<usize>) -> Self;
-    /// Overwrites the stretch from `start` on by a whole vector.
+    /// Overwrites the stretch from `start` on with a whole vector.
     fn put(&mut self, start: usize, part: &Self);
     /// Bytes that a number takes, 4 or 8.
     fn bytes_per_number(&self) -> usize;
-    /// As many zeros, on the same device.
+    /// This many zeros, on the same device.
     fn zeros(&self, len: usize) -> Self;
     /// A copy of a stretch. Waits.
     fn read(&self, range: Range<usize>) -> Vec<f64>;
@@ -133,9 +133,9 @@ pub trait Vector: Clone + Debug + Send + Sync + 'static {
 /// The factors of a step of [descent](Vector::descend).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Descent {
-    /// Of the vector itself in the gradient.
+    /// The factor of the vector itself in the gradient.
     pub decay: f64,
-    /// Of the velocity before.
+    /// The factor of the velocity before.
     pub momentum: f64,
     /// The learning rate.
     pub rate: f64,
@@ -156,7 +156,7 @@ impl<V> Point<V> {
     }
 }
 
-/// A point that stays as it is, its parts wherever they are.
+/// A point that stays as it is, as references to its parts.
 #[derive(Debug)]
 pub(crate) struct At<'a, V> {
     pub(crate) theta: &'a V,
@@ -201,7 +201,7 @@ pub struct Batch<'a> {
 pub enum Seed<'a> {
     /// These, `[examples, outputs]`.
     Factors(&'a [f64]),
-    /// The gradient of `-weight log softmax(outputs)[label]`, each example with its own.
+    /// The gradient of `-weight log softmax(outputs)[label]`, each example with its own label and weight.
     CrossEntropy {
         /// One for each example.
         labels: &'a [u32],
@@ -232,13 +232,13 @@ pub trait Engine: Clone + Send + Sync + 'static {
     /// A network at work.
     type Model: Model<Self>;
     /// The same device for work beside this engine's, where it can do both at once. What this engine was asked for is
-    /// done by then. What one made the other may use after a [wait](Self::wait).
+    /// done by then. Either may use what the other made after a [wait](Self::wait).
     fn beside(&self) -> Self {
         self.clone()
     }
-    /// Waits until all is done that was asked for.
+    /// Waits until everything that was asked for is done.
     fn wait(&self) {}
-    /// Bytes that are free of a memory of its own; `None` for a processor.
+    /// Free bytes of the device's own memory; `None` for a processor.
     fn free_bytes(&self) -> Option<u64> {
         None
     }
@@ -256,10 +256,10 @@ pub trait Model<E: Engine<Model = Self>>: Send {
     fn network(&self) -> &Network;
     /// A starting point, each parameter from the stream's child of its name.
     fn start(&self, stream: &Stream) -> Point<E::Vector>;
-    /// What it learns from, and the loss that it learns by. Parameters outside `moving` stay, and layers
-    /// that have only such normalise by their running statistics, which stay too.
+    /// Sets what it learns from, and the loss that it learns by. Parameters outside `moving` stay, and layers all of
+    /// whose parameters stay normalise by their running statistics, which stay too.
     fn learn(&mut self, data: &E::Data, loss: &Arc<dyn Loss>, moving: Range<usize>);
-    /// The order of the examples in the epoch that begins.
+    /// Sets the order of the examples in the epoch that begins.
     fn order(&mut self, rows: &[u32]);
     /// Gradient of the mean loss of a mini-batch at a point, whose running statistics move. The model keeps
     /// the loss.
@@ -311,7 +311,7 @@ pub trait Model<E: Engine<Model = Self>>: Send {
         seed: Seed<'_>,
         visitor: &mut dyn FnMut(Visited<'_, E::Vector>),
     );
-    /// The same for inputs of the host's, without noise: the layers' parts of the Jacobian of predictions. As many
+    /// The same for inputs on the host, without noise: the layers' parts of the Jacobian of predictions. As many
     /// examples as the model has room for, at most.
     fn visit_inputs(
         &mut self,
@@ -320,8 +320,8 @@ pub trait Model<E: Engine<Model = Self>>: Send {
         seed: Seed<'_>,
         visitor: &mut dyn FnMut(Visited<'_, E::Vector>),
     );
-    /// Outputs at a point for inputs of the host's, `[examples, outputs]`, with or without noise, which is
-    /// the same for all of them. Waits.
+    /// Outputs at a point for inputs on the host, `[examples, outputs]`, with or without noise, which is the same for
+    /// all of them. Waits.
     fn predict(
         &mut self,
         point: &Point<E::Vector>,
@@ -329,8 +329,8 @@ pub trait Model<E: Engine<Model = Self>>: Send {
         noise: Option<&Stream>,
         out: &mut Vec<E::Number>,
     );
-    /// Gradient with respect to inputs of the host's, as it predicts:
-    /// `out = sum_k seed_k d outputs_k / d inputs` for each example. Waits.
+    /// Gradient with respect to inputs on the host, as it predicts: `out = sum_k seed_k d outputs_k / d inputs` for
+    /// each example. Waits.
     fn input_gradient(
         &mut self,
         point: &Point<E::Vector>,

@@ -47,7 +47,7 @@ pub trait Source<T>: Send + Sync {
 pub struct Still<T> {
     /// `[examples, height, width, channels]`.
     pub images: Vec<T>,
-    /// Of each.
+    /// The shape of each.
     pub shape: Shape,
     /// What comes in at the edges, a number for each channel.
     pub edge: Vec<T>,

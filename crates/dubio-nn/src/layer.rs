@@ -104,7 +104,7 @@ pub enum Layer {
     },
     /// `y = sqrt(2 / features) cos(W x + b)` with fixed random numbers, so that `y(x)' y(x')` is about
     /// `exp(-|x - x'|^2 / (2 length_scale^2))`: Rahimi and Recht 2007. The numbers are those of
-    /// [`crate::random_features::draw`] and no parameters: nothing moves them.
+    /// [`crate::random_features::draw`] and are not parameters: nothing moves them.
     RandomFeatures {
         /// Numbers that go out.
         features: usize,
@@ -139,8 +139,8 @@ pub enum Bias {
 pub enum Directions {
     /// Independently: every number is normal.
     Gaussian,
-    /// Each as if independent, but at right angles to the others of its block of as many as there are inputs: Yu et al.
-    /// 2016. Their lengths are chi-distributed as those of normal vectors are.
+    /// Each is distributed as if independent, but is at right angles to the others of its block, which has as many as
+    /// there are inputs: Yu et al. 2016. Their lengths are chi-distributed as those of normal vectors are.
     Orthogonal,
 }
 
@@ -207,7 +207,7 @@ impl Layer {
             Self::Conv2d { channels, kernel, bias: has_bias, .. } => {
                 let fan = kernel * kernel * input.channels;
                 let initial = match has_bias {
-                    // Followed by a normalisation: He et al. 2015, by outputs, as their networks do.
+                    // Followed by a normalisation: He et al. 2015 with the number of outputs, as in their networks.
                     Bias::No => Initial::He { fan: kernel * kernel * channels },
                     Bias::Yes => Initial::Uniform { fan },
                 };
@@ -251,7 +251,7 @@ impl Layer {
         }
     }
 
-    /// Whether it takes random numbers when there are any.
+    /// Whether it draws random numbers in a pass that has noise.
     pub fn is_noisy(&self) -> bool {
         matches!(
             self,
@@ -262,7 +262,7 @@ impl Layer {
         )
     }
 
-    /// Whether a number that goes out stands where it came in: what was a flattened image still is one.
+    /// Whether a number that goes out stands where it came in, so that a flattened image remains one.
     pub(crate) fn keeps_order(&self) -> bool {
         match self {
             Self::BatchNorm

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use crate::real::Real;
 
-/// What the outputs of a network are held against: the mean over a batch of a negative log-likelihood.
+/// A loss of a network's outputs: the mean over a batch of a negative log-likelihood.
 pub trait Loss: Debug + Send + Sync {
     /// Outputs of an example.
     fn outputs(&self) -> usize;

@@ -25,7 +25,8 @@ pub enum Side {
     Columns,
 }
 
-/// The weights of a linear or convolutional layer: `[rows, columns]`, of a convolution once for each place of its kernel.
+/// The weights of a linear or convolutional layer: `[rows, columns]`; in a convolution, one such matrix for each place
+/// of its kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Matrix {
     /// Where they lie in the flat vector.
@@ -48,7 +49,7 @@ impl Matrix {
         self.range.start..self.range.end.max(self.bias.end)
     }
 
-    /// Factors on both sides.
+    /// How many factors there are on both sides.
     pub fn factors(&self) -> usize {
         self.rows + self.columns
     }
@@ -71,8 +72,8 @@ impl Matrix {
     }
 }
 
-/// Matrices with the stretches of a vector of factors that belong to their rows and to their columns. There, one matrix
-/// comes after the other, rows before columns.
+/// Matrices with the stretches of a vector of factors that belong to their rows and to their columns. In that vector,
+/// one matrix comes after the other, rows before columns.
 pub fn sides(matrices: &[Matrix]) -> impl Iterator<Item = (&Matrix, Range<usize>, Range<usize>)> {
     let mut start = 0;
     matrices.iter().map(move |matrix| {

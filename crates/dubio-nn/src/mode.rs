@@ -19,19 +19,19 @@ pub(crate) enum Statistics {
 pub(crate) struct Mode {
     /// Statistics of batch normalisation.
     pub statistics: Statistics,
-    /// Where dropout takes its masks from; `None` for no dropout.
+    /// Where dropout and other layers with noise take their random numbers from; `None` for no noise.
     pub noise: Option<Stream>,
     /// Whose masks they are.
     pub masks: Masks,
 }
 
-/// What a mask of dropout is of. In prediction a pass is a sample of the network and not of every example
-/// by itself.
+/// Whether each example has a mask of its own. In prediction, a pass is one sample of the network, and not one for
+/// every example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Masks {
-    /// Of one example, as in training.
+    /// Each example has its own, as in training.
     OfExamples,
-    /// Of all of them.
+    /// All examples share one.
     Shared,
 }
 

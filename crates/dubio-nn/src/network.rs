@@ -54,8 +54,8 @@ impl Node {
         one_after_another(self.layer.statistics(&self.inputs), self.statistics.start)
     }
 
-    /// Whether it has parameters, and all of them lie outside those that move. Such a layer computes what it does in
-    /// evaluation, and its running statistics stay.
+    /// Whether it has parameters, and all of them lie outside those that move. Such a layer computes as in evaluation,
+    /// and its running statistics stay.
     pub fn stays(&self, moving: &Range<usize>) -> bool {
         let Range { start, end } = self.parameters;
         start < end && (end <= moving.start || moving.end <= start)
@@ -83,7 +83,7 @@ fn one_after_another(
 pub struct Network {
     /// Shape of an input.
     pub input: Shape,
-    /// What an input is: data, or what the first part of a network gives that was cut in two.
+    /// What an input is: data, or, in the second part of a network that was cut in two, what the first part gives.
     pub reads: Reads,
     nodes: Vec<Node>,
 }
@@ -104,7 +104,7 @@ impl Network {
         self.nodes.len().checked_sub(1).map_or(Source::Input, Source::Node)
     }
 
-    /// The shape that comes from there.
+    /// The shape that comes from a source.
     pub fn shape(&self, source: Source) -> Shape {
         match source {
             Source::Input => self.input,
@@ -122,7 +122,7 @@ impl Network {
         self.feed(&[branch, other], name, Layer::Add)
     }
 
-    /// Adds a layer fed from anywhere, by as many as it takes.
+    /// Adds a layer fed from anywhere, by as many sources as it takes.
     pub fn feed(&mut self, sources: &[Source], name: impl Into<String>, layer: Layer) -> Source {
         self.feed_at(self.parameters(), sources, name, layer)
     }
@@ -216,8 +216,8 @@ impl Network {
         self.nodes.iter().map(|node| node.layer.macs(&node.inputs)).sum()
     }
 
-    /// The image whose numbers come from there, flattened or not, each still in its place; `None` for a
-    /// plain vector.
+    /// The image whose numbers come from a source, flattened or not, each still in its place; `None` for a plain
+    /// vector.
     pub(crate) fn image(&self, source: Source) -> Option<Shape> {
         let shape = self.shape(source);
         match source {

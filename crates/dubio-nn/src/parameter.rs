@@ -1,10 +1,10 @@
-//! What a network says of its numbers: their names, their axes, where they start.
+//! How a network describes its numbers: their names, their axes, where they start.
 
 use std::ops::Range;
 
 use crate::shape::Shape;
 
-/// A layer's stretch of the flat vector.
+/// A parameter's stretch of the flat vector.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slice {
     /// Name of the layer and of the parameter: `layer1.0.conv1.weight`.

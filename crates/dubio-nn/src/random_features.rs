@@ -24,8 +24,8 @@ impl Numbers {
     }
 }
 
-/// Those of a layer with so many inputs. They come from a stream of their own and are the same in every network, as a
-/// kernel is. More features begin with the same ones.
+/// The numbers of a layer with this many inputs. They come from a stream of their own and are the same in every
+/// network, as a kernel is. A layer with more features begins with the same ones.
 pub fn draw(inputs: usize, features: usize, length_scale: f64, how: Directions) -> Numbers {
     let stream = Stream::root(0).child("random features");
     let row = |index: usize| normals(inputs, &stream.child("directions").nth(index));
@@ -50,8 +50,8 @@ fn dot(x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).map(|(x, y)| x * y).sum()
 }
 
-/// Gram and Schmidt: each vector without its parts along those before it, of length 1. No more of them than each has
-/// numbers.
+/// Gram-Schmidt: each vector loses its parts along those before it and is scaled to length 1. There must be no more
+/// vectors than each has numbers.
 fn orthogonalise(vectors: &mut [Vec<f64>]) {
     for index in 0..vectors.len() {
         let (before, rest) = vectors.split_at_mut(index);
@@ -69,7 +69,7 @@ fn orthogonalise(vectors: &mut [Vec<f64>]) {
 mod tests {
     use super::*;
 
-    /// Mean over pairs of points of the squared error of the kernel that so many features give.
+    /// Mean over pairs of points of the squared error of the kernel that this many features give.
     fn error(features: usize, length_scale: f64, how: Directions) -> f64 {
         let numbers = draw(5, features, length_scale, how);
         let map = |x: &[f64]| -> Vec<f64> {

@@ -13,7 +13,7 @@ use crate::real::Real;
 /// A problem with a file of weights.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// The file is no `.safetensors`.
+    /// The file is not a `.safetensors`.
     #[error("not a readable .safetensors file: {0}")]
     Unreadable(String),
     /// A tensor that the network needs is not there.
@@ -42,8 +42,8 @@ pub enum Error {
     Unwritable(String),
 }
 
-/// Reads parameters and running statistics. Every tensor must be taken, but for counters of
-/// batches; a leading `module.` of all names is passed over.
+/// Reads parameters and running statistics. Every tensor must be taken, except for counters of batches; a leading
+/// `module.` of a name is passed over.
 pub fn read<T: Real>(network: &Network, bytes: &[u8]) -> Result<(Vec<T>, Vec<T>), Error> {
     let file = SafeTensors::deserialize(bytes).map_err(|e| Error::Unreadable(e.to_string()))?;
     let mut tensors: BTreeMap<String, TensorView<'_>> = file

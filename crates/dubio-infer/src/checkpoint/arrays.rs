@@ -81,7 +81,7 @@ impl Arrays {
     }
 }
 
-/// Of arrays by name, in any order.
+/// The checksum of arrays by name, whatever their order.
 fn checksum<'a>(arrays: impl Iterator<Item = (&'a str, &'a [u8])>) -> String {
     let mut arrays: Vec<_> = arrays.collect();
     arrays.sort_unstable();
@@ -93,11 +93,11 @@ fn checksum<'a>(arrays: impl Iterator<Item = (&'a str, &'a [u8])>) -> String {
     format!("{:08x}", hasher.finalize())
 }
 
-/// Arrays that were written, whole.
+/// Arrays read from a file whose checksum is right.
 pub(super) struct Stored {
     path: PathBuf,
     bytes: Vec<u8>,
-    /// What they say they are of.
+    /// The identity that was stored with them.
     pub(super) identity: Option<String>,
 }
 
@@ -105,7 +105,7 @@ impl Stored {
     pub(super) fn read(path: &Path) -> Result<Self, Error> {
         let bytes = input::read(path).map_err(|e| match e.kind() {
             io::ErrorKind::NotFound => Error::checkpoint(path, e),
-            // A disk that does not answer may still hold it.
+            // A disk that does not answer may still hold the file.
             _ => Error::file(path, e, "try again when the file can be read"),
         })?;
         let damaged = |what: String| Error::checkpoint(path, format!("is damaged: {what}"));

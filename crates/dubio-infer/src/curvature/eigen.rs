@@ -15,7 +15,7 @@ impl Eigen {
         let eigen = matrix.self_adjoint_eigen(Side::Lower).map_err(|_| {
             Error::Chain("the curvature is not finite; is the loss a number?".to_string())
         })?;
-        // Rounding leaves some that are below 0.
+        // Rounding may leave some values below 0.
         let values = eigen.S().column_vector().iter().map(|value| value.max(0.0)).collect();
         Ok(Self { values, vectors: eigen.U().to_owned() })
     }
@@ -26,7 +26,7 @@ impl Eigen {
         self.values.iter().copied().chain(columns).collect()
     }
 
-    /// What [`Self::numbers`] gave for a matrix of this side, taken off the front.
+    /// Reads back what [`Self::numbers`] gave for a matrix of this side, from the front of `numbers`.
     pub(crate) fn read(side: usize, numbers: &mut &[f64]) -> Self {
         let (values, rest) = numbers.split_at(side);
         let (vectors, rest) = rest.split_at(side * side);

@@ -1,4 +1,4 @@
-//! Gradients of a layer's weights, example by example, as what they are products of.
+//! Gradients of a layer's weights, example by example, kept as the factors that they are products of.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,13 +11,14 @@ use faer::{Mat, MatMut, MatRef};
 
 use super::Weights;
 
-/// Gradients of the weights of one layer for some examples. That of an example is `sum_p g_p a_p'` over the places of
-/// a convolution, with `g_p` the gradient at an output and `a_p` what the unit reads there, and 1 for the bias.
+/// Gradients of the weights of one layer for some examples. The gradient of an example is `sum_p g_p a_p'` over the
+/// places of a convolution, with `g_p` the gradient at an output and `a_p` what the unit reads there, and 1 for the
+/// bias.
 #[derive(Clone, Debug)]
 pub struct LayerGradients {
     /// The matrix of its weights.
     pub weights: Weights,
-    /// What it reads.
+    /// How it reads its inputs.
     reads: Reads,
     /// `[examples, inputs]`.
     inputs: Arc<Vec<f64>>,
@@ -42,18 +43,19 @@ enum Reads {
 }
 
 impl LayerGradients {
-    /// Of what an engine shows; `None` for layers other than linear and convolutional ones.
+    /// The gradients of a layer that an engine shows; `None` for layers other than linear and convolutional ones.
     pub fn of<V: Vector>(visited: &Visited<'_, V>) -> Option<Self> {
         Some(Self::read_from(visited, Weights::of(visited.node)?))
     }
 
-    /// The same as it lies in a stretch of the flat vector; `None` where it is outside it, which is then not read.
+    /// The same for a layer inside a stretch of the flat vector, with places counted from the start of the stretch;
+    /// `None` for a layer outside it, whose numbers are then not read.
     pub fn inside<V: Vector>(visited: &Visited<'_, V>, stretch: &Range<usize>) -> Option<Self> {
         Some(Self::read_from(visited, Weights::of(visited.node)?.within(stretch)?))
     }
 
-    /// Of a layer inside a stretch of the flat vector, as it lies in the whole; `None` where it is outside, which is then
-    /// not read.
+    /// The same for a layer inside a stretch, with places in the whole flat vector; `None` for a layer outside it,
+    /// whose numbers are then not read.
     pub(crate) fn in_place<V: Vector>(
         visited: &Visited<'_, V>,
         stretch: &Range<usize>,
@@ -64,7 +66,7 @@ impl LayerGradients {
     }
 
     /// Whether the last layer of a network is the only one with weights inside a stretch of the flat vector: then the
-    /// gradients at its outputs are those at the outputs of the network, which nothing has to be run back for.
+    /// gradients at its outputs are those at the outputs of the network, and no backward pass is needed.
     pub(crate) fn are_of_the_end(network: &Network, stretch: &Range<usize>) -> bool {
         let inside = |node: &Node| Weights::of(node).and_then(|own| own.within(stretch)).is_some();
         let count = network.nodes().iter().filter(|node| inside(node)).count();
@@ -91,7 +93,7 @@ impl LayerGradients {
         Self { weights, reads, inputs, gradients }
     }
 
-    /// As they lie in a stretch of the flat vector; `None` where they are outside it.
+    /// With places counted from the start of a stretch of the flat vector; `None` where they lie outside it.
     pub fn within(self, stretch: &Range<usize>) -> Option<Self> {
         Some(Self { weights: self.weights.within(stretch)?, ..self })
     }
@@ -101,7 +103,7 @@ impl LayerGradients {
         !matches!(self.reads, Reads::Windows { bias: Bias::No, .. })
     }
 
-    /// Places of an example: 1 but for convolutions.
+    /// Places of an example: 1 except for convolutions.
     pub(crate) fn places(&self) -> usize {
         match self.reads {
             Reads::All => 1,
@@ -137,7 +139,7 @@ impl LayerGradients {
         read
     }
 
-    /// One example, `[columns, places]`; the bias and what lies outside of an image stay as they are.
+    /// Fills in one example, `[columns, places]`; the row of the bias and the padding stay as they are.
     fn read_one(&self, own: &[f64], mut read: MatMut<'_, f64>) {
         let mut put = |place: usize, first: usize, numbers: &[f64]| {
             let column = read.as_mut().col_mut(place).try_as_col_major_mut().expect("a column");
@@ -165,7 +167,7 @@ impl LayerGradients {
         self.at_outputs(one.clone()).transpose() * self.read(one).transpose()
     }
 
-    /// The same as the layer's stretch of the flat vector.
+    /// The same gradient, laid out as the layer's stretch of the flat vector.
     pub(crate) fn flat(&self, example: usize) -> Vec<f64> {
         self.weights.flat(self.matrix(example).as_ref())
     }
@@ -174,7 +176,7 @@ impl LayerGradients {
     pub fn squares(&self) -> Vec<f64> {
         let all = 0..self.examples();
         if self.places() == 1 {
-            // Of a product `g a'` the squares are the products of the squares.
+            // The squares of a product `g a'` are the products of the squares.
             let squared =
                 |x: MatRef<'_, f64>| Mat::from_fn(x.nrows(), x.ncols(), |i, j| x[(i, j)].powi(2));
             let [g, a] = [squared(self.at_outputs(all.clone())), squared(self.read(all).as_ref())];

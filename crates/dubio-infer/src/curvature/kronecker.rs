@@ -9,15 +9,16 @@ use rayon::prelude::*;
 use super::{Eigen, Jacobian, LayerGradients, Spectrum, Sums, Weights, add_products};
 use crate::error::Error;
 
-/// Examples times places in one product, at most: the windows of a convolution are copied for it.
+/// The most examples times places in one product, for which the windows of a convolution are copied.
 const ROWS: usize = 1024;
 
 /// `A` and `G` of every layer, summed.
 #[derive(Default)]
 pub(super) struct Sum(Vec<Factors>);
 
-/// Factors of a layer: `G = sum g g'` over examples, places and roots; `A = sum a a'` over examples and places, to be
-/// divided by how many these are; of both the lower half. So `G x A` is the curvature itself where there is one example with one place.
+/// Factors of a layer: `G = sum g g'` over examples, places and roots; `A = sum a a'` over examples and places, which
+/// is later divided by their number. Only the lower half of each is kept. For one example with one place, `G x A` is
+/// the curvature itself.
 struct Factors {
     inputs: Mat<f64>,
     gradients: Mat<f64>,
@@ -41,7 +42,7 @@ impl Factors {
     }
 }
 
-/// Adds `X X'`, its lower half.
+/// Adds the lower half of `X X'`.
 fn add_square(sum: &mut Mat<f64>, x: MatRef<'_, f64>) {
     use BlockStructure::{Rectangular, TriangularLower};
     triangular::matmul(

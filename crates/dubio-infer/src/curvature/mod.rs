@@ -1,8 +1,10 @@
-//! Curvature of the loss of all the data, `H`: what a Gaussian around the most probable parameters is made of.
+//! Curvature of the loss of all the data, `H`: the precision of a Gaussian around the most probable parameters, before
+//! that of the prior is added.
 //!
 //! `H = sum_n J_n' F_n J_n`, with `J_n` the Jacobian of the outputs for an example and `F_n` the Fisher information at
-//! them. [`Curvature`] says how `F_n` is found, [`Structure`] what of `H` is kept. Weights of linear and convolutional
-//! layers are random; all other parameters, those of normalisation layers and a shared noise, stay at their estimates.
+//! them. [`Curvature`] says how `F_n` is found, [`Structure`] which part of `H` is kept. Weights of linear and
+//! convolutional layers are random; all other parameters, those of normalisation layers and a shared noise, stay at
+//! their estimates.
 
 mod diagonal;
 mod eigen;
@@ -35,25 +37,25 @@ pub enum Curvature {
     EmpiricalFisher,
 }
 
-/// What of the curvature to sum up.
+/// Which curvature to sum up.
 #[derive(Clone, Debug)]
 pub struct Sought {
     /// The layers whose weights lie in this stretch of the flat vector.
     pub stretch: Range<usize>,
     /// How the Fisher information is found.
     pub curvature: Curvature,
-    /// Of so many examples, drawn without replacement; `None` for all.
+    /// How many examples to sum over, drawn without replacement; `None` for all.
     pub examples: Option<usize>,
 }
 
-/// What of `H` is kept.
+/// Which part of `H` is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Structure {
     /// Its diagonal.
     Diag,
-    /// All of what is about one unit, a row of a layer's weights and its bias: for a last layer and classes
-    /// `sum_n p_c (1 - p_c) a a'` with what it reads, `a`.
+    /// A block for each unit, that is, for each row of a layer's weights with its bias: in the last layer of a
+    /// classifier `sum_n p_c (1 - p_c) a a'`, where `a` is what the unit reads.
     Units,
     /// For each layer a Kronecker product `G x A`: Martens and Grosse 2015, for convolutions Grosse and Martens 2016.
     Kfac,
@@ -73,12 +75,12 @@ pub(crate) trait Sums {
 pub(crate) trait Spectrum: Send + Sync {
     /// `H` becomes `factor H`.
     fn scale(&mut self, factor: f64);
-    /// Everything in it, to be kept.
+    /// All of its numbers, to be stored.
     fn numbers(&self) -> Vec<f64>;
     /// The eigenvalues, one for each parameter that is random.
     fn eigenvalues(&self) -> Vec<f64>;
-    /// A draw `(H + d)^(-1/2) z` from `Normal(0, (H + d)^-1)`, layer by layer. By the symmetric root, which does not
-    /// depend on the signs of eigenvectors, nor on which of them stand for an eigenvalue that there are several of.
+    /// A draw `(H + d)^(-1/2) z` from `Normal(0, (H + d)^-1)`, layer by layer. The symmetric root depends neither on
+    /// the signs of eigenvectors nor on which of them stand for a repeated eigenvalue.
     fn draw(&self, weights: &[Weights], precision: f64, stream: &Stream) -> Vec<Vec<f64>>;
     /// `J (H + d)^-1 J'` of each example of a Jacobian, `[outputs, outputs]`.
     fn covariances(&self, precision: f64, jacobian: &Jacobian, examples: usize) -> Vec<Vec<f64>>;
@@ -98,7 +100,7 @@ impl Structure {
         }
     }
 
-    /// What [`Spectrum::numbers`] gave, for layers of these shapes.
+    /// Reads back what [`Spectrum::numbers`] gave, for layers of these shapes.
     pub(crate) fn spectrum(self, weights: &[Weights], numbers: &[f64]) -> Box<dyn Spectrum> {
         match self {
             Self::Diag => Box::new(diagonal::Diagonal::read(weights, numbers)),
@@ -108,7 +110,7 @@ impl Structure {
         }
     }
 
-    /// Bytes that it takes for layers of these shapes: sums, eigenvectors, and room to find them.
+    /// Bytes needed for layers of these shapes: for sums, eigenvectors, and room to find them.
     pub fn bytes(self, weights: &[Weights]) -> f64 {
         let numbers = |weights: &Weights| match self {
             Self::Units => (weights.outputs * weights.columns.pow(2)) as f64,
@@ -185,7 +187,7 @@ mod tests {
         let (kfac, full) =
             (covariances(Structure::Kfac, &of, 0.5), covariances(Structure::Full, &of, 0.5));
         assert!(kfac.iter().zip(&full).all(|(a, b)| (a - b).abs() < 1e-12), "{kfac:?} {full:?}");
-        // It is a product only of one: two examples tell them apart.
+        // They agree for one example only: two examples tell them apart.
         let of = layer(2, 2, &[0.3, -1.2, 1.0, 0.4], &[0.7, 2.0, -1.0, 0.2]);
         let (kfac, full) =
             (covariances(Structure::Kfac, &of, 0.5), covariances(Structure::Full, &of, 0.5));
@@ -193,7 +195,7 @@ mod tests {
     }
 
     /// With one example `a = (x, 1)` and its gradient `g` at a unit, `H = g^2 a a'` for the weights of that unit, and
-    /// `a' (H + d)^-1 a = a'a / (d + g^2 a'a)` (Sherman and Morrison 1950); between units there is nothing.
+    /// `a' (H + d)^-1 a = a'a / (d + g^2 a'a)` (Sherman and Morrison 1950); between units the covariance is 0.
     #[test]
     fn units_of_one_example_have_the_variances_of_a_matrix_of_rank_one() {
         let of = layer(2, 2, &[0.3, -1.2], &[0.7, 2.0]);

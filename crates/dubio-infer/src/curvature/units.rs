@@ -1,4 +1,4 @@
-//! Curvature of every unit by itself: for each row of a layer's weights, with its bias, a block.
+//! Curvature of every unit by itself: a block for each row of a layer's weights with its bias.
 
 use dubio_random::normal::normals;
 use dubio_random::stream::Stream;
@@ -176,7 +176,7 @@ impl Spectrum for Units {
         self.0.iter().zip(weights).enumerate().map(layer).collect()
     }
 
-    /// Together: reading the eigenvectors for every example anew takes longer than the products.
+    /// All examples together: reading the eigenvectors anew for every example would take longer than the products.
     fn covariances(&self, precision: f64, jacobian: &Jacobian, examples: usize) -> Vec<Vec<f64>> {
         let mut sums = vec![vec![0.0; jacobian.len().pow(2)]; examples];
         for layer in 0..self.0.len() {

@@ -29,7 +29,7 @@ enum Order {
 }
 
 impl Weights {
-    /// Of a layer; `None` where it has none.
+    /// The weights of a layer; `None` where it has none.
     pub fn of(node: &Node) -> Option<Self> {
         let parameters = node.parameters.clone();
         match node.layer {
@@ -46,13 +46,14 @@ impl Weights {
         }
     }
 
-    /// Those of a network's layers inside a stretch of the flat vector, as they lie in that stretch.
+    /// The weights of a network's layers inside a stretch of the flat vector, with places counted from the start of the
+    /// stretch.
     pub fn inside(network: &Network, stretch: &Range<usize>) -> Vec<Self> {
         let all = network.nodes().iter().filter_map(Self::of);
         all.filter_map(|weights| weights.within(stretch)).collect()
     }
 
-    /// As they lie in a stretch of the flat vector; `None` where they are outside it.
+    /// With places counted from the start of a stretch of the flat vector; `None` where they lie outside it.
     pub(crate) fn within(mut self, stretch: &Range<usize>) -> Option<Self> {
         let Range { start, end } = self.parameters;
         let inside = stretch.start <= start && end <= stretch.end;
@@ -85,7 +86,7 @@ impl Weights {
         [self.parameters.start, self.outputs, self.columns, by_columns].map(|number| number as f64)
     }
 
-    /// What [`Self::numbers`] gave.
+    /// Reads back what [`Self::numbers`] gave.
     pub(crate) fn read(numbers: &[f64]) -> Self {
         let [start, outputs, columns, by_columns] = [0, 1, 2, 3].map(|i| numbers[i] as usize);
         let order = if by_columns == 1 { Order::Columns } else { Order::Rows };

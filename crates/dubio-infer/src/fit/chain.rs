@@ -1,4 +1,4 @@
-//! The loop: steps, draws, checkpoints, clocks, progress, and what to do when a loss is no number.
+//! The loop: steps, draws, checkpoints, clocks, progress, and what to do when a loss is not finite.
 
 use std::time::Instant;
 
@@ -23,12 +23,12 @@ pub(super) struct Chain<'a, T: Target> {
     stream: Stream,
     member: usize,
     options: &'a Options<'a>,
-    /// What moves.
+    /// The points that move.
     points: Vec<Point<T::Vector>>,
     gradient: T::Vector,
     pub(super) samples: Vec<Point<T::Vector>>,
     pub(super) position: Position,
-    /// How often each step was evaluated whose losses the target still keeps.
+    /// For each step whose losses the target still keeps, how often it was evaluated.
     evaluations: Vec<usize>,
     folder: Option<Folder>,
     saved: Instant,
@@ -76,7 +76,7 @@ impl<'a, T: Target> Chain<'a, T> {
         self.options.progress.start("training", self.epochs() + self.draws());
         self.options.progress.advance(self.position.epoch + self.position.draw);
         let result = self.all_epochs().and_then(|()| self.all_draws());
-        // A stop is no fault of the chain: what it has done is kept to the last step.
+        // A stop is not a failure: what the chain has done is saved up to the last step.
         let sound = matches!(result, Ok(()) | Err(Error::Stopped));
         let kept = if sound {
             self.save()
@@ -124,7 +124,7 @@ impl<'a, T: Target> Chain<'a, T> {
                 Keep::Nothing => Vec::new(),
             };
             for mut point in kept {
-                // Those of the last batches belong to networks that the chain has left.
+                // The running statistics of the last batches belong to points that the chain has left.
                 if self.target.has_statistics() {
                     point.statistics = self.target.statistics(&point.theta);
                 }
@@ -150,7 +150,7 @@ impl<'a, T: Target> Chain<'a, T> {
         self.evaluations.push(batch.evaluations);
     }
 
-    /// Asks for the losses of the last steps, that of a step being the mean over its evaluations.
+    /// Fetches the losses of the last steps. The loss of a step is the mean over its evaluations.
     fn settle(&mut self) -> Result<(), Error> {
         if self.evaluations.is_empty() {
             return Ok(());
@@ -195,7 +195,7 @@ impl<'a, T: Target> Chain<'a, T> {
         point: Point<T::Vector>,
         after: impl FnOnce() -> String,
     ) -> Result<(), Error> {
-        // The loss of a step tells of the steps before it; nothing else tells of the last one.
+        // The loss of a step shows whether the steps before it diverged; only this check covers the last step.
         let Point { theta, statistics } = &point;
         if !(theta.dot(theta) + statistics.dot(statistics)).is_finite() {
             return Err(Error::NotFinite { after: after() });

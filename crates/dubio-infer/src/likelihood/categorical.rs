@@ -84,7 +84,7 @@ impl Curved for Categorical {
                 -k(at(c, c) + at(j, j) - 2.0 * at(c, j)) * (outputs[c] - outputs[j])
             };
             let log_p = |c: usize| {
-                // The class itself is 0 apart, and so the 1.
+                // The class is 0 apart from itself, which gives the 1.
                 let all: Vec<f64> = (0..self.classes).map(|j| apart(c, j)).collect();
                 -log_sum(&all)
             };

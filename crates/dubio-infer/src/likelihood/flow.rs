@@ -19,7 +19,7 @@ const BLOCKS: usize = 2;
 
 /// `z(y) ~ Normal(0, 1)`, with `z` the maps `(y - m) / s`, then twice `x + g(x)` (`Block`) and `exp(a) x + t`: so
 /// `log p(y) = log Normal(z) + log dz/dy`, with the exact derivative. `m`, `log s` and the offsets inside `g` are the
-/// outputs of the network, and differ from example to example; all other numbers are learnt and shared, and come behind
+/// outputs of the network, and differ from example to example; all other numbers are learnt and shared, and follow
 /// them. Gopal 2021, app. A and figure 8; without the blocks it is the conditional Gaussian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
@@ -36,7 +36,7 @@ impl Flow {
     fn stage(&self) -> usize {
         numbers(self.hidden) + 2
     }
-    /// The maps that all examples share, of the outputs of any of them.
+    /// The maps that all examples share, read from the outputs of any one of them.
     pub fn shared<'a>(&self, row: &'a [f64]) -> Shared<'a> {
         let stages = row[self.conditional()..].chunks_exact(self.stage()).map(|stage| {
             let (block, affine) = stage.split_at(numbers(self.hidden));
@@ -46,7 +46,7 @@ impl Flow {
     }
 }
 
-/// What the density of every example shares.
+/// What the densities of all examples share.
 pub struct Shared<'a> {
     hidden: usize,
     /// A block, and the log scale and the shift behind it.
@@ -70,7 +70,7 @@ impl Shared<'_> {
         (x, log_slope)
     }
 
-    /// The `y` with `z(y) = z`; `guesses` are where each block's inverse was last found, and is.
+    /// The `y` with `z(y) = z`; `guesses` holds where each block's inverse was last found, and is updated.
     fn inverse(&self, z: f64, row: &[f64], guesses: &mut [f64]) -> f64 {
         let stages = self.stages.iter().enumerate().rev();
         let x = stages.fold(z, |z, (k, (block, a, shift))| {
@@ -84,15 +84,15 @@ impl Shared<'_> {
     pub fn draws(&self, z: &[f64], row: &[f64]) -> Vec<f64> {
         let mut order: Vec<usize> = (0..z.len()).collect();
         order.sort_by(|&i, &j| z[i].total_cmp(&z[j]));
-        // In ascending order each is found from the one before.
+        // In ascending order, so that the search for each starts at the one before.
         let mut guesses = vec![0.0; self.stages.len()];
         let mut draws = vec![0.0; z.len()];
         order.into_iter().for_each(|i| draws[i] = self.inverse(z[i], row, &mut guesses));
         draws
     }
 
-    /// Adds the gradient of `-weight log p(y)` to that of an example's outputs and of the shared numbers, the scales of
-    /// the blocks apart; gives `-log p(y)`.
+    /// Adds the gradient of `-weight log p(y)` to those of an example's outputs, of the shared numbers and, separately,
+    /// of the blocks' scales; gives `-log p(y)`.
     fn add_gradient(
         &self,
         y: f64,
@@ -136,8 +136,8 @@ impl Loss for Flow {
     fn outputs(&self) -> usize {
         self.conditional() + BLOCKS * self.stage()
     }
-    /// The gradients of the shared numbers are summed over the batch, in its first row: the layer behind sums them in
-    /// any case.
+    /// The gradients of the shared numbers are summed over the batch and put into its first row: the backward pass of
+    /// the layer that appends the numbers sums over the rows in any case.
     fn mean(&self, outputs: &[f64], truth: Truth<'_>, _: &[u32], gradient: &mut [f64]) -> f64 {
         let Truth::Targets(targets) = truth else { unreachable!("a density is of targets") };
         let (width, weight) = (self.outputs(), 1.0 / targets.len() as f64);

@@ -100,7 +100,7 @@ impl Taught for Gaussian {
     }
 }
 
-/// [`Gaussian`] with one `log s` for all examples, a parameter behind the network's only output.
+/// [`Gaussian`] with one `log s` for all examples, a parameter that follows the network's only output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharedNoise;
 
@@ -154,7 +154,7 @@ impl Curved for SharedNoise {
 /// Targets `Normal(m, s^2)` with a known `s`: the only output is `m`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FixedNoise {
-    /// `s`, beside targets of standard deviation 1.
+    /// `s`, relative to targets of standard deviation 1.
     pub std: f64,
 }
 

@@ -19,7 +19,7 @@ pub(super) struct Block<'a> {
     spectral: f64,
 }
 
-/// What a pass forward leaves.
+/// What a forward pass leaves for the backward pass.
 pub(super) struct Pass {
     /// `g(x)` and `g'(x)`, without the scale.
     value: f64,
@@ -46,19 +46,19 @@ impl Unit {
     fn tangent(&self) -> f64 {
         self.elu[1] * self.slope
     }
-    /// Gradients at what comes in and at its slope, of those at what goes out and at its tangent.
+    /// Gradients at what comes in and at its slope, from those at what goes out and at its tangent.
     fn back(&self, value: f64, tangent: f64) -> [f64; 2] {
         [value * self.elu[1] + tangent * self.slope * self.elu[2], tangent * self.elu[1]]
     }
 }
 
-/// Numbers of a block of so many hidden units, without the offsets.
+/// Numbers of a block with this many hidden units, without the offsets.
 pub(super) fn numbers(hidden: usize) -> usize {
     hidden * (hidden + 3)
 }
 
 impl<'a> Block<'a> {
-    /// With numbers that lie `w`, `M`, `b`, `v`.
+    /// From numbers in the order `w`, `M`, `b`, `v`.
     pub(super) fn new(numbers: &'a [f64], hidden: usize) -> Self {
         let (w, rest) = numbers.split_at(hidden);
         let (m, rest) = rest.split_at(hidden * hidden);
@@ -94,8 +94,8 @@ impl<'a> Block<'a> {
         Pass { value: sum(&|unit| unit.elu[0]), slope: sum(&Unit::tangent), first, second }
     }
 
-    /// From the gradient at `x + g(x)` and at its derivative: adds those of the block's numbers and of the offsets, and
-    /// gives that of `x`.
+    /// From the gradients at `x + g(x)` and at its derivative: adds the gradients at the block's numbers and at the
+    /// offsets, and gives the one at `x`.
     pub(super) fn backward(
         &self,
         x: f64,
@@ -133,7 +133,7 @@ impl<'a> Block<'a> {
         of_x
     }
 
-    /// Adds what the numbers do through the scale, whose gradient is the sum over examples of
+    /// Adds the gradient that reaches the numbers through the scale, whose own gradient is the sum over examples of
     /// [`of_scale`](Self::of_scale).
     pub(super) fn through_scale(&self, of_scale: f64, gradient: &mut [f64]) {
         if self.scale >= 1.0 {

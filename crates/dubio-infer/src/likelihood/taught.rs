@@ -2,11 +2,12 @@
 
 /// A likelihood whose predictions can be taught.
 pub trait Taught {
-    /// Mean over the examples of `E -log p(y | student)` over `y ~ p(y | teacher)`, from the outputs of both; its gradient at
-    /// those of the student replaces `gradient`. Over many teachers the student that does best has the mean of their
-    /// probabilities, or the mean and the variance of their mixture.
+    /// Mean over the examples of `E -log p(y | student)` over `y ~ p(y | teacher)`, from the outputs of both; its
+    /// gradient at the student's outputs replaces `gradient`. Over many teachers, the best student has the mean of
+    /// their probabilities, or the mean and the variance of their mixture.
     fn cross_entropy(&self, teacher: &[f64], student: &[f64], gradient: &mut [f64]) -> f64;
-    /// The entropy of `p(y | outputs)` for each example, in nats; that of a density is beside standardised targets.
+    /// The entropy of `p(y | outputs)` for each example, in nats; the entropy of a density is that of standardised
+    /// targets.
     fn entropies(&self, outputs: &[f64]) -> Vec<f64>;
 }
 

@@ -1,4 +1,4 @@
-//! `batch-ensemble`: members that share weights and have factors on inputs and outputs of their own.
+//! `batch-ensemble`: members that share weights, each with its own factors on inputs and outputs.
 
 use dubio_nn::engine::{Point, Vector};
 use dubio_nn::matrix::Matrix;
@@ -25,7 +25,7 @@ pub struct BatchEnsemble {
     /// How factors start and move.
     #[serde(flatten)]
     pub factors: FactorSettings,
-    /// Those of `sgd`.
+    /// The settings of `sgd`.
     #[serde(flatten)]
     pub sgd: Sgd,
 }
@@ -82,7 +82,7 @@ struct Own<V> {
     of_biases: Optimiser<V>,
 }
 
-/// Members around the point that moves: its weights and its normalisation are those of all of them.
+/// Members around the point that moves, whose weights and normalisation they share.
 struct Sharing<V> {
     settings: BatchEnsemble,
     matrices: Vec<Matrix>,
@@ -105,7 +105,7 @@ impl<V: Vector> Sharing<V> {
         theta
     }
 
-    /// A step of what a member has of its own. Adds to the gradient of what all share.
+    /// A step of a member's own factors and biases. Adds to the gradient of what all members share.
     fn step_of(
         &mut self,
         member: usize,
@@ -118,7 +118,8 @@ impl<V: Vector> Sharing<V> {
         let theta = self.network(&shared.theta, member);
         let (weight, matrices) = (1.0 / self.members.len() as f64, &self.matrices);
         let own = &mut self.members[member];
-        // Of the biases by themselves, whose number is not that of the parameters.
+        // The prior's gradient at the biases, taken from that at the whole network: the vector of biases has another
+        // length.
         let mut pull = theta.zeros(theta.len());
         batch.prior().add_gradient(1.0, at.examples as f64, &theta, &mut pull);
         let gradient = factors::gradient(theta, shared, batch);

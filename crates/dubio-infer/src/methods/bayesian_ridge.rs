@@ -21,7 +21,7 @@ use crate::wrong::Wrong;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct BayesianRidge {
-    /// Updates of both precisions, at most; they end when nothing changes any more.
+    /// The most updates of both precisions; they end earlier if nothing changes any more.
     pub iterations: usize,
 }
 
@@ -52,7 +52,7 @@ impl Settings for BayesianRidge {
         })
     }
 
-    /// One linear unit in the place of the network, and behind it the noise where that is learnt.
+    /// One linear unit instead of the network, followed by the noise if that is learnt.
     fn network(&self, network: Network) -> Network {
         let mut linear = Network::new(network.input);
         linear.then("flatten", Layer::Flatten);
@@ -90,7 +90,7 @@ struct Ridge<V> {
     evidence: f64,
 }
 
-/// What linear regression needs of the data, all of it centred.
+/// What linear regression needs of the data, which are centred.
 struct Moments {
     examples: f64,
     /// `X'X` by its eigenvectors.
@@ -108,7 +108,7 @@ struct Moments {
 }
 
 impl Moments {
-    /// From the gradients at the only output: without weights they are `-y / s^2`, and the root of the Fisher
+    /// From the gradients at the only output: with all weights 0 they are `-y / s^2`, and the root of the Fisher
     /// information is `1 / s`.
     fn of<V: Vector>(
         target: &mut dyn Target<Vector = V>,
@@ -140,7 +140,7 @@ impl Moments {
         })?;
         let (n, width) = (rows.len(), rows.first().map_or(0, Vec::len));
         let mean = |of: &dyn Fn(usize) -> f64| (0..n).map(of).sum::<f64>() / n as f64;
-        // Without an intercept nothing may be moved.
+        // Without an intercept nothing may be centred.
         let shift = f64::from(u8::from(has_bias));
         let columns: Vec<f64> = (0..width).map(|j| shift * mean(&|i| rows[i][j])).collect();
         let middle = shift * mean(&|i| y[i]);

@@ -22,7 +22,7 @@ use crate::wrong::Wrong;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConditionalFlow {
-    /// Those of the descent.
+    /// The settings of the descent.
     #[serde(flatten)]
     pub sgd: Sgd,
     /// Units of either hidden layer of a residual block.

@@ -14,7 +14,7 @@ use crate::wrong::Wrong;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConditionalGaussian {
-    /// Those of the descent.
+    /// The settings of the descent.
     #[serde(flatten)]
     pub sgd: Sgd,
 }

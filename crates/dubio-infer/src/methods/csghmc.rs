@@ -19,9 +19,9 @@ pub struct Csghmc {
     pub cycle: Cycle,
     /// Learning rate at the start of a cycle.
     pub lr: f64,
-    /// Fraction of the velocity that a step loses; 1 less the momentum.
+    /// Fraction of the velocity that a step loses; 1 minus the momentum.
     pub friction: f64,
-    /// 1 for the posterior; below 1 for one that is colder, `p^(1/T)`.
+    /// 1 for the posterior; below 1 for a cold posterior, `p^(1/T)`.
     pub temperature: f64,
 }
 

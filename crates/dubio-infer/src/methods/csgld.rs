@@ -18,7 +18,7 @@ pub struct Csgld {
     pub cycle: Cycle,
     /// Learning rate at the start of a cycle.
     pub lr: f64,
-    /// 1 for the posterior; below 1 for one that is colder, `p^(1/T)`.
+    /// 1 for the posterior; below 1 for a cold posterior, `p^(1/T)`.
     pub temperature: f64,
 }
 

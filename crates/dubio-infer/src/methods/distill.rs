@@ -17,8 +17,8 @@ use crate::wrong::Wrong;
 
 /// Settings of `distill`. The teacher is a chain of `sghmc`; with `friction = 1` it is one of `sgld`. After its burn-in every
 /// step of the chain is a teacher, from which two networks of the same kind learn by Adam: the student its predictions, and
-/// another one their entropy. The student alone predicts. Members of a predictions file have one weight, and few of them
-/// with a given mean cannot have any entropy on average that one likes, so the expected entropy is no part of that file: its
+/// another one their entropy. The student alone predicts. Members of a predictions file have equal weights, and a few
+/// members with a given mean cannot have an arbitrary mean entropy, so the expected entropy is not in that file: its
 /// network is kept with the posterior, and the record says how good it is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -33,10 +33,10 @@ pub struct Distill {
     pub schedule: Schedule,
     /// Fraction of the velocity that a step of the teacher loses; 1 for `sgld`.
     pub friction: f64,
-    /// 1 for the posterior; below 1 for one that is colder, `p^(1/T)`.
+    /// 1 for the posterior; below 1 for a cold posterior, `p^(1/T)`.
     pub temperature: f64,
-    /// First learning rate of the student, which falls to 0 by half a wave: the last teachers move it less and less, so that it
-    /// is an average.
+    /// First learning rate of the student, which falls to 0 along half a cosine wave: later teachers move the student
+    /// less and less, so that it is an average over them.
     pub student_lr: f64,
 }
 
@@ -117,7 +117,7 @@ impl Pace for Distill {
     }
 }
 
-/// Places of the points.
+/// Indices of the points.
 const STUDENT: usize = 1;
 const ENTROPY: usize = 2;
 
@@ -129,12 +129,12 @@ struct School<V> {
     gradient: V,
     /// Sum and number of the teachers' entropies, and of those predicted in the last epoch.
     seen: Vec<f64>,
-    /// The network of the entropy when all is done.
+    /// The network of the entropy at the end of training.
     last: Option<V>,
 }
 
-/// The entropies that a network predicts, its first output for each example, and the gradient at all its outputs of their
-/// mean squared error.
+/// The entropies that a network predicts, its first output for each example, and the gradient of their mean squared
+/// error at all its outputs.
 fn predicted(outputs: &[f64], entropies: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let (n, width) = (entropies.len(), outputs.len() / entropies.len());
     let predicted: Vec<f64> = outputs.iter().step_by(width).copied().collect();
@@ -175,7 +175,7 @@ impl<V: Vector> School<V> {
             [(STUDENT, &of_student, &mut self.student), (ENTROPY, &of_entropy, &mut self.entropy)]
         {
             batch.seeded_gradient(&mut points[place], Seed::Factors(seed), &mut self.gradient);
-            // As every descent where gradients can be of any size; Adam is none the worse for it elsewhere.
+            // As in every descent whose gradients can be arbitrarily large; elsewhere this does Adam no harm.
             self.gradient.clip(clip::longest(false));
             let flat = Gaussian { precision: 0.0 };
             let gradient = Gradient::new(&mut self.gradient, &flat, at.examples);
@@ -201,8 +201,8 @@ impl<V: Vector> Rule<V> for School<V> {
             .numbers("seen", &mut self.seen)
             .optional("entropy", &mut self.last)
     }
-    /// Means over the training data: of the entropies of all teachers, and of what is predicted in their place in the last
-    /// epoch. Both are the same where the network of the entropy has learnt it.
+    /// Means over the training data of the entropies of all teachers, and of the entropies predicted in the last epoch.
+    /// They agree if the network of the entropy has learnt them.
     fn report(&self) -> Vec<(&'static str, f64)> {
         let [teachers, count, predicted, last] = [0, 1, 2, 3].map(|i| self.seen[i]);
         if last == 0.0 {
@@ -210,7 +210,7 @@ impl<V: Vector> Rule<V> for School<V> {
         }
         vec![("teacher_entropy", teachers / count), ("expected_entropy", predicted / last)]
     }
-    /// The network of the expected entropy: its first output is that, in nats.
+    /// The network whose first output is the expected entropy, in nats.
     fn factors(&mut self) -> Vec<V> {
         self.last.clone().into_iter().collect()
     }

@@ -1,4 +1,4 @@
-//! Gradients at networks that are drawn around a mean: what variational methods step by.
+//! Gradients at networks drawn around a mean, by which variational methods step.
 
 use dubio_nn::engine::{Point, Vector};
 use dubio_random::stream::Stream;
@@ -13,7 +13,7 @@ pub(super) trait Drawn {
     type Vector: Vector;
     /// How many.
     fn samples(&self) -> usize;
-    /// A network, and what it was drawn by.
+    /// A network, and the noise that it was drawn with.
     fn drawn(&self, mean: &Self::Vector, stream: &Stream) -> (Self::Vector, Self::Vector);
 }
 
@@ -31,9 +31,9 @@ impl<V: Vector, R: Drawn<Vector = V>> Draws<V> for R {
     }
 }
 
-/// Sums over so many networks, each drawn around the mean by `draw`, which also gives what it was drawn by: `slope` gets
-/// the mean of the gradients of the loss, `products` the mean of their products with that. `more` may add to the gradient
-/// at a network. The mean's running statistics move.
+/// Averages over `draws` networks, each drawn around the mean by `draw`, which also gives the noise: adds the mean of
+/// the gradients of the loss to `slope`, and the mean of their products with the noise to `products`. `more` may add to
+/// the gradient at a network. The mean's running statistics move.
 pub(super) fn gradients<V: Vector>(
     mean: &mut Point<V>,
     batch: &mut MiniBatch<'_, V>,

@@ -17,9 +17,9 @@ pub(super) struct Position {
 
 impl Position {
     /// One move: a point on the ellipse through this position and a draw from the prior, from a bracket
-    /// of angles that shrinks towards the position until the likelihood is high enough. The prior is in
-    /// the ellipse and nowhere else. Murray et al. 2010, figure 2.
-    /// Where there is no likelihood to be had, it stays where it is.
+    /// of angles that shrinks towards the position until the likelihood is high enough. The prior enters through the
+    /// ellipse alone. Murray et al. 2010, figure 2. If no other point has a usable likelihood, the position stays where
+    /// it is.
     pub(super) fn slice(
         &mut self,
         prior_std: f64,
@@ -31,13 +31,13 @@ impl Position {
         let threshold = self.log_likelihood + (1.0 - uniform(&mut generator)).ln();
         let mut angle = TAU * uniform(&mut generator);
         let (mut low, mut high) = (angle - TAU, angle);
-        // The bracket halves or so each time; when it is empty, the position itself is what is left.
+        // The bracket shrinks to about half each time; when it is empty, only the position itself is left.
         while high - low > 1e-12 {
             let (sin, cos) = angle.sin_cos();
             let pairs = self.coordinates.iter().zip(&other);
             let coordinates: Vec<f64> = pairs.map(|(z, w)| z * cos + prior_std * w * sin).collect();
             let here = log_likelihood(&coordinates)?;
-            // A likelihood that is no number is not above the threshold.
+            // A likelihood of NaN is not above the threshold.
             if here > threshold {
                 *self = Self { coordinates, log_likelihood: here };
                 break;

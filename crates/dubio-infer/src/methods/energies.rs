@@ -1,8 +1,8 @@
-//! What the energies of a Hamiltonian chain tell of it.
+//! What the energies of a Hamiltonian chain tell about it.
 
 use crate::memory::Memory;
 
-/// An error of the energy beyond which a trajectory has left the one that it should follow; Stan's.
+/// An error of the energy beyond which a trajectory has left the one that it should follow; Stan's value.
 pub(super) const DIVERGENT: f64 = 1000.0;
 
 /// E-BFMI below which energies change too slowly for the chain to reach the tails: Betancourt 2016.

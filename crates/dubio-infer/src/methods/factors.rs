@@ -18,7 +18,7 @@ use crate::wrong::Wrong;
 #[serde(default)]
 pub struct FactorSettings {
     /// Probability that a factor starts at -1 instead of 1: random signs at 0.5. With 0 and some `spread`, members start
-    /// near the network that `start` or `warm_up` gives; signs make other networks of it.
+    /// near the network that `start` or `warm_up` gives; random signs turn it into other networks.
     pub signs: f64,
     /// Standard deviation of the starts of factors around 1 or -1.
     pub spread: f64,
@@ -44,7 +44,7 @@ impl FactorSettings {
         }
     }
 
-    /// First factors of these matrices.
+    /// The factors of these matrices at the start.
     pub(super) fn start<V: Vector>(&self, matrices: &[Matrix], like: &V, stream: &Stream) -> V {
         let mut generator = stream.child("signs").generator();
         let sign = |_| if uniform(&mut generator) < self.signs { -1.0 } else { 1.0 };
@@ -56,12 +56,12 @@ impl FactorSettings {
     }
 }
 
-/// Factors on both sides of some matrices.
+/// How many factors there are on both sides of some matrices.
 fn count(matrices: &[Matrix]) -> usize {
     matrices.iter().map(Matrix::factors).sum()
 }
 
-/// Weights with such factors.
+/// The weights with these factors applied.
 pub(super) fn network<V: Vector>(matrices: &[Matrix], weights: &V, factors: &V) -> V {
     let mut theta = weights.clone();
     theta.scale_sides(matrices, factors);
@@ -80,8 +80,8 @@ pub(super) fn gradient<'a, V: Vector>(
     gradient
 }
 
-/// From the gradient at the network of some factors: adds `a` times the one with respect to the factors to `of_factors`,
-/// and makes it the gradient with respect to the weights.
+/// From the gradient at the network of some factors: adds `a` times the gradient with respect to the factors to
+/// `of_factors`, and turns `gradient` into the one with respect to the weights.
 pub(super) fn back<V: Vector>(
     matrices: &[Matrix],
     a: f64,
@@ -104,7 +104,7 @@ pub(super) fn biases<V: Vector>(matrices: &[Matrix], theta: &V) -> V {
     all
 }
 
-/// Puts such biases where they belong.
+/// Puts these biases where they belong.
 pub(super) fn put_biases<V: Vector>(matrices: &[Matrix], biases: &V, theta: &mut V) {
     let mut start = 0;
     for matrix in matrices.iter().filter(|matrix| !matrix.bias.is_empty()) {

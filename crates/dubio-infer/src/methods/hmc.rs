@@ -27,15 +27,15 @@ pub struct Hmc {
     pub samples: usize,
     /// Leapfrog steps of a trajectory, on average.
     pub leapfrog: usize,
-    /// How far the number of leapfrog steps is drawn from its average, as a fraction of it: with 0.5 a trajectory
-    /// has from half to one and a half times as many. Without it a trajectory that ends where it began, as that
-    /// of a Gaussian does after a whole period, leaves the chain where it is.
+    /// How far from its average the number of leapfrog steps may be drawn, as a fraction of it: with 0.5 a trajectory
+    /// has from half to one and a half times as many. Without jitter, a trajectory that ends where it began, as that of
+    /// a Gaussian does after a whole period, leaves the chain where it is.
     pub jitter: f64,
-    /// Size of a leapfrog step; the first one where it is adapted.
+    /// Size of a leapfrog step; its initial size if it is adapted.
     pub step: f64,
-    /// Acceptance rate that the step size is brought to during burn-in; 0 to leave it as it is.
+    /// Acceptance rate that the step size is adapted to during burn-in; 0 to leave the step size as it is.
     pub target_acceptance: f64,
-    /// 1 for the posterior; below 1 for one that is colder, `p^(1/T)`.
+    /// 1 for the posterior; below 1 for a cold posterior, `p^(1/T)`.
     pub temperature: f64,
 }
 
@@ -136,7 +136,7 @@ struct Chain<V> {
 /// The end of a trajectory.
 struct Proposal {
     accepted: bool,
-    /// The probability of that.
+    /// The probability of being accepted.
     probability: f64,
     /// The energy where the trajectory began.
     energy: f64,
@@ -144,7 +144,7 @@ struct Proposal {
 }
 
 impl Hmc {
-    /// Leapfrog steps of a trajectory, drawn without a look at where it begins.
+    /// Leapfrog steps of a trajectory, drawn independently of where it begins.
     fn steps(&self, stream: &Stream) -> usize {
         let spread = 2.0 * uniform(&mut stream.child("length").generator()) - 1.0;
         ((self.leapfrog as f64 * (1.0 + self.jitter * spread)).round() as usize).max(1)
@@ -152,7 +152,7 @@ impl Hmc {
 }
 
 impl<V: Vector> Chain<V> {
-    /// Of the moves since burn-in; none before the first sample.
+    /// Fraction of moves accepted since burn-in; `None` before the first sample.
     fn acceptance_rate(&self) -> Option<f64> {
         let moves = self.energies.draws();
         (moves > 0).then(|| self.accepted as f64 / moves as f64)
@@ -196,7 +196,7 @@ impl<V: Vector> Chain<V> {
         }
         let lower = after.below(before) / self.settings.temperature;
         let change = lower + (kinetic - 0.5 * momentum.dot(momentum));
-        // An energy that is no number has probability 0.
+        // An energy of NaN has probability 0.
         let probability = if change.is_nan() { 0.0 } else { change.exp().min(1.0) };
         let accepted = uniform(&mut stream.child("accept").generator()) < probability;
         if accepted {
@@ -267,7 +267,7 @@ impl<V: Vector> Draws<V> for Chain<V> {
         }
         self.accepted += u64::from(proposal.accepted);
         self.energies.add(proposal.energy, proposal.divergent);
-        // A refused move counts the point where the chain stays once more.
+        // After a rejected move, the point where the chain stays counts once more.
         Ok(vec![theta.clone()])
     }
 }

@@ -24,8 +24,8 @@ pub struct Ivon {
     pub schedule: Schedule,
     /// Fraction of the averaged gradient that a step keeps.
     pub momentum: f64,
-    /// Fraction of the averaged curvature that a step keeps. Near 1: a curvature that falls as fast as the loss makes
-    /// steps too large, and training diverges.
+    /// Fraction of the averaged curvature that a step keeps. Keep it near 1: if the curvature falls as fast as the
+    /// loss, steps become too large and training diverges.
     pub curvature_momentum: f64,
     /// First curvature of the mean loss, for every parameter.
     pub curvature: f64,
@@ -33,10 +33,10 @@ pub struct Ivon {
     pub draws: usize,
     /// Samples drawn from the Gaussian after training.
     pub samples: usize,
-    /// 1 for the posterior; below 1 for one that is colder: the variance is `T` times as large.
+    /// 1 for the posterior; below 1 for a cold posterior: the variance is `T` times as large.
     pub temperature: f64,
-    /// How many examples each one counts as, since augmentation makes several of it: the likelihood to this power, and the prior
-    /// as it is (Osawa et al. 2019).
+    /// How many examples each one counts as, since augmentation makes several of each: the likelihood is raised to this
+    /// power, the prior is not (Osawa et al. 2019).
     pub augmentation_factor: f64,
 }
 
@@ -104,7 +104,7 @@ impl Settings for Ivon {
 
 struct Newton<V> {
     settings: Ivon,
-    /// `h + d`, that of the posterior over `N`; none before the first step.
+    /// `h + d`, which is the posterior's precision divided by `N / T`; `None` before the first step.
     precision: Option<V>,
     /// Examples of the training set.
     examples: u64,
@@ -192,7 +192,7 @@ impl<V: Vector> Steps<V> for Newton<V> {
         let [slope, products, change, scaled] =
             [&mut slope, &mut products, &mut change, &mut scaled];
         let precision = self.precision.as_mut().expect("set above");
-        // What the curvature's estimate, grad z / std, is above the average: with `d` on both sides.
+        // How far the curvature's estimate, grad z / std, is above the average; both include `d`.
         change.add_times_root((n / temperature).sqrt(), products, precision);
         change.axpy(1.0, &decay);
         change.axpy(-1.0, precision);

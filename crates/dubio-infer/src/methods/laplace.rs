@@ -43,7 +43,7 @@ pub enum Predict {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Laplace {
-    /// Those of the descent to the most probable parameters; with `epochs = 0` these are where it starts.
+    /// The settings of the descent to the most probable parameters; with `epochs = 0` the start is taken for them.
     #[serde(flatten)]
     pub sgd: Sgd,
     /// `diag`, `units`, `kfac` or `full`.
@@ -102,7 +102,7 @@ impl Settings for Laplace {
         false
     }
 
-    /// Curvature takes a pass for each output, some ten of them.
+    /// Curvature takes a pass for each output, roughly ten of them.
     fn passes(&self) -> f64 {
         let roots = if self.curvature == Curvature::Ggn { 10.0 } else { 1.0 };
         self.sgd.descent.epochs as f64 + roots
@@ -276,7 +276,7 @@ impl<V: Vector> Rule<V> for Around<V> {
     fn report(&self) -> Vec<(&'static str, f64)> {
         vec![("prior_precision", self.precision), ("log_marginal_likelihood", self.evidence)]
     }
-    /// What is added to the spectrum and the spectrum, for predictions in closed form.
+    /// What is added to the spectrum, then the spectrum itself, for predictions in closed form.
     fn factors(&mut self) -> Vec<V> {
         if self.settings.predict == Predict::Mc {
             return Vec::new();

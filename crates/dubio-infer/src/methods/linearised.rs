@@ -13,13 +13,13 @@ use crate::curvature::{Jacobian, LayerGradients, Spectrum, Structure, Weights};
 use crate::likelihood::{Curved, Likelihood, Link};
 use crate::posterior::{Posterior, Predictive, Sample};
 
-/// Numbers that the Jacobians of some examples may take at a time.
+/// The most numbers that Jacobians may take at a time.
 const MOST: usize = 1 << 25;
 
 /// `f(x) + J(x) (theta - MAP)` with `theta ~ Normal(MAP, (H + d)^-1)`: each member predicts once.
 pub(crate) struct Linearised<'a, V> {
     points: &'a [Point<V>],
-    /// Of each member that was finished.
+    /// For each member that was finished, what is added to its spectrum, and the spectrum.
     spectra: Vec<Option<(f64, Box<dyn Spectrum>)>>,
     likelihood: &'a dyn Likelihood,
     moving: Range<usize>,
@@ -125,7 +125,8 @@ impl<E: Engine> Predictive<E> for Linearised<'_, E::Vector> {
             }
         }
     }
-    /// That of the network at the most probable parameters: how the variance changes with the inputs is left out.
+    /// The gradient of the network at the most probable parameters: how the variance changes with the inputs is left
+    /// out.
     fn input_gradient(
         &self,
         sample: Sample,

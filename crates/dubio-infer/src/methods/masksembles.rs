@@ -24,7 +24,7 @@ pub struct Masksembles {
     pub samples: usize,
     /// How far apart masks are: two of them have `1 / scale` of their units in common. At 1 all are the same.
     pub scale: f64,
-    /// Those of `sgd`.
+    /// The settings of `sgd`.
     #[serde(flatten)]
     pub sgd: Sgd,
 }
@@ -76,14 +76,14 @@ impl Settings for Masksembles {
     }
 }
 
-/// Units that `count` masks have together when each takes `ones` of `length` places at random, on average.
+/// How many of `length` places `count` masks cover together, on average, when each takes `ones` of them at random.
 fn covered(length: usize, ones: usize, count: usize) -> f64 {
     let length = length as f64;
     length * (1.0 - (1.0 - ones as f64 / length).powf(count as f64))
 }
 
-/// Units of `units` that each of `count` masks keeps, and the places that they are drawn from: `S` times as many as it
-/// keeps, of which the masks together cover `S (1 - (1 - 1 / S)^count)` times as many.
+/// How many of `units` units each of `count` masks keeps, and how many places they are drawn from: `S` times as many as
+/// a mask keeps. Together the masks cover `S (1 - (1 - 1 / S)^count)` times as many as one keeps.
 fn sizes(units: usize, count: usize, scale: f64) -> (usize, usize) {
     let spread = scale * (1.0 - (1.0 - 1.0 / scale).powf(count as f64));
     let ones = ((units as f64 / spread).round() as usize).max(units.div_ceil(count)).min(units);
@@ -98,8 +98,9 @@ fn sizes(units: usize, count: usize, scale: f64) -> (usize, usize) {
     (ones, if miss(shorter) <= miss(low) { shorter } else { low })
 }
 
-/// Masks over some units, `[masks, units]`. Each keeps as many; every unit is in one of them. As in the paper, each mask
-/// takes its places at random, and places that none has taken are dropped; this is repeated until the units are left.
+/// Masks over some units, `[masks, units]`. All keep the same number; every unit is in at least one of them. As in the
+/// paper, each mask takes its places at random, and places that none has taken are dropped; this is repeated until the
+/// units are left.
 pub fn masks(units: usize, count: usize, scale: f64, stream: &Stream) -> Vec<Vec<bool>> {
     let (ones, length) = sizes(units, count, scale);
     let mut generator = stream.generator();
@@ -118,7 +119,7 @@ pub fn masks(units: usize, count: usize, scale: f64, stream: &Stream) -> Vec<Vec
     }
 }
 
-/// The factors that are the masks of each member: on the inputs of layers that read hidden units, ones elsewhere.
+/// The masks of each member, as factors: on the inputs of layers that read hidden units, and ones elsewhere.
 fn factors_of(settings: &Masksembles, matrices: &[Matrix], stream: &Stream) -> Vec<Vec<f64>> {
     let all = matrices.iter().map(Matrix::factors).sum();
     let mut factors = vec![vec![1.0; all]; settings.samples];

@@ -1,4 +1,4 @@
-//! `mc-dropout`: one network that leaves out random numbers when it predicts, too.
+//! `mc-dropout`: one network with dropout, which stays on when it predicts.
 
 use dubio_nn::engine::Vector;
 use dubio_nn::layer::Layer;
@@ -10,7 +10,7 @@ use super::{Card, Settings, at_least_one, fraction};
 use crate::rule::Rule;
 use crate::wrong::Wrong;
 
-/// Which numbers are left out.
+/// Which activations are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Position {
@@ -26,14 +26,14 @@ pub enum Position {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct McDropout {
-    /// Fraction of the numbers that are left out.
+    /// Fraction of the activations that are left out.
     pub rate: f64,
-    /// Which numbers: the inputs of every `linear` layer but the first, those and the network's own
+    /// Which activations: the inputs of every `linear` layer but the first, those and the network's own
     /// (`linear-and-inputs`), or the outputs of all linear and convolutional layers but the last (`everywhere`).
     pub position: Position,
     /// Passes, each of which is a sample.
     pub samples: usize,
-    /// Those of `sgd`.
+    /// The settings of `sgd`.
     #[serde(flatten)]
     pub sgd: Sgd,
 }
@@ -80,7 +80,7 @@ impl Settings for McDropout {
 }
 
 impl McDropout {
-    /// The network with a layer of noise wherever numbers are left out.
+    /// The network with a layer of noise wherever activations are left out.
     pub(super) fn with_noise(&self, network: &Network, noise: &Layer) -> Network {
         let linear = || network.in_front_of_linear("dropout", noise);
         match self.position {

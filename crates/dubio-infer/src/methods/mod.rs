@@ -61,7 +61,7 @@ use crate::wrong::Wrong;
 pub(crate) use settings::{at_least_one, at_most, names, read};
 use settings::{fraction, positive, sound};
 
-/// What a method says of itself.
+/// How a method describes itself.
 #[derive(Debug)]
 pub struct Card {
     /// Name.
@@ -74,7 +74,7 @@ pub struct Card {
     pub citation: &'static str,
 }
 
-/// What a posterior is of.
+/// What a posterior belongs to.
 pub struct Scene<'a> {
     /// The whole network.
     pub network: Network,
@@ -86,28 +86,28 @@ pub struct Scene<'a> {
 
 /// A method's settings, every one with a default.
 pub trait Settings: Clone + Default + Serialize + DeserializeOwned {
-    /// What it says of itself.
+    /// How it describes itself.
     const CARD: Card;
-    /// Independent runs unless asked otherwise.
+    /// Independent runs by default.
     const MEMBERS: usize = 1;
-    /// Standard deviation of the prior on every parameter unless asked otherwise; `None` for weight decay, whose
-    /// prior depends on the number of examples.
+    /// Standard deviation of the prior on every parameter by default; `None` for weight decay, whose prior depends on
+    /// the number of examples.
     const PRIOR_STD: Option<f64> = None;
-    /// Whether its samples are successive states of a Markov chain, whose convergence can be looked at.
+    /// Whether its samples are successive states of a Markov chain, whose convergence can be diagnosed.
     const IS_CHAIN: bool = false;
-    /// What cannot be, in words that say what to do.
+    /// Checks the settings; an error says what to do.
     fn check(&self) -> Result<(), Wrong>;
     /// The method at work on vectors like this one.
     fn rule<V: Vector>(&self, like: &V) -> Box<dyn Rule<V>>;
-    /// The network that it moves, made of the one that it is given.
+    /// The network that it moves, made from the one that it is given.
     fn network(&self, network: Network) -> Network {
         network
     }
-    /// The network at the widths that it needs. Its warm-up has them too.
+    /// The network with the widths that it needs, which its warm-up has too.
     fn resized(&self, network: Network) -> Network {
         network
     }
-    /// Whether it bears batch normalisation, by which the loss of an example depends on others.
+    /// Whether it works with batch normalisation, which makes the loss of an example depend on others.
     fn bears_batch_norm(&self) -> bool {
         true
     }
@@ -119,26 +119,26 @@ pub trait Settings: Clone + Default + Serialize + DeserializeOwned {
     fn is_taught(&self) -> bool {
         false
     }
-    /// A likelihood of its own, in the place of the one that goes with the data.
+    /// A likelihood of its own, instead of the one that goes with the data.
     fn likelihood(&self) -> Option<Arc<dyn Likelihood>> {
         None
     }
-    /// Gradients of all the data that a member takes, roughly: its epochs, and what its draws cost.
+    /// Roughly how many gradients on all the data a member takes: its epochs, and what its draws cost.
     fn passes(&self) -> f64;
     /// Posterior samples of a member: forward passes that a prediction takes.
     fn samples(&self) -> usize {
         1
     }
-    /// Passes by which a point predicts with the noise of its layers, each of which is a sample; `None`
-    /// for one pass without noise.
+    /// With how many passes a point predicts, each with the noise of its layers and each a sample; `None` for one pass
+    /// without noise.
     fn noisy_passes(&self) -> Option<usize> {
         None
     }
-    /// Vectors as long as the parameters that it keeps besides its samples, its gradient and a velocity.
+    /// How many vectors of the length of the parameters it keeps besides its samples, its gradient and a velocity.
     fn vectors(&self) -> usize {
         0
     }
-    /// Bytes that it needs for more than vectors: factors of a covariance over the parameters that move.
+    /// Bytes that it needs besides vectors: factors of a covariance over the parameters that move.
     fn bytes(&self, _network: &Network, _moving: &Range<usize>) -> f64 {
         0.0
     }
@@ -177,17 +177,17 @@ macro_rules! methods {
                 match self { $(Self::$variant(settings) => settings.rule(like)),+ }
             }
 
-            /// The network that it moves, made of the one that it is given.
+            /// The network that it moves, made from the one that it is given.
             pub fn network(&self, network: Network) -> Network {
                 match self { $(Self::$variant(settings) => settings.network(network)),+ }
             }
 
-            /// The network at the widths that it needs.
+            /// The network with the widths that it needs.
             pub fn resized(&self, network: Network) -> Network {
                 match self { $(Self::$variant(settings) => settings.resized(network)),+ }
             }
 
-            /// Whether it bears batch normalisation.
+            /// Whether it works with batch normalisation.
             pub fn bears_batch_norm(&self) -> bool {
                 match self { $(Self::$variant(settings) => settings.bears_batch_norm()),+ }
             }
@@ -202,7 +202,7 @@ macro_rules! methods {
                 match self { $(Self::$variant(settings) => settings.is_taught()),+ }
             }
 
-            /// A likelihood of its own, in the place of the one that goes with the data.
+            /// A likelihood of its own, instead of the one that goes with the data.
             pub fn likelihood(&self) -> Option<Arc<dyn Likelihood>> {
                 match self { $(Self::$variant(settings) => settings.likelihood()),+ }
             }
@@ -220,12 +220,12 @@ macro_rules! methods {
                 self.samples() / noisy.unwrap_or(1).max(1)
             }
 
-            /// Vectors as long as the parameters that a member keeps besides its points.
+            /// How many vectors of the length of the parameters a member keeps besides its points.
             pub fn vectors(&self) -> usize {
                 match self { $(Self::$variant(settings) => settings.vectors()),+ }
             }
 
-            /// Bytes that a member needs for more than vectors.
+            /// Bytes that a member needs besides vectors.
             pub fn bytes(&self, network: &Network, moving: &Range<usize>) -> f64 {
                 match self { $(Self::$variant(settings) => settings.bytes(network, moving)),+ }
             }
@@ -241,17 +241,17 @@ macro_rules! methods {
                 }
             }
 
-            /// Gradients of all the data that a member takes, roughly.
+            /// Roughly how many gradients on all the data a member takes.
             pub fn passes(&self) -> f64 {
                 match self { $(Self::$variant(settings) => settings.passes()),+ }
             }
 
-            /// Independent runs unless asked otherwise.
+            /// Independent runs by default.
             pub fn default_members(&self) -> usize {
                 match self { $(Self::$variant(_) => $module::$variant::MEMBERS),+ }
             }
 
-            /// Standard deviation of its prior unless asked otherwise; `None` for weight decay.
+            /// Standard deviation of its prior by default; `None` for weight decay.
             pub fn default_prior_std(&self) -> Option<f64> {
                 match self { $(Self::$variant(_) => $module::$variant::PRIOR_STD),+ }
             }
@@ -266,8 +266,7 @@ macro_rules! methods {
                 match self { $(Self::$variant(settings) => names(settings)),+ }
             }
 
-            /// A method by name, with settings; those left out have their defaults. Only names and
-            /// types are looked at.
+            /// A method by name, with settings; those left out have their defaults. Only names and types are checked.
             pub fn read(name: &str, settings: Map<String, Value>) -> Result<Self, Error> {
                 let known = meant(name, CARDS.iter().map(|card| card.name));
                 $(if known == Some($module::$variant::CARD.name) {
@@ -277,14 +276,14 @@ macro_rules! methods {
                 Err(Error::UnknownMethod { name: name.to_string(), known })
             }
 
-            /// What cannot be, in words that say what to do.
+            /// Checks the settings; an error says what to do.
             pub fn check(&self) -> Result<(), Error> {
                 let name = self.card().name;
                 match self { $(Self::$variant(settings) => sound(settings)),+ }
                     .map_err(|wrong| Error::setting(name, wrong))
             }
 
-            /// A method by name, with settings that can be.
+            /// A method by name, with settings that are checked.
             pub fn parse(name: &str, settings: Map<String, Value>) -> Result<Self, Error> {
                 let method = Self::read(name, settings)?;
                 method.check().map(|()| method)
@@ -325,7 +324,7 @@ methods! {
     Sqr in sqr,
 }
 
-/// A network whose loss depends on other examples than the one it is of.
+/// The error for a network whose loss of an example depends on other examples.
 pub(crate) fn no_potential(method: &str) -> Error {
     Error::Unsuited(format!(
         "{method} needs a potential that is a function of the parameters alone, which it is not with batch normalisation; use a network without it, such as resnet20-frn, or sample the last layer only, with layers = \"last\""

@@ -31,7 +31,7 @@ pub(super) struct Turn {
     pub(super) energy: f64,
     /// Mean probability of accepting the points of the trajectory.
     pub(super) acceptance: f64,
-    /// Whether it was still going on when it had as many steps as it may have.
+    /// Whether it had not turned back when it reached the most steps that it may take.
     pub(super) cut_short: bool,
 }
 
@@ -43,19 +43,19 @@ enum Said {
     Failed(String),
 }
 
-/// `-U / T` and its gradient; `None` where it is no number.
+/// `-U / T` and its gradient; `None` where it is not finite.
 pub(super) type Answer = Option<(f64, Vec<f64>)>;
 
-/// The library in a thread of its own, for it calls the target, and here the target is lent for a draw at
-/// a time. Asking costs some thirty microseconds a leapfrog step. The thread ends with its last draw, or when
-/// nobody answers any more.
+/// The library in a thread of its own: the library calls the target, but here the target is lent for one draw at a
+/// time. Asking costs some thirty microseconds per leapfrog step. The thread ends with its last draw, or when nobody
+/// answers any more.
 pub(super) struct Library {
     said: Receiver<Said>,
     answers: Sender<Answer>,
 }
 
 impl Library {
-    /// The next draw; `at` answers what it asks on the way. After an error there is none.
+    /// The next draw; `at` answers what the library asks on the way. After an error there are no more draws.
     pub(super) fn next(
         &self,
         mut at: impl FnMut(&[f64]) -> Result<Answer, Error>,
@@ -106,7 +106,7 @@ impl Library {
         };
         let all = move || {
             if let Err(what) = work() {
-                // Nobody hears it when the chain was stopped.
+                // Nobody receives this if the chain was stopped.
                 let _ = says.send(Said::Failed(what));
             }
         };

@@ -25,9 +25,9 @@ pub struct Nuts {
     pub samples: usize,
     /// A trajectory has at most `2^max_depth` leapfrog steps.
     pub max_depth: usize,
-    /// Acceptance rate that the step size is brought to.
+    /// Acceptance rate that the step size is adapted to.
     pub target_acceptance: f64,
-    /// 1 for the posterior; below 1 for one that is colder, `p^(1/T)`.
+    /// 1 for the posterior; below 1 for a cold posterior, `p^(1/T)`.
     pub temperature: f64,
 }
 
@@ -39,7 +39,7 @@ impl Default for Nuts {
 
 /// Fraction of trajectories that may be cut short without a warning.
 const OFTEN: f64 = 0.1;
-/// Of a trajectory; a thousand million steps.
+/// The largest `max_depth`: a thousand million steps in a trajectory.
 const DEEPEST: usize = 30;
 
 impl Settings for Nuts {
@@ -77,7 +77,7 @@ impl Settings for Nuts {
         })
     }
 
-    /// At half the greatest depth.
+    /// With trajectories of half the greatest depth.
     fn passes(&self) -> f64 {
         (self.burn_in + self.samples) as f64 * 2_f64.powf(0.5 * self.max_depth as f64)
     }
@@ -86,7 +86,7 @@ impl Settings for Nuts {
         self.samples
     }
 
-    /// The library's own are of twice the width.
+    /// The library's own vectors have numbers of twice the width.
     fn vectors(&self) -> usize {
         2 * (4 * self.max_depth + 6)
     }
@@ -96,7 +96,7 @@ impl Settings for Nuts {
     }
 }
 
-/// Of the samples so far.
+/// Totals over the samples so far.
 #[derive(Default)]
 struct Tally {
     energies: Energies,
@@ -109,13 +109,13 @@ struct Tally {
     step: f64,
 }
 
-/// The library keeps the chain's state to itself. A chain that goes on after a kill is therefore run
-/// through again from where it began, with the same numbers, to where it was.
+/// The library does not give out the chain's state. A chain that continues after a kill is therefore run again from
+/// where it began, with the same random numbers, up to where it was.
 struct Turns<V> {
     settings: Nuts,
     /// Where the chain began; none before it has.
     begin: Option<V>,
-    /// The seed of its numbers.
+    /// The seed of its random numbers.
     seed: u64,
     tally: Tally,
     /// The library at work, and the draws that it has made.

@@ -20,7 +20,7 @@ pub struct PackedEnsemble {
     pub samples: usize,
     /// Width of all of them together, as a multiple of that of the network.
     pub alpha: f64,
-    /// Those of `sgd`.
+    /// The settings of `sgd`.
     #[serde(flatten)]
     pub sgd: Sgd,
 }
@@ -71,7 +71,7 @@ impl Settings for PackedEnsemble {
         self.samples
     }
 
-    /// A gradient, a place and a velocity for each network.
+    /// A gradient, a point and a velocity for each network.
     fn vectors(&self) -> usize {
         3 * self.samples
     }
@@ -80,7 +80,7 @@ impl Settings for PackedEnsemble {
 struct Packed<V> {
     settings: PackedEnsemble,
     optimisers: Vec<Optimiser<V>>,
-    /// Of the mean loss of each network.
+    /// The gradient of the mean loss of each network.
     gradients: Vec<V>,
 }
 

@@ -18,7 +18,7 @@ pub(super) struct Perturbed<V> {
 }
 
 impl<V: Vector> Perturbed<V> {
-    /// Makes a target ready; `None` where it has no network.
+    /// Prepares a target; `None` where it has no network.
     pub(super) fn new(by: Perturbation, target: &mut dyn Target<Vector = V>) -> Option<Self> {
         let stretches = target.perturb(by)?;
         let mut drawn_once = target.start(0).theta;
@@ -31,8 +31,8 @@ impl<V: Vector> Perturbed<V> {
         Some(Self { by, drawn_once: (left > 0).then_some(drawn_once) })
     }
 
-    /// Adds the means over so many draws of the gradients of the loss, by the means `m` to the first sum and by the log
-    /// standard deviations `r` to the second. The mean's running statistics move.
+    /// Adds the gradients of the loss, averaged over `draws` draws: with respect to the means `m` to the first sum,
+    /// with respect to the log standard deviations `r` to the second. The mean's running statistics move.
     pub(super) fn gradients(
         &self,
         mean: &mut Point<V>,
@@ -57,7 +57,7 @@ impl<V: Vector> Perturbed<V> {
         }
     }
 
-    /// Gradients of one draw by means and by standard deviations.
+    /// Gradients of one draw with respect to means and to standard deviations.
     fn of_draw(
         &self,
         mean: &mut Point<V>,

@@ -18,7 +18,7 @@ pub enum PriorPrecision {
     Number(f64),
 }
 
-/// The largest, and one over the least.
+/// The largest precision, and one over the smallest.
 const MOST: f64 = 1e9;
 
 impl TryFrom<Value> for PriorPrecision {
@@ -43,7 +43,7 @@ impl TryFrom<Value> for PriorPrecision {
 pub(super) struct Evidence {
     /// `log p(D | theta)` at the most probable parameters.
     pub(super) log_likelihood: f64,
-    /// Those of the curvature, `h`.
+    /// The eigenvalues of the curvature, `h`.
     pub(super) eigenvalues: Vec<f64>,
     /// `|theta|^2` of the parameters that are random.
     pub(super) squares: f64,
@@ -64,7 +64,7 @@ impl Evidence {
     }
 
     /// The same with another noise: `log p(D | theta) = -n log s - n log(2 pi) / 2 - E / (2 s^2)` with the squared errors
-    /// `E`, and the curvature goes with `1 / s^2`.
+    /// `E`, and the curvature scales with `1 / s^2`.
     pub(super) fn with_noise(&self, noise: SharedNoise, std: f64) -> Self {
         let log_scale = |std: f64| noise.examples * (std.ln() + 0.5 * TAU.ln());
         let squared_errors =
@@ -77,7 +77,8 @@ impl Evidence {
         }
     }
 
-    /// Precision and noise where it is largest, by turns: `s^2 = E / (n - sum h / (h + d))`, MacKay 1992.
+    /// The precision and the noise that maximise the evidence, updated in turn: `s^2 = E / (n - sum h / (h + d))`,
+    /// MacKay 1992.
     pub(super) fn best_precision_and_noise(&self, noise: SharedNoise) -> (f64, f64) {
         let unit = self.with_noise(noise, 1.0);
         let squared_errors = -2.0 * unit.log_likelihood - noise.examples * TAU.ln();
@@ -97,8 +98,8 @@ impl Evidence {
         (d, std)
     }
 
-    /// The precision where it is largest: `sum h / (h + d) = d |theta|^2`. The left side falls with `d` and the right
-    /// one rises, so there is one; found by halving an interval of `log d`.
+    /// The precision that maximises the evidence: `sum h / (h + d) = d |theta|^2`. The left side falls with `d` and the
+    /// right one rises, so there is one solution, found by bisection of `log d`.
     pub(super) fn best_precision(&self) -> f64 {
         let rises = |d: f64| {
             let effective: f64 = self.eigenvalues.iter().map(|h| h / (h + d)).sum();

@@ -27,7 +27,7 @@ pub struct Rank1Vi {
     /// How the means of the factors start and move.
     #[serde(flatten)]
     pub factors: FactorSettings,
-    /// Those of the descent of weights and means.
+    /// The settings of the descent of weights and means.
     #[serde(flatten)]
     pub sgd: Sgd,
     /// Standard deviation `p` of the prior `Normal(1, p^2)` on every factor.
@@ -42,7 +42,7 @@ pub struct Rank1Vi {
     pub kl_warm_up: usize,
     /// Networks drawn from each component for the gradient of a step.
     pub draws: usize,
-    /// Samples drawn after training, as many from each component.
+    /// Samples drawn after training, the same number from each component.
     pub samples: usize,
 }
 
@@ -149,7 +149,7 @@ impl<V: Vector> Component<V> {
         of_log_std.axpy(-a, &ones);
     }
 
-    /// That divergence. Waits.
+    /// The value of that divergence. Waits.
     fn kl(&self, p: f64) -> f64 {
         let all = 0..self.mean.len();
         let pairs = self.mean.read(all.clone()).into_iter().zip(self.log_std.read(all));
@@ -179,7 +179,7 @@ impl<V: Vector> Mixture<V> {
         Component { of_means, of_log_stds: Optimiser::new(Kind::Adam, 0.9, &mean), mean, log_std }
     }
 
-    /// A step of a component. Adds to the gradient of what all share.
+    /// A step of a component. Adds to the gradient of what all components share.
     fn step_of(
         &mut self,
         component: usize,

@@ -1,4 +1,4 @@
-//! Settings of a method: read from a table one by one, and held against what they may be.
+//! Settings of a method: read from a table one by one, and checked.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -20,8 +20,8 @@ pub(crate) fn names(settings: &impl Serialize) -> Vec<String> {
     table(settings).into_iter().map(|(name, _)| name).collect()
 }
 
-/// Reads a table of settings, each of which has a default. One after the other, so that what is
-/// wrong with one is said of that one.
+/// Reads a table of settings, each of which has a default. They are read one at a time, so that an error names the
+/// setting that is wrong.
 pub(crate) fn read<S: Default + Serialize + DeserializeOwned>(
     settings: Map<String, Value>,
 ) -> Result<S, Wrong> {
@@ -39,7 +39,7 @@ pub(crate) fn read<S: Default + Serialize + DeserializeOwned>(
         })?;
     }
     let all: Vec<String> = settings.keys().cloned().collect();
-    // What is left out has the default of these settings, not that of a part that they share with others.
+    // A setting that is left out has the default of this method, not that of a part that it shares with other methods.
     let mut whole = known;
     whole.extend(settings);
     serde_json::from_value(Value::Object(whole)).map_err(|error| Wrong {
@@ -49,11 +49,11 @@ pub(crate) fn read<S: Default + Serialize + DeserializeOwned>(
     })
 }
 
-/// The largest number of anything that can be set. Products of two fit into 64 bits with room to spare for
-/// what the data multiply them with, and nobody waits for more.
+/// The largest whole number that a setting may have. The product of two fits into 64 bits with room to spare for what
+/// the data multiply it with, and nobody would wait for more.
 pub(crate) const MOST: u64 = 1_000_000;
 
-/// That no whole number is above [`MOST`]; first, so that a method may multiply what it checks.
+/// Checks that no whole number is above [`MOST`]. This comes first, so that a method may multiply what it checks.
 pub(crate) fn at_most(settings: &impl Serialize) -> Result<(), Wrong> {
     let number = |(name, value): (String, Value)| Some((name, value.as_u64()?));
     match table(settings).into_iter().filter_map(number).find(|(_, number)| *number > MOST) {
@@ -69,7 +69,7 @@ pub(super) fn sound(settings: &impl Settings) -> Result<(), Wrong> {
     settings.check()
 }
 
-/// That a number of settings are positive and finite.
+/// Checks that these settings are positive and finite.
 pub(super) fn positive(settings: &[(&str, f64)]) -> Result<(), Wrong> {
     match settings.iter().find(|(_, value)| !(value.is_finite() && *value > 0.0)) {
         None => Ok(()),
@@ -79,7 +79,7 @@ pub(super) fn positive(settings: &[(&str, f64)]) -> Result<(), Wrong> {
     }
 }
 
-/// That counts are at least 1.
+/// Checks that these counts are at least 1.
 pub(crate) fn at_least_one(settings: &[(&str, usize)]) -> Result<(), Wrong> {
     match settings.iter().find(|(_, count)| *count == 0) {
         None => Ok(()),
@@ -89,7 +89,7 @@ pub(crate) fn at_least_one(settings: &[(&str, usize)]) -> Result<(), Wrong> {
     }
 }
 
-/// That a fraction is in `[0, 1)`.
+/// Checks that a fraction is in `[0, 1)`.
 pub(super) fn fraction(name: &str, value: f64) -> Result<(), Wrong> {
     if (0.0..1.0).contains(&value) {
         return Ok(());

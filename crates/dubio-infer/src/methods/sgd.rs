@@ -37,7 +37,7 @@ impl Descent {
         self.lr * self.schedule.fraction(at, self.epochs)
     }
 
-    /// Those of a method for which these epochs are only the beginning: there may be none of them.
+    /// Checks the settings for a method that only begins with these epochs: there may be none of them.
     pub(super) fn check(&self) -> Result<(), Wrong> {
         positive(&[("lr", self.lr)])?;
         fraction("momentum", self.momentum)
@@ -48,7 +48,7 @@ impl Descent {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Sgd {
-    /// Those of descent.
+    /// The settings of descent.
     #[serde(flatten)]
     pub descent: Descent,
     /// `sgd`, `nesterov`, `adam` or `adamw`.
@@ -102,7 +102,7 @@ impl<V: Vector> Descending<V> {
         Self { settings: descent.clone(), optimiser }
     }
 
-    /// A step at a learning rate of the caller's.
+    /// A step at a learning rate that the caller chooses.
     pub(super) fn step_at(&mut self, theta: &mut V, gradient: Gradient<'_, V>, rate: f64) {
         self.optimiser.step(theta, gradient, rate);
     }

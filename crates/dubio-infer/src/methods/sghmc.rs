@@ -16,9 +16,9 @@ pub struct Sghmc {
     /// Its chain.
     #[serde(flatten)]
     pub chain: Chain,
-    /// Fraction of the velocity that a step loses; 1 less the momentum.
+    /// Fraction of the velocity that a step loses; 1 minus the momentum.
     pub friction: f64,
-    /// 1 for the posterior; below 1 for one that is colder, `p^(1/T)`.
+    /// 1 for the posterior; below 1 for a cold posterior, `p^(1/T)`.
     pub temperature: f64,
 }
 
@@ -67,7 +67,7 @@ pub(super) fn friction(friction: f64) -> Result<(), Wrong> {
     Err(Wrong::value(&["friction"], what))
 }
 
-/// Hamiltonian dynamics with friction, at temperature 0 descent with momentum.
+/// Hamiltonian dynamics with friction; at temperature 0, descent with momentum.
 pub(super) struct Flow<P, V> {
     pace: P,
     friction: f64,

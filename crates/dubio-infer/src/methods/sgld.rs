@@ -68,7 +68,7 @@ pub struct Sgld {
     /// Its chain.
     #[serde(flatten)]
     pub chain: Chain,
-    /// 1 for the posterior; below 1 for one that is colder, `p^(1/T)`.
+    /// 1 for the posterior; below 1 for a cold posterior, `p^(1/T)`.
     pub temperature: f64,
 }
 
@@ -138,7 +138,7 @@ impl Pace for Sgld {
     }
 }
 
-/// Langevin dynamics, at temperature 0 plain descent.
+/// Langevin dynamics; at temperature 0, plain descent.
 pub(super) struct Langevin<P>(pub(super) P);
 
 impl<V: Vector, P: Pace> Rule<V> for Langevin<P> {
@@ -166,7 +166,8 @@ impl<V: Vector, P: Pace> Steps<V> for Langevin<P> {
         let theta = &mut points[0].theta;
         let slope = gradient.total(theta);
         if temperature > 0.0 {
-            // The noise of the step over its rate: what is summed first is not rounded to the last digit of theta.
+            // The noise of the step divided by its rate: summed with the gradient first, it is not rounded to the last
+            // digit of theta.
             let variance = 2.0 * temperature / (rate * at.examples as f64);
             slope.add_noise(variance.sqrt(), &at.noise());
         }

@@ -29,12 +29,12 @@ use crate::wrong::Wrong;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Sngp {
-    /// Those of the descent.
+    /// The settings of the descent.
     #[serde(flatten)]
     pub sgd: Sgd,
-    /// Random features.
+    /// How many random features.
     pub features: usize,
-    /// Distance over which the kernel falls, beside what the last layer reads.
+    /// Distance over which the kernel falls, on the scale of what the last layer reads.
     pub length_scale: f64,
     /// `gaussian`, or `orthogonal` for features at right angles.
     pub directions: Directions,
@@ -73,7 +73,7 @@ impl Default for Sngp {
     }
 }
 
-/// Most features: the precision of a unit is a matrix of them.
+/// The most features: the precision of a unit is a matrix with a row and a column for each.
 const MOST: usize = 16_384;
 
 impl Sngp {
@@ -178,7 +178,7 @@ impl<V: Vector> Rule<V> for Process<V> {
             .numbers("singular_vectors", &mut self.hidden.vectors)
             .number("largest_norm", &mut self.hidden.largest)
     }
-    /// The norm of a hidden layer is a fraction of its bound.
+    /// The largest spectral norm of a hidden layer is given as a fraction of its bound.
     fn report(&self) -> Vec<(&'static str, f64)> {
         let mut report = self.around.report();
         report.push(("largest_spectral_norm", self.hidden.largest));
@@ -216,10 +216,11 @@ impl<V: Vector> Draws<V> for Process<V> {
         if at.index > 0 {
             return self.around.draw(points, target, at);
         }
-        // Scaled down twice a layer has other bytes than once, so that a draw that is stopped leaves the point as it was.
+        // A layer scaled down twice differs in its last digits from one scaled down once, so a draw that is stopped
+        // must leave the point as it was.
         let mut point = points[0].clone();
         self.hidden.finish(&mut point.theta, &target.hidden_layers())?;
-        // Those of the last batches belong to networks that the descent has left.
+        // The running statistics of the last batches belong to points that the descent has left.
         if target.has_statistics() {
             point.statistics = target.statistics(&point.theta);
         }

@@ -9,9 +9,9 @@ use faer::MatRef;
 use crate::curvature::Eigen;
 use crate::error::Error;
 
-/// The largest that the spectral norm of a layer's matrix may be. That of a convolution is of its kernel as a matrix
-/// `[kernel kernel channels, channels out]`. Every number of an image is in at most `ceil(kernel / stride)^2` windows, so the
-/// convolution as a whole has at most `ceil(kernel / stride)` times that norm.
+/// The largest spectral norms that layers' matrices may have. For a convolution it is the norm of its kernel as a
+/// matrix `[kernel kernel channels, channels out]`. Every number of an image is in at most `ceil(kernel / stride)^2`
+/// windows, so the convolution as a whole has at most `ceil(kernel / stride)` times that norm.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     pub(super) linear: f64,
@@ -27,7 +27,8 @@ impl Bounds {
 /// Layers whose norm is above its bound are scaled down to it: `W = min(1, bound / |W|) W`.
 pub(super) struct Bounded {
     bounds: Bounds,
-    /// A vector for each layer, on its way to the singular one of the largest value; none before the first step.
+    /// A vector for each layer, which converges to the singular vector of the largest value; empty before the first
+    /// step.
     pub(super) vectors: Vec<f64>,
     /// The largest norm that is left, as a fraction of its bound.
     pub(super) largest: f64,
@@ -38,8 +39,8 @@ impl Bounded {
         Self { bounds, vectors: Vec::new(), largest: 0.0 }
     }
 
-    /// One step of power iteration for each layer, from where the last one ended: Miyato et al. 2018. Its norm is never
-    /// above the true one. Waits, for the weights come to the host.
+    /// One step of power iteration for each layer, from where the last one ended: Miyato et al. 2018. The norm that it
+    /// gives is never above the true one. Waits, since the weights come to the host.
     pub(super) fn step<V: Vector>(&mut self, theta: &mut V, layers: &[Matrix], stream: &Stream) {
         if self.vectors.is_empty() {
             let first = |(index, layer): (usize, &Matrix)| {
@@ -58,7 +59,7 @@ impl Bounded {
         }
     }
 
-    /// The same by the true norms.
+    /// The same with the true norms.
     pub(super) fn finish<V: Vector>(
         &mut self,
         theta: &mut V,
@@ -82,7 +83,7 @@ fn shrink<V: Vector>(theta: &mut V, layer: &Matrix, norm: f64, bound: f64) {
     }
 }
 
-/// `v = W' W v`, of length 1, by rows of `W`; the length of `W v`.
+/// Sets `v` to `W' W v`, scaled to length 1, going through `W` row by row; gives the length of `W v`.
 fn iterate(weights: &[f64], vector: &mut [f64]) -> f64 {
     let (mut next, mut squares) = (vec![0.0; vector.len()], 0.0);
     for row in weights.chunks_exact(vector.len()) {
@@ -90,14 +91,14 @@ fn iterate(weights: &[f64], vector: &mut [f64]) -> f64 {
         squares += along * along;
         next.iter_mut().zip(row).for_each(|(next, w)| *next += along * w);
     }
-    // Weights that are all 0, or no numbers, turn it nowhere.
+    // Weights that are all 0, or not finite, leave the vector as it is.
     if normalise(&mut next) {
         vector.copy_from_slice(&next);
     }
     squares.sqrt()
 }
 
-/// Makes a vector's length 1, where it has one.
+/// Scales a vector to length 1, if its length is finite and above 0; says whether it was.
 fn normalise(vector: &mut [f64]) -> bool {
     let length = vector.iter().map(|x| x * x).sum::<f64>().sqrt();
     let has_length = length.is_finite() && length > 0.0;

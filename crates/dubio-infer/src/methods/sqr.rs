@@ -32,14 +32,14 @@ pub enum Predict {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Sqr {
-    /// Those of the descent.
+    /// The settings of the descent.
     #[serde(flatten)]
     pub sgd: Sgd,
     /// `samples` or `quantiles`.
     pub predict: Predict,
     /// Draws of the target for each example.
     pub samples: usize,
-    /// Quantiles that are predicted, at the levels `k / (levels + 1)`; 199 of them have 0.025, 0.5 and 0.975.
+    /// Quantiles that are predicted, at the levels `k / (levels + 1)`; 199 of them include 0.025, 0.5 and 0.975.
     pub levels: usize,
 }
 

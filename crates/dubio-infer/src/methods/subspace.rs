@@ -1,4 +1,4 @@
-//! `subspace`: elliptical slice sampling in the plane of the main directions of descent's path.
+//! `subspace`: elliptical slice sampling in the subspace of the principal directions of the descent's path.
 
 use dubio_nn::engine::{Point, Vector};
 use faer::{Mat, Side};
@@ -46,7 +46,7 @@ impl Default for Subspace {
     }
 }
 
-/// Points of the path, all of which are kept; the matrix of their products is decomposed.
+/// The most points of the path, all of which are kept; the matrix of their products is decomposed.
 const MOST_POINTS: usize = 1000;
 
 impl Settings for Subspace {
@@ -142,8 +142,8 @@ impl<V: Vector> Slices<V> {
     }
 }
 
-/// `D v_i / sqrt(K - 1)` for the main right singular vectors `v_i` of the deviations `D`: the main
-/// left ones, as long as the path's standard deviation along each. From the small matrix `D' D`.
+/// `D v_i / sqrt(K - 1)` for the leading right singular vectors `v_i` of the deviations `D`: the leading left ones,
+/// scaled to the path's standard deviation along each. Computed from the small matrix `D' D`.
 fn main_directions<V: Vector>(deviations: &[V], rank: usize) -> Result<Vec<V>, Error> {
     let count = deviations.len();
     let gram = Mat::from_fn(count, count, |i, j| deviations[i].dot(&deviations[j]));
@@ -155,8 +155,7 @@ fn main_directions<V: Vector>(deviations: &[V], rank: usize) -> Result<Vec<V>, E
     if largest.is_nan() || largest <= 0.0 {
         return Err(failed());
     }
-    // From the largest; one of K is 0, since deviations sum to 0, and a direction without length
-    // is none.
+    // From the largest on. One of the K is 0, since deviations sum to 0; directions without length are left out.
     let mut directions = Vec::new();
     for i in (0..count).rev().take(rank).filter(|&i| values[i] > 1e-9 * largest) {
         let mut direction = deviations[0].clone();

@@ -17,7 +17,7 @@ use crate::wrong::Wrong;
 pub struct Svgd {
     /// Particles, each of which is a posterior sample.
     pub particles: usize,
-    /// Those of descent; every particle has an optimiser of its own.
+    /// The settings of descent; every particle has an optimiser of its own.
     #[serde(flatten)]
     pub sgd: Sgd,
 }
@@ -29,9 +29,9 @@ impl Default for Svgd {
     }
 }
 
-/// Most particles: their distances are a matrix on the host.
+/// The most particles: their distances are a matrix on the host.
 const MOST: usize = 1000;
-/// Standard deviation by which particles are spread that begin at one point.
+/// Standard deviation by which particles that begin at the same point are spread.
 const SPREAD: f64 = 0.01;
 
 impl Settings for Svgd {
@@ -79,13 +79,13 @@ impl Settings for Svgd {
 struct Particles<V> {
     settings: Svgd,
     optimisers: Vec<Optimiser<V>>,
-    /// Of `U / N` at each particle.
+    /// The gradient of `U / N` at each particle.
     gradients: Vec<V>,
-    /// Where each particle is moved against.
+    /// The direction against which each particle is moved.
     directions: Vec<V>,
 }
 
-/// How much of every particle's gradient and of every particle is in the direction of each, `[n, n]`.
+/// How much of every particle's gradient, and of every particle itself, is in the direction of each particle, `[n, n]`.
 struct Weights {
     gradients: Vec<f64>,
     particles: Vec<f64>,
@@ -96,7 +96,7 @@ fn weights(products: &[f64], n: usize, examples: f64) -> Weights {
     let squared = |i: usize, j: usize| {
         (products[i * n + i] + products[j * n + j] - 2.0 * products[i * n + j]).max(0.0)
     };
-    // Of different particles: the distance of a particle from itself is none.
+    // Distances between different particles only: that of a particle from itself does not count.
     let mut all: Vec<f64> =
         (0..n).flat_map(|i| (0..i).map(move |j| (i, j))).map(|(i, j)| squared(i, j)).collect();
     all.sort_by(f64::total_cmp);
@@ -125,7 +125,7 @@ fn weights(products: &[f64], n: usize, examples: f64) -> Weights {
     Weights { gradients, particles }
 }
 
-/// Points that begin in one place would stay together.
+/// Spreads points that begin in the same place, which would otherwise stay together.
 pub(super) fn spread<V: Vector>(points: &mut [Point<V>], at: &Step<'_>) {
     let together = |a: &V, b: &V| {
         let mut gap = a.clone();

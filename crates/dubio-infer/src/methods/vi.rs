@@ -26,8 +26,8 @@ pub enum Shape {
     ScaleMixture,
 }
 
-/// What is drawn for the gradient of a step. All have the same mean for networks of linear layers; they differ in its
-/// variance and its cost. Samples are weights that are drawn, whichever it is.
+/// What is drawn for the gradient of a step. For networks of linear layers, the gradients have the same mean under all
+/// of them; they differ in variance and cost. Posterior samples are drawn weights in every case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Estimator {
@@ -55,7 +55,7 @@ impl Estimator {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Vi {
-    /// Those of the descent of the means.
+    /// The settings of the descent of the means.
     #[serde(flatten)]
     pub sgd: Sgd,
     /// First standard deviation of every parameter.

@@ -18,7 +18,7 @@ const SECOND: f64 = 0.999;
 const FLOOR: f64 = 1e-8;
 
 /// `m = b1 m + (1 - b1) g`, `v = b2 v + (1 - b2) g^2`,
-/// `theta -= lr m' / (sqrt(v') + 1e-8)` with both averages freed of their start at 0; `b2` is 0.999.
+/// `theta -= lr m' / (sqrt(v') + 1e-8)` with both averages corrected for their start at 0; `b2` is 0.999.
 pub(crate) struct Adam<V> {
     first: f64,
     decay: Decay,

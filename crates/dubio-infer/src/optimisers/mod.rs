@@ -19,9 +19,9 @@ pub enum Kind {
     Sgd,
     /// The same with Nesterov's look ahead.
     Nesterov,
-    /// Adam, the prior's gradient with the loss's.
+    /// Adam, with the prior's gradient added to the loss's.
     Adam,
-    /// Adam, weight decay beside it.
+    /// Adam with decoupled weight decay.
     AdamW,
 }
 
@@ -32,7 +32,7 @@ pub(crate) enum Optimiser<V> {
 }
 
 impl<V: Vector> Optimiser<V> {
-    /// For vectors like this one. `momentum` is Adam's first rate of averaging.
+    /// For vectors like this one. `momentum` is Adam's `b1`.
     pub(crate) fn new(kind: Kind, momentum: f64, like: &V) -> Self {
         match kind {
             Kind::Sgd => Self::Momentum(Momentum::new(momentum, momentum::Look::Here, like)),

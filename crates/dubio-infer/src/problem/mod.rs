@@ -22,7 +22,7 @@ use crate::target::{BatchName, Target};
 
 /// Where a chain begins.
 pub enum Start<V> {
-    /// At random numbers, as each layer has them.
+    /// At random numbers, drawn as each layer prescribes.
     Fresh,
     /// At given parameters and running statistics.
     Warm(Point<V>),
@@ -36,7 +36,7 @@ pub struct Task<E: Engine> {
     pub answers: Answers,
     /// What the network's outputs stand for.
     pub likelihood: Arc<dyn Likelihood>,
-    /// What is known of the parameters before.
+    /// The prior over the parameters.
     pub prior: Arc<dyn Prior<E::Vector>>,
 }
 
@@ -48,10 +48,10 @@ pub struct Problem<E: Engine> {
     /// The same network with perturbed layers, for a method that asked for it.
     perturbed: Option<PerturbedModel<E>>,
     data: E::Data,
-    /// Parameters that do not stay.
+    /// The parameters that move.
     moving: Range<usize>,
     examples: usize,
-    /// Examples that are looked at together where all are.
+    /// How many examples are evaluated together where all of them are.
     together: usize,
     answers: Answers,
     likelihood: Arc<dyn Likelihood>,
@@ -63,9 +63,9 @@ pub struct Problem<E: Engine> {
     moves_statistics: bool,
     /// The epoch whose order the model has.
     epoch: Option<usize>,
-    /// Losses of mini-batches that were asked for in between.
+    /// Losses of mini-batches that had to be fetched before they were asked for.
     losses: Vec<f64>,
-    /// Parameters, and the running statistics that go with them, of functions of the parameters alone.
+    /// Where functions of the parameters alone are evaluated: parameters, and the running statistics that go with them.
     here: Point<E::Vector>,
     /// Room for a sum of gradients.
     sum: Option<E::Vector>,
@@ -117,7 +117,7 @@ impl<E: Engine> Problem<E> {
         Ok(problem)
     }
 
-    /// The stretches of the stored examples that are looked at together.
+    /// The stretches of the stored examples that are evaluated together.
     fn chunks(&self) -> impl Iterator<Item = Rows> + use<E> {
         let (examples, together) = (self.examples, self.together);
         (0..examples)

@@ -1,4 +1,5 @@
-//! The network of a problem with perturbed layers: gradients by what the noise of weights is made of, and by their means.
+//! The network of a problem with perturbed layers: gradients with respect to what the noise of weights is made of, and
+//! to their means.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,7 +20,7 @@ pub(super) struct PerturbedModel<E: Engine> {
 }
 
 impl<E: Engine> Problem<E> {
-    /// Puts the network with perturbed layers to work; the stretches of the vector that they perturb.
+    /// Puts the network with perturbed layers to work; gives the stretches of the vector that they perturb.
     pub(super) fn put_perturbed_to_work(&mut self, by: Perturbation) -> Vec<Range<usize>> {
         let (network, length) = (self.model.network(), self.here.theta.len());
         let mut model = self.engine.model(&network.perturbed(&self.moving, by), self.batch);
@@ -32,7 +33,7 @@ impl<E: Engine> Problem<E> {
         let stretches = network.perturbable(&self.moving);
         self.perturbed =
             Some(PerturbedModel { model, point: Point { theta, statistics }, gradient });
-        // It has not been handed the order yet.
+        // The new model has not been handed the order yet.
         self.epoch = None;
         stretches
     }

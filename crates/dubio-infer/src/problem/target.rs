@@ -19,10 +19,10 @@ use crate::likelihood::Likelihood;
 use crate::prior::Prior;
 use crate::target::{BatchName, Perturbed, Target};
 
-/// Examples at a time for curvature, at most, which needs the input of every layer and its gradients.
+/// The most examples at a time for curvature, which needs the input of every layer and its gradients.
 const CURVATURE_CHUNK: usize = 100;
 
-/// The gradients at the outputs of some examples that the Fisher information is the sum of products of.
+/// The gradients at the outputs of some examples whose products sum to the Fisher information.
 fn roots(
     likelihood: &dyn Likelihood,
     outputs: &[f64],
@@ -48,7 +48,7 @@ fn roots(
                     likelihood.mean(outputs, Truth::Targets(&own), rows, &mut gradient)
                 }
             };
-            // Of each example, not of the mean.
+            // Gradients of each example's loss, not of the mean.
             gradient.iter_mut().for_each(|g| *g *= rows.len() as f64);
             vec![gradient]
         }
@@ -143,7 +143,7 @@ impl<E: Engine> Target for Problem<E> {
         self.gradient_of_perturbed(at, batch, gradients);
     }
 
-    /// No method takes gradients of both networks, whose losses would not come in their order.
+    /// In their order, since no method takes gradients of both networks.
     fn losses(&mut self) -> Vec<f64> {
         let mut losses = std::mem::take(&mut self.losses);
         losses.extend(self.model.losses());
@@ -190,7 +190,7 @@ impl<E: Engine> Target for Problem<E> {
         if !self.moves_statistics {
             return statistics;
         }
-        // The mean over all chunks, each by its size: momentum b / (n + b).
+        // The mean over all chunks, weighted by their sizes: momentum b / (n + b).
         let (mut seen, mut first) = (0.0, 0);
         for rows in self.chunks() {
             let here = rows.len();
@@ -248,7 +248,7 @@ impl<E: Engine> Target for Problem<E> {
         let ends = LayerGradients::are_of_the_end(self.model.network(), stretch);
         let mut order: Vec<u32> = (0..self.examples as u32).collect();
         if let Some(examples) = *examples {
-            // The model has the order of no epoch then.
+            // After this, the model has the order of no epoch.
             order = self.shuffled(&stream.child("examples"));
             self.model.order(&order);
             self.epoch = None;

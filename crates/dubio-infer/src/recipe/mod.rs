@@ -28,14 +28,14 @@ use crate::wrong::Wrong;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Setup {
-    /// Examples in a mini-batch. The default stands for all of them where there are fewer.
+    /// Examples in a mini-batch. If there are fewer in all, the default means all of them.
     pub batch: usize,
     /// Standard deviation `s` of the prior `Normal(0, s^2)` on every parameter. Samplers and variational methods
     /// have 1 where neither this nor weight decay is given.
     pub prior_std: Option<f64>,
     /// The same prior as a weight in the gradient of the mean loss: `1 / (N s^2)`.
     pub weight_decay: Option<f64>,
-    /// Independent runs of the method, from starts of their own, whose samples are put together.
+    /// Independent runs of the method, from starts of their own, whose samples are pooled.
     pub members: Option<usize>,
     /// Which layers move.
     pub layers: Layers,
@@ -59,7 +59,7 @@ impl Setup {
     /// Examples in a mini-batch by default.
     const BATCH: usize = 128;
 
-    /// Examples in a mini-batch where there are so many in all.
+    /// Examples in a mini-batch, given how many there are in all.
     pub fn batch_of(&self, examples: usize) -> Result<usize, Error> {
         match self.batch {
             batch if batch <= examples => Ok(batch),
@@ -86,7 +86,7 @@ impl Default for Setup {
     }
 }
 
-/// A list, or the one thing in it.
+/// Reads a list, or one element as a list.
 fn one_or_many<'a, D: Deserializer<'a>, T: DeserializeOwned>(from: D) -> Result<Vec<T>, D::Error> {
     let list = match Value::deserialize(from)? {
         Value::Array(list) => list,
@@ -96,9 +96,9 @@ fn one_or_many<'a, D: Deserializer<'a>, T: DeserializeOwned>(from: D) -> Result<
     list.into_iter().map(read).collect()
 }
 
-/// Members of a recipe, each of which has folders and records of its own.
+/// The most members of a recipe, each of which has folders and records of its own.
 const MEMBERS: usize = 10_000;
-/// The widest prior, and one over the narrowest: their squares are numbers in any precision.
+/// The widest prior, and one over the narrowest: their squares are finite in any precision.
 const PRIOR: f64 = 1e9;
 /// Weight decay of descent where neither it nor the prior is given.
 const WEIGHT_DECAY: f64 = 5e-4;
@@ -152,8 +152,8 @@ impl From<Method> for Recipe {
 }
 
 impl Recipe {
-    /// By the method's name and all settings in one table; those left out have their defaults. Only
-    /// names and types are looked at.
+    /// Reads a recipe from the method's name and all settings in one table; those left out have their defaults. Only
+    /// names and types are checked.
     pub fn read(name: &str, settings: Map<String, Value>) -> Result<Self, Error> {
         let method = Method::read(name, Map::new())?;
         let of = |wrong| Error::setting(method.card().name, wrong);
@@ -181,20 +181,20 @@ impl Recipe {
         Ok(Self { setup, method: Method::read(name, settings)? })
     }
 
-    /// What cannot be, in words that say what to do.
+    /// Checks the settings; an error says what to do.
     pub fn check(&self) -> Result<(), Error> {
         let name = self.method.card().name;
         self.setup.check().map_err(|wrong| Error::setting(name, wrong))?;
         self.method.check()
     }
 
-    /// By name and settings that can be.
+    /// Reads a recipe from a name and settings, and checks it.
     pub fn parse(name: &str, settings: Map<String, Value>) -> Result<Self, Error> {
         let recipe = Self::read(name, settings)?;
         recipe.check().map(|()| recipe)
     }
 
-    /// With defaults, by the method's name.
+    /// The recipe of this method with default settings.
     pub fn named(name: &str) -> Result<Self, Error> {
         Self::parse(name, Map::new())
     }
@@ -228,12 +228,12 @@ impl Recipe {
         }
     }
 
-    /// The network that the method needs: the named one, rewritten where it wants that.
+    /// The network that the method needs: the named one, rewritten where the method requires it.
     pub fn network<E: Engine>(&self, name: &str, training: &Training<E>) -> Result<Network, Error> {
         self.network_sized_for(self, name, training)
     }
 
-    /// The same at the widths that another recipe needs, which this one warms up.
+    /// The same with the widths that another recipe needs, which this one warms up.
     pub(crate) fn network_sized_for<E: Engine>(
         &self,
         other: &Self,
@@ -244,7 +244,7 @@ impl Recipe {
         Ok(self.method.network(other.method.resized(network)))
     }
 
-    /// That it can learn from a data set, without making ready for it.
+    /// Checks that it can learn from a data set, without preparing the data.
     pub fn learns(&self, data: &Dataset) -> Result<(), Error> {
         let Setup { augment, noise, regularise, warm_up, .. } = &self.setup;
         training::check(data, augment, *noise)?;
@@ -267,7 +267,7 @@ impl Recipe {
         warm_up.as_ref().map_or(Ok(()), |WarmUp(first)| first.learns(data))
     }
 
-    /// That nothing else is asked of a likelihood that a method brings itself.
+    /// Checks that no setting conflicts with a likelihood that the method brings itself.
     fn has_one_likelihood(&self) -> Result<(), Error> {
         let Setup { noise, warm_up, .. } = &self.setup;
         let name = self.method.card().name;
@@ -288,14 +288,14 @@ impl Recipe {
         }
     }
 
-    /// That there are examples enough for a batch.
+    /// Checks that there are enough examples for a batch.
     pub fn fits(&self, examples: usize) -> Result<(), Error> {
         self.setup.batch_of(examples)?;
         self.setup.warm_up.as_ref().map_or(Ok(()), |first| first.0.fits(examples))
     }
 
-    /// That it can move this network: its layers are there, and none of those that move normalises over the batch
-    /// where the method needs a potential.
+    /// Checks that it can move this network: its layers are there, and none of those that move normalises over the
+    /// batch where the method needs a potential.
     pub fn suits(&self, network: &Network) -> Result<(), Error> {
         let moving = self.setup.layers.range(&network.slices())?;
         let moving = moving.unwrap_or(0..network.parameters());

@@ -1,4 +1,4 @@
-//! A method that begins where another ended: chains whose own way to the posterior would be days.
+//! A method that begins where another ended: for chains that would take days to find the posterior by themselves.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::Recipe;
 
-/// What runs first; its last sample is the start. Written as a method's table is:
+/// What runs first; its last sample is the start. Written like a method's table:
 /// `warm_up = { method = "sghmc", burn_in = 20 }`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WarmUp(pub Box<Recipe>);
@@ -25,8 +25,8 @@ impl Serialize for WarmUp {
 impl<'a> Deserialize<'a> for WarmUp {
     fn deserialize<D: Deserializer<'a>>(from: D) -> Result<Self, D::Error> {
         let mut table = Map::deserialize(from)?;
-        // Before it is looked at: what is wrong is said of one setting at a time, so each table inside
-        // another is read twice as often.
+        // Checked before the table is read: settings are read one at a time to report errors, so each level of nesting
+        // doubles how often a table is read.
         if depth(&table) > DEEPEST {
             let what = format!("a warm-up may have {} inside it, not more", DEEPEST - 1);
             return Err(D::Error::custom(what));
@@ -42,7 +42,7 @@ impl<'a> Deserialize<'a> for WarmUp {
     }
 }
 
-/// Warm-ups inside one another.
+/// The most warm-ups inside one another.
 const DEEPEST: usize = 3;
 
 /// How many warm-ups there are inside one another, this one counted.

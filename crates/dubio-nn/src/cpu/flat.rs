@@ -18,7 +18,7 @@ pub struct Flat<T>(pub Vec<T>);
 const NOISE_PIECE: usize = 4096;
 
 impl<T> Flat<T> {
-    /// The numbers of a vector that has as many.
+    /// The numbers of another vector, which must have the same length.
     fn numbers_of<'a>(&self, other: &'a Self) -> &'a [T] {
         assert_eq!(other.0.len(), self.0.len(), "vectors of different lengths");
         &other.0
@@ -139,7 +139,7 @@ impl<T: Real> Vector for Flat<T> {
     }
 }
 
-/// Numbers from which on a pass over two vectors is worth more than one thread.
+/// From this many numbers on, a pass over two vectors is worth more than one thread.
 const SHARED: usize = 1 << 16;
 
 /// Numbers that stay in a core's cache.

@@ -72,7 +72,7 @@ impl<T: Real> Gathered<T> {
     }
 }
 
-/// Copies rows of `size` numbers together. They lie far apart, so waiting for memory is most of it, and
+/// Copies rows of `size` numbers together. They lie far apart, so most of the time is spent waiting for memory, and
 /// several threads wait better than one.
 fn gather<T: Real>(all: &[T], rows: &[u32], size: usize, out: &mut [T]) {
     let copy = |rows: &[u32], out: &mut [T]| {

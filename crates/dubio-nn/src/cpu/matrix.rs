@@ -13,7 +13,7 @@ pub(super) struct Matrix<'a, T> {
 }
 
 impl<'a, T> Matrix<'a, T> {
-    /// `rows x columns`, row after row, from the start of a slice that is at least so long.
+    /// `rows x columns`, row after row, from the start of a slice that is at least that long.
     pub(super) fn new(data: &'a [T], rows: usize, columns: usize) -> Self {
         assert!(rows * columns <= data.len(), "a matrix beyond its slice");
         Self { data, rows, columns, row_stride: columns, column_stride: 1 }

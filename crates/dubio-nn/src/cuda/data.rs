@@ -87,13 +87,13 @@ impl<'a> Chosen<'a> {
         }
     }
 
-    /// The first place in it, or among the examples.
+    /// The first place in the order, or among the stored examples.
     pub(super) fn start(&self) -> usize {
         let (Rows::Ordered(range) | Rows::Stored(range)) = self.rows;
         range.start
     }
 
-    /// Their numbers.
+    /// Their indices.
     pub(super) fn on_host(&self) -> Vec<u32> {
         match self.rows {
             Rows::Ordered(range) => self.order.host[range.clone()].to_vec(),
@@ -119,7 +119,7 @@ impl<'a> Chosen<'a> {
         }
     }
 
-    /// Brings the inputs of a batch together after that; `step` says where it starts.
+    /// Brings the inputs of a batch together after [`Self::hand_over`]; `step` says where it starts.
     pub(super) fn gather(
         &self,
         data: &CudaData,

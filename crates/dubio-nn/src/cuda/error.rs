@@ -27,7 +27,7 @@ pub enum Error {
         /// Names and folders.
         looked_for: String,
     },
-    /// A driver, but nothing that it drives.
+    /// A driver, but no GPU.
     #[error("the NVIDIA driver sees no GPU; run on the CPU")]
     NoDevice,
     /// A number that no GPU has.
@@ -50,7 +50,7 @@ pub enum Error {
         /// Second part.
         minor: i32,
     },
-    /// A driver from before the functions that are called.
+    /// A driver that is older than the functions that are called.
     #[error(
         "the NVIDIA driver is for CUDA {major}.{minor}; dubio needs one for CUDA 12 or later: update it, or run on the CPU"
     )]
@@ -69,7 +69,7 @@ pub enum Error {
         numbers: usize,
         /// Examples together.
         examples: usize,
-        /// Examples that there may be.
+        /// The most examples that there may be.
         most: usize,
     },
     /// The kernels do not compile.
@@ -80,7 +80,7 @@ pub enum Error {
     Failed(String),
 }
 
-/// Numbers that a kernel counts: indices have 32 bits, with a sign in some.
+/// The most numbers that a kernel can count: indices have 32 bits, in some kernels with a sign.
 const MOST_NUMBERS: usize = i32::MAX as usize;
 
 const OUT_OF_MEMORY: &str =
@@ -133,7 +133,8 @@ impl Error {
         })
     }
 
-    /// That a driver has the functions that are called; `version` is 1000 times the first part and 10 times the second.
+    /// Checks that a driver has the functions that are called; `version` is 1000 times the first part plus 10 times the
+    /// second.
     pub(super) fn check_driver(version: i32) -> Result<(), Self> {
         match (version / 1000, version % 1000 / 10) {
             (major, minor) if major < 12 => Err(Self::OldDriver { major, minor }),
@@ -142,7 +143,7 @@ impl Error {
     }
 }
 
-/// That kernels can count what the layers of a network put out for so many examples together.
+/// Checks that kernels can count what the layers of a network put out for this many examples together.
 pub fn can_count(network: &Network, examples: usize) -> Result<(), Error> {
     let largest = network.nodes().iter().map(|node| node.output.size()).max().unwrap_or(0);
     let most = MOST_NUMBERS / largest.max(1);
@@ -152,8 +153,8 @@ pub fn can_count(network: &Network, examples: usize) -> Result<(), Error> {
     Err(Error::TooMany { numbers: largest.saturating_mul(examples), examples, most })
 }
 
-/// Does work that may be on a GPU. A GPU that fails in the middle of a step, or runs out of memory, leaves nothing to go on with:
-/// the work is given up, without a panic's message.
+/// Does work that may be on a GPU. If the GPU fails in the middle of a step, or runs out of memory, there is nothing to
+/// go on with: the work is given up, without a panic's message.
 pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Error> {
     // Nothing that the work was changing is looked at after it was given up.
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| match payload.downcast::<Error>() {

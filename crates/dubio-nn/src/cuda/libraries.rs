@@ -1,7 +1,7 @@
 //! Finding NVIDIA's libraries, which are loaded when a GPU is asked for and never before.
 //!
 //! The driver comes with the machine. NVRTC and cuBLAS come with a CUDA toolkit or with Python's `nvidia-*`
-//! packages, whose folders no loader knows: a library that is loaded by its full path first is found by its name
+//! packages, whose folders no loader knows. A library that is first loaded by its full path is found by its name
 //! afterwards.
 
 #![allow(unsafe_code)]
@@ -11,13 +11,13 @@ use std::sync::OnceLock;
 
 use super::error::Error;
 
-/// Loads what a GPU takes, once.
+/// Loads the libraries that a GPU needs, once.
 pub(super) fn load() -> Result<(), Error> {
     static LOADED: OnceLock<Result<(), Error>> = OnceLock::new();
     LOADED.get_or_init(find).clone()
 }
 
-/// Loads what compiling kernels takes, which needs no GPU.
+/// Loads what is needed to compile kernels, which takes no GPU.
 pub(super) fn load_compiler() -> Result<(), Error> {
     // SAFETY: looking for a library runs no code but its own start.
     need("nvrtc", "NVRTC", || unsafe { cudarc::nvrtc::sys::is_culib_present() })
@@ -70,7 +70,7 @@ fn folders() -> Vec<PathBuf> {
     let toolkits = ["CUDA_HOME", "CUDA_PATH"].iter().filter_map(|name| variable(name));
     let mut folders: Vec<PathBuf> =
         toolkits.flat_map(|home| ["lib64", "lib"].map(|lib| home.join(lib))).collect();
-    // The environment that is active, and the one that this program was installed into, which need not be.
+    // The environment that is active, and the one that this program was installed into, which need not be active.
     let own = std::env::current_exe().ok();
     let own = own.as_deref().and_then(|program| program.parent()?.parent());
     let conda = variable("CONDA_PREFIX");

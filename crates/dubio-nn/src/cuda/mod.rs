@@ -61,7 +61,7 @@ pub fn free_bytes() -> Result<u64, Error> {
     Device::free_bytes_of(0)
 }
 
-/// Compiles every kernel for a kind of GPU, `compute_90`, which takes NVRTC and no GPU.
+/// Compiles every kernel for a kind of GPU, such as `compute_90`. This takes NVRTC, but no GPU.
 pub fn compile_kernels(architecture: &str) -> Result<(), Error> {
     libraries::load_compiler()?;
     device::compile(architecture)?;

@@ -19,7 +19,7 @@ pub(super) struct Tape {
     /// Examples of the last batch.
     pub batch: usize,
     outputs: Vec<Buffer<f32>>,
-    /// Gradients of the outputs; of some, those of another node.
+    /// Gradients of the outputs; some nodes share those of another.
     gradients: Vec<Buffer<f32>>,
     gradient_of: Vec<usize>,
     saved: Vec<Buffer<f32>>,
@@ -129,7 +129,8 @@ impl Tape {
         }
     }
 
-    /// Runs the network on a batch, with what was [drawn](Self::draw) for it; gives the place of its outputs, `[batch, outputs]`.
+    /// Runs the network on a batch, with what was [drawn](Self::draw) for it; gives the place of its outputs,
+    /// `[batch, outputs]`.
     pub(super) fn forward(
         &mut self,
         theta: Place,
@@ -223,8 +224,8 @@ impl Tape {
         }
     }
 
-    /// Whether a node is an activation that is worked out with the layer before it. A batch normalisation by running
-    /// statistics is not: what it puts out may be asked for.
+    /// Whether a node is an activation that is worked out with the layer before it. After a batch normalisation by
+    /// running statistics it is not: what that layer puts out may be asked for.
     fn is_one(&self, index: usize, mode: &Mode) -> bool {
         let Some(true) = self.joined.get(index) else { return false };
         let normalises = self.network.nodes()[index - 1].layer == Layer::BatchNorm;
@@ -262,8 +263,8 @@ fn is_joined(nodes: &[Node], index: usize) -> bool {
     nodes[index].sources == [own] && readers == 1 && layers::takes_activation(&nodes[before].layer)
 }
 
-/// Where the gradient of each node's outputs lies: where what reads it alone only adds it or gives it another shape, with the
-/// gradient of that one's outputs, which is the same.
+/// Where the gradient of each node's outputs lies. If its only reader merely adds it or gives it another shape, it is
+/// the gradient of the reader's outputs, which is the same.
 fn gradients_alike(nodes: &[Node]) -> Vec<usize> {
     let mut of: Vec<usize> = (0..nodes.len()).collect();
     for index in (0..nodes.len()).rev() {

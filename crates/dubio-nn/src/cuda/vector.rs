@@ -40,7 +40,7 @@ impl CudaVector {
         self.place().plus(range.start)
     }
 
-    /// Where a vector is that has as many numbers.
+    /// Where another vector is, which must have the same length.
     fn place_of(&self, other: &Self) -> Place {
         assert_eq!(other.0.len(), self.0.len(), "vectors of different lengths");
         other.place()

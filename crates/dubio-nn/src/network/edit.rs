@@ -108,12 +108,12 @@ impl Network {
         }
     }
 
-    /// The first layer of the end of the network that has the parameters from `at` of the flat vector
-    /// on, if what is before it can stand apart: has parameters, is a function of the input alone
-    /// (no noise), and is read at its end only.
+    /// The first layer of the part of the network that has the parameters of the flat vector from `at` on, if the
+    /// layers before it can stand apart: they have parameters, are a function of the input alone (no noise), and are
+    /// read at their end only.
     pub fn seam(&self, at: usize) -> Option<usize> {
         let mut first = self.nodes.iter().position(|node| node.parameters.contains(&at))?;
-        // Noise in front of it is another at every step, and so belongs to what is stepped.
+        // Noise in front of it differs at every step, and so belongs to this part.
         while first > 0 && self.nodes[first - 1].layer.is_noisy() {
             first -= 1;
         }

@@ -63,7 +63,7 @@ impl Network {
         network
     }
 
-    /// Adds noise to the outputs of a layer, which are the means, and which reads `input`.
+    /// Adds noise to the outputs of a layer that reads `input`; the outputs are the means.
     fn perturb(&mut self, node: &Node, input: Source, means: Source, by: Perturbation) -> Source {
         let named = |what: &str| format!("{}.{what}", node.name);
         let (start, layer) = (node.parameters.start, node.layer.clone());

@@ -12,12 +12,12 @@ pub const CARD: Card = Card {
     citation: "784-200-200-10: Vadera et al. 2020",
 };
 
-/// Units of a hidden layer.
+/// The most units of a hidden layer.
 const WIDEST: usize = 1_000_000;
-/// Hidden layers.
+/// The most hidden layers.
 const DEEPEST: usize = 1000;
 
-/// A number of units; more digits than a number can have are too many.
+/// A number of units; one with more digits than fit into a number counts as too large.
 fn width(text: &str) -> Option<usize> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| text.parse().unwrap_or(usize::MAX))

@@ -15,7 +15,7 @@ use dubio_words::nearest;
 use crate::network::Network;
 use crate::shape::Shape;
 
-/// What a network says of itself.
+/// How a network describes itself.
 pub struct Card {
     /// Name, with `N` where a number is part of it.
     pub name: &'static str,
@@ -67,7 +67,7 @@ pub fn build(name: &str, input: Shape, outputs: usize) -> Result<Network, String
     Err(unknown(name))
 }
 
-/// That no network has this name, and which family may have been meant, numbers apart.
+/// Says that no network has this name, and which family may have been meant, numbers apart.
 fn unknown(name: &str) -> String {
     let letters = |name: &str| name.replace(|c: char| !c.is_ascii_lowercase(), "");
     let known: Vec<String> = CARDS.iter().map(|card| letters(card.name)).collect();
@@ -93,7 +93,7 @@ pub fn canonical(name: &str) -> String {
 /// `None` when a name is not of the family; an error when the network cannot take such inputs.
 type Built = Option<Result<Network, String>>;
 
-/// Parameters of a network; a vector of them has 8 GB in single precision.
+/// The most parameters of a network; a vector of them has 8 GiB in single precision.
 const MOST_PARAMETERS: usize = 1 << 31;
 
 fn not_too_large(name: &str, network: Network) -> Result<Network, String> {
@@ -110,7 +110,7 @@ fn number_in(name: &str, prefix: &str, suffix: &str) -> Option<usize> {
     name.strip_prefix(prefix)?.strip_suffix(suffix)?.parse().ok()
 }
 
-/// That images are at least so large.
+/// Checks that images are at least this large.
 fn at_least(input: Shape, side: usize, name: &str) -> Result<(), String> {
     if input.height >= side && input.width >= side {
         return Ok(());

@@ -6,7 +6,7 @@ use crate::layer::Layer::{BatchNorm, Flatten, GlobalAveragePool, Linear, Relu};
 use crate::network::{Network, Source};
 use crate::shape::Shape;
 
-/// Two 3x3 convolutions a block up to 44 layers, bottlenecks above.
+/// Two 3x3 convolutions a block below 44 layers, bottlenecks from there on.
 pub const CARD: Card = Card {
     name: "preresnetN",
     summary: "Pre-activation residual network for CIFAR; N is 20, 56, 110 or 164 (bottlenecks from 56 on).",

@@ -13,7 +13,7 @@ pub const CARD: Card = Card {
     citation: "Zagoruyko and Komodakis 2016",
 };
 
-/// Layers.
+/// The most layers.
 const DEEPEST: usize = 1000;
 
 pub(super) fn build(name: &str, thin: usize, input: Shape, outputs: usize) -> Built {

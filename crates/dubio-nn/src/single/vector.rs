@@ -34,7 +34,7 @@ impl SingleVector {
     }
 }
 
-/// The same call on whichever device it is; of further vectors, those of that device.
+/// The same call on whichever device it is; further vectors must be on that device.
 macro_rules! either {
     ($self:expr, $own:ident $(, $other:ident)* => $call:expr) => {
         match $self {

@@ -47,9 +47,9 @@ fn regression() -> Problem<Double> {
         .expect("a problem")
 }
 
-/// Gradients of `E loss` by means and log standard deviations. The loss is `a + miss^2 exp(-2 a) / 2` on average, `a` and
-/// the weights are independent, `E exp(-2 a) = exp(-2 m_a + 2 s_a^2)`, and `E miss^2` is the squared miss of the means
-/// plus `sum x^2 s^2 + s_b^2`.
+/// Gradients of `E loss` with respect to means and log standard deviations. The loss is `a + miss^2 exp(-2 a) / 2` on
+/// average, `a` and the weights are independent, `E exp(-2 a) = exp(-2 m_a + 2 s_a^2)`, and `E miss^2` is the squared
+/// miss of the means plus `sum x^2 s^2 + s_b^2`.
 fn known() -> Vec<f64> {
     let n = INPUTS.len() as f64;
     let precision = (-2.0 * MEANS[3] + 2.0 * STDS[3].powi(2)).exp();
@@ -132,9 +132,10 @@ fn every_estimator_has_the_expected_gradient_and_those_by_example_a_smaller_vari
             assert!((mean - known).abs() < 5.0 * error, "{by:?} {k}: {mean}, not {known}");
             assert!(error < 0.02, "{by:?} {k}: the test can tell, with an error of {error}");
         }
-        // Of weights and bias; the noise is drawn in the same way by all.
+        // Of weights and bias only: all estimators draw the noise in the same way.
         [0, 1, 2, 4, 5, 6].iter().map(|&k| moments[k].1).sum::<f64>()
     });
-    // Kingma et al. 2015, section 2.1: noise of the examples is averaged where it is theirs, and not where they share it.
+    // Kingma et al. 2015, section 2.1: noise averages out over the examples where each has its own, and not where they
+    // share it.
     assert!(local < 0.5 * weights && flipout < 0.7 * weights, "{weights} {local} {flipout}");
 }

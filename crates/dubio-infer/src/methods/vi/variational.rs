@@ -1,4 +1,5 @@
-//! `vi` at work: gradients of the evidence lower bound by means and log standard deviations, and the steps by them.
+//! `vi` at work: gradients of the evidence lower bound with respect to means and log standard deviations, and the steps
+//! along them.
 
 use dubio_nn::engine::{Point, Vector};
 use dubio_random::stream::Stream;
@@ -54,7 +55,7 @@ impl<V: Vector> Variational<V> {
         }
     }
 
-    /// The prior's mixture, where it is one, whose wide part is the Gaussian prior.
+    /// The mixture, if the prior is one; its wide part is the Gaussian prior.
     fn mixture(&self, prior: &dyn Prior<V>, ones: &V) -> Option<ScaleMixture> {
         let Vi { prior: shape, narrow_std, wide_fraction, .. } = self.settings;
         if shape == Shape::Gaussian {
@@ -66,8 +67,8 @@ impl<V: Vector> Variational<V> {
         Some(ScaleMixture { wide_std, narrow_std, wide_fraction })
     }
 
-    /// Adds gradients of the expected loss by means and by log standard deviations, with those of `-w log p(theta) / N`
-    /// where the prior is a mixture.
+    /// Adds gradients of the expected loss with respect to means and to log standard deviations, with those of
+    /// `-w log p(theta) / N` where the prior is a mixture.
     fn add_expected(
         &self,
         mean: &mut Point<V>,
@@ -92,7 +93,7 @@ impl<V: Vector> Variational<V> {
         if prior.is_none() {
             return;
         }
-        // Layers that are perturbed leave no draw of the weights that the prior could be evaluated at.
+        // With perturbed layers there is no draw of the weights at which the prior could be evaluated.
         for number in 0..draws {
             let stream = at.noise().nth(number).child("prior");
             let (theta, away) = self.drawn(&mean.theta, &stream);
@@ -104,7 +105,7 @@ impl<V: Vector> Variational<V> {
     }
 }
 
-/// Weight of the divergence at a step, after a rise over so many epochs.
+/// Weight of the divergence at a step, where it rises over the first `warm_up` epochs.
 pub(in crate::methods) fn kl_weight(weight: f64, warm_up: usize, at: &Step<'_>) -> f64 {
     let rise = warm_up * at.batches;
     let risen = if rise == 0 { 1.0 } else { ((at.number() + 1) as f64 / rise as f64).min(1.0) };

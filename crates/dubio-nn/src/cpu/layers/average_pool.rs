@@ -4,14 +4,14 @@ use super::{Backward, Forward, Kernel};
 use crate::real::Real;
 use crate::shape::Shape;
 
-/// Also of the whole image, which is one window.
+/// Also serves the mean of the whole image, which is one window.
 pub(super) struct AveragePool {
     pub rows: usize,
     pub columns: usize,
 }
 
 impl AveragePool {
-    /// Calls `f(place in, place out)` for every place of a window, and says how many share one.
+    /// Calls `f(place in, place out)` for every place of every window; gives how many places a window has.
     fn places(&self, input: Shape, mut f: impl FnMut(usize, usize)) -> usize {
         let Self { rows, columns } = *self;
         let (height, width) = (input.height / rows, input.width / columns);

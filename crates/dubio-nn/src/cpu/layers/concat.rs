@@ -4,12 +4,12 @@ use super::{Backward, Forward, Kernel};
 use crate::real::Real;
 
 pub(super) struct Concat {
-    /// Of each input.
+    /// The channels of each input.
     pub channels: Vec<usize>,
 }
 
 impl Concat {
-    /// First channel, and one behind the last, of each input among those that go out.
+    /// For each input, its first channel among those that go out, and one past its last.
     fn stretches(&self) -> impl Iterator<Item = (usize, usize)> {
         self.channels.iter().scan(0, |end, channels| {
             let start = *end;

@@ -1,7 +1,8 @@
 //! `Layer::Conv2d`: convolution by products of matrices, an image at a time.
 //!
 //! The windows of one image are laid out as rows of a matrix (im2col), which is small enough to
-//! stay in the cache while it is multiplied by the kernels. Images of one channel go another way, in `grey`.
+//! stay in the cache while it is multiplied by the kernels. Images of one channel go another way where they can, in
+//! `grey`.
 
 mod grey;
 
@@ -14,7 +15,7 @@ use crate::layer::Bias;
 use crate::real::Real;
 use crate::shape::Shape;
 
-/// The fields are those of the description.
+/// The fields are those of `Layer::Conv2d`.
 pub(super) struct Conv2d {
     pub channels: usize,
     pub kernel: usize,

@@ -9,8 +9,8 @@ use crate::shape::Shape;
 
 pub(super) struct DrawNormal;
 
-/// Replaces noise `z` by the slope of the draw by its variance, `z / (2 sqrt(variance))`, and gives `sqrt(variance) z`.
-/// Where there is no variance both are 0.
+/// Replaces noise `z` by the derivative of the draw with respect to its variance, `z / (2 sqrt(variance))`, and gives
+/// `sqrt(variance) z`. Where there is no variance, both are 0.
 fn shift<T: Real>(z: &mut T, variance: T) -> T {
     let std = variance.max(T::zero()).sqrt();
     let shift = std * *z;

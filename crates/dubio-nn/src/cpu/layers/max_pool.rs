@@ -8,7 +8,7 @@ use super::{Backward, Forward, Kernel, PIECE, each_piece};
 use crate::real::Real;
 use crate::shape::Shape;
 
-/// The fields are those of the description.
+/// The fields are those of `Layer::MaxPool`.
 pub(super) struct MaxPool {
     pub size: usize,
     pub stride: usize,
@@ -20,12 +20,12 @@ impl MaxPool {
         input.windows(self.size, self.stride, self.padding)
     }
 
-    /// What a piece keeps: for each output which place of its window it is, and room for two lines.
+    /// What a piece keeps: for each output, which place of its window it comes from, and room for two lines.
     fn saved_per_piece(&self, input: Shape) -> usize {
         PIECE * self.out(input).size() + 2 * input.width * input.channels
     }
 
-    /// Which of its numbers a window has inside an image of this length.
+    /// Which of a window's numbers lie inside an image of this length.
     fn inside(&self, window: usize, length: usize) -> Range<usize> {
         let start = window * self.stride;
         self.padding.saturating_sub(start)..self.size.min(length + self.padding - start)
@@ -93,7 +93,7 @@ impl MaxPool {
     }
 }
 
-/// Replaces what is smaller than `x`, and its place; what is no number stays to be seen.
+/// Replaces numbers that are smaller than `x`, and their places; NaN always wins, so that it is seen.
 #[multiversion(targets = "simd")]
 fn take_larger<T: Real>(x: &[T], from: T, best: &mut [T], place: &mut [T]) {
     for ((best, place), &x) in best.iter_mut().zip(place).zip(x) {

@@ -1,4 +1,4 @@
-//! Kernels for CPUs, one layer one file.
+//! Kernels for CPUs, one file for each layer.
 //!
 //! A kernel turns a batch of activations into another, and gradients back. It owns
 //! no numbers: parameters are slices of the one flat vector, what it keeps between the passes is a
@@ -63,8 +63,8 @@ use crate::shape::Shape;
 /// Examples that are worked on by one thread at a time.
 pub(super) const PIECE: usize = 8;
 
-/// Arithmetic operations below which handing pieces to other threads costs more than it gives.
-/// A property of the layer and the batch alone.
+/// Arithmetic operations below which handing pieces to other threads costs more than it gains. Their number depends on
+/// the layer and the batch alone.
 const WORTH_SHARING: usize = 1 << 18;
 
 /// What a layer sees on the way forward.
@@ -125,7 +125,7 @@ pub(super) struct Backward<'a, T> {
     pub mode: &'a Mode,
 }
 
-/// A layer at work: see the module's words.
+/// A layer at work: see the module's documentation.
 pub(super) trait Kernel<T: Real>: Send + Sync {
     /// Numbers kept from forward to backward for a batch.
     fn saved(&self, _input: Shape, _batch: usize) -> usize {

@@ -23,7 +23,7 @@ impl<T: Real> RandomFeatures<T> {
     }
 }
 
-/// An operation on every number costs about this many products: sines and cosines are slow.
+/// A sine and a cosine of a number cost about as much as this many products.
 const WAVE: usize = 32;
 
 impl<T: Real> Kernel<T> for RandomFeatures<T> {

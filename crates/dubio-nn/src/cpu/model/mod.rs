@@ -27,7 +27,7 @@ pub struct Model<T> {
     losses: Vec<f64>,
     /// Gradients of the outputs.
     seed: Vec<T>,
-    /// Running statistics of a pass that may not move those of its point.
+    /// Running statistics for a pass that must not move those of its point.
     statistics: Vec<T>,
     /// A gradient of the parameters that nobody asked for.
     unused: Vec<T>,
@@ -223,6 +223,6 @@ fn visit<T: Real>(
 
 const NOTHING: &str = "a network learns after it was told what from";
 
-/// What is generic and never inlined is shared with the crates that use it, if it is used here.
+/// A generic function that is never inlined is shared with the crates that use it, if it is used here.
 #[used]
 static SINGLE: fn(&Network, usize) -> Model<f32> = Model::new;

@@ -14,7 +14,7 @@ impl Device {
             return;
         }
         let _own = self.bind();
-        // SAFETY: both hold as many; the stream keeps the order.
+        // SAFETY: both places hold this many numbers; the stream keeps the order.
         self.check(unsafe { driver::memcpy_dtod_async(to.0, from.0, 4 * numbers, self.stream) });
     }
 
@@ -24,7 +24,7 @@ impl Device {
             return;
         }
         let _own = self.bind();
-        // SAFETY: as many numbers are there.
+        // SAFETY: the place holds this many numbers.
         self.check(unsafe { driver::memset_d8_async(place.0, 0, 4 * numbers, self.stream) });
     }
 
@@ -34,7 +34,8 @@ impl Device {
             return;
         }
         let _own = self.bind();
-        // SAFETY: the place holds as many. Memory of the host that is not pinned is copied before this returns.
+        // SAFETY: the place holds this many numbers. Memory of the host that is not pinned is copied before this
+        // returns.
         self.check(unsafe { driver::memcpy_htod_async(to.0, values, self.stream) });
     }
 
@@ -43,7 +44,7 @@ impl Device {
         let mut values = vec![T::default(); count];
         if count > 0 {
             let _own = self.bind();
-            // SAFETY: the place holds as many, and the host waits before it looks.
+            // SAFETY: the place holds this many numbers, and the host waits before it looks.
             self.check(unsafe { driver::memcpy_dtoh_async(&mut values, from.0, self.stream) });
             self.check(unsafe { driver::stream::synchronize(self.stream) });
         }
@@ -106,10 +107,10 @@ impl<T: Copy> Buffer<T> {
 
 impl<T> Drop for Buffer<T> {
     fn drop(&mut self) {
-        // What another thread records on the stream must not have this in it.
+        // If another thread records on the stream, this must not become part of the recording.
         let _own = self.device.gpu.bind();
-        // SAFETY: nobody else has this memory; what was asked for before still gets it. A device that is lost has
-        // nothing to give back.
+        // SAFETY: nobody else has this memory; work that was asked for before can still use it. A device that is lost
+        // has nothing to give back.
         let _ = unsafe { driver::free_async(self.place.0, self.device.stream) };
     }
 }

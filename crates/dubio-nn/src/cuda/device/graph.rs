@@ -13,7 +13,8 @@ impl Device {
         self.check(self.gpu.context.bind_to_thread());
         let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
         let flags = sys::CUgraphInstantiate_flags(0);
-        // SAFETY: nobody else uses the stream meanwhile; a graph is what its recipe was, and the recipe may go.
+        // SAFETY: nobody else uses the stream meanwhile; the graph to be launched is a copy of its recipe, which may
+        // go.
         let graph = unsafe {
             self.check(driver::stream::begin_capture(self.stream, mode));
             let records = Records::begin();
@@ -29,7 +30,7 @@ impl Device {
     }
 }
 
-/// This thread records until this is dropped, also where its work is given up.
+/// This thread records until this is dropped, even if its work is given up.
 struct Records;
 
 impl Records {
@@ -59,9 +60,9 @@ impl Graph {
     /// Does it.
     pub(in crate::cuda) fn launch(&self) {
         let _own = self.device.bind();
-        // A product is one kernel or several, with cuBLAS's workspace between them: this must not come in between.
+        // A matrix product is one kernel or several, which share cuBLAS's workspace: this must not come in between.
         let _alone = lock(&self.device.blas);
-        // SAFETY: what it touches is there as long as what was recorded: see `Replays`.
+        // SAFETY: the memory that it touches is there for as long as the recording: see `Replays`.
         self.device.check(unsafe { driver::graph::launch(self.graph, self.device.stream) });
     }
 }

@@ -45,7 +45,7 @@ pub(in crate::cuda) enum Role {
     ToWeights,
 }
 
-/// What a block of threads has of a product of matrices.
+/// The part of a product of matrices that a block of threads works out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::cuda) struct Tile {
     pub rows: usize,
@@ -59,9 +59,9 @@ pub(in crate::cuda) struct Tile {
 /// How a convolution's factors lie in memory and are multiplied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::cuda) enum Multiply {
-    /// In single precision, so many numbers of a copy, 4 or 1: on every GPU.
+    /// In single precision, copying `width` numbers at once, 4 or 1: on every GPU.
     Single { width: usize },
-    /// In bfloat16, all taps of so many channels one after the other: by the instructions of compute capability 9.0.
+    /// In bfloat16, all taps of `block` channels one after the other: by the instructions of compute capability 9.0.
     Hopper { block: usize },
 }
 
@@ -89,8 +89,8 @@ impl Program {
         32 * (rows / warp_rows) * (columns / warp_columns)
     }
 
-    /// Bytes that a block shares: what it copies of both factors. Rows are a little longer than they need be, so that a
-    /// warp reads from all banks at once.
+    /// Bytes that a block shares: what it copies of both factors. Rows are a little longer than needed, so that a warp
+    /// reads from all banks at once.
     pub(super) fn shared_bytes(&self) -> usize {
         let Tile { rows, columns, .. } = self.tile;
         if let Multiply::Hopper { .. } = self.by {
@@ -137,15 +137,16 @@ impl Program {
                 let own = [("BLOCK", block), ("STAGES", HOPPER_STAGES), ("ROLE", role)];
                 options.extend(own.map(define));
                 let source = format!("{}{HOPPER}", multiply_of(columns, self.role));
-                // What only this generation has, the next one has not.
+                // These instructions are of this generation alone: the next one does not have them.
                 translated(&source, &format!("{architecture}a"), options)
             }
         }
     }
 }
 
-/// The instruction that adds a product of 64 rows, so many columns and 16 of the depth to what the threads of four warps have of it:
-/// too many operands to write by hand. A factor is said to be transposed if its depth does not run fastest.
+/// The instruction that adds a product of 64 rows, `columns` columns and 16 of the depth to the sums that the threads
+/// of four warps hold: too many operands to write by hand. A factor counts as transposed if its depth does not run
+/// fastest.
 fn multiply_of(columns: usize, role: Role) -> String {
     let count = columns / 2;
     let list = |each: &dyn Fn(usize) -> String| {

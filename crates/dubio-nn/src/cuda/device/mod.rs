@@ -41,11 +41,13 @@ thread_local! {
     static RECORDING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Written while a thread records. One for the whole program: the driver's memory is shared by all streams, also by
-/// those of a GPU that was opened twice, and cuBLAS fails where other threads set up a stream, a handle or memory.
+/// Locked for writing while a thread records. There is one for the whole program: the driver's memory is shared by all
+/// streams, even by those of a GPU that was opened twice, and cuBLAS fails if other threads set up a stream, a handle
+/// or memory meanwhile.
 static NOBODY_RECORDS: RwLock<()> = RwLock::new(());
 
-/// Waits while another thread records. Not to be held twice by a thread: one that waits to record would come between.
+/// Waits while another thread records. A thread must not hold it twice: one that waits to record would come between,
+/// and block both.
 fn while_nobody_records() -> Option<RwLockReadGuard<'static, ()>> {
     let own = || NOBODY_RECORDS.read().unwrap_or_else(PoisonError::into_inner);
     (!RECORDING.get()).then(own)
@@ -64,13 +66,13 @@ impl Place {
         self.0.is_multiple_of(16)
     }
 
-    /// So many f32 further on.
+    /// The address this many f32 further on.
     pub(super) fn plus(self, numbers: usize) -> Self {
         Self(self.0 + 4 * numbers as u64)
     }
 }
 
-/// An argument of a kernel, in as many of its lowest bytes as its type has.
+/// An argument of a kernel, in the lowest bytes: as many as its type has.
 #[derive(Clone, Copy)]
 pub(super) struct Arg(u64);
 
@@ -127,7 +129,7 @@ impl Gpu {
         Ok(Self { context, functions, module, programs, architecture, precision, name })
     }
 
-    /// Makes the GPU this thread's, while nobody records.
+    /// Binds the GPU to this thread, while nobody records.
     fn bind(&self) -> Result<Option<RwLockReadGuard<'static, ()>>, driver::DriverError> {
         let own = while_nobody_records();
         self.context.bind_to_thread()?;
@@ -174,18 +176,18 @@ impl Drop for Device {
 }
 
 impl Device {
-    /// The GPU of this number, if there is one and the libraries that it takes.
+    /// The GPU of this number, if it and the libraries that it needs are there.
     pub(super) fn open(ordinal: usize, precision: Precision) -> Result<Arc<Self>, Error> {
         Self::on(Arc::new(Gpu::open(ordinal, precision)?))
     }
 
-    /// The same GPU with a stream of its own, for work beside this device's, all of which is done by then.
+    /// The same GPU with a stream of its own, for work beside this device's, whose work so far is done by then.
     pub(super) fn beside(&self) -> Arc<Self> {
         self.wait();
         self.expect(Self::on(Arc::clone(&self.gpu)))
     }
 
-    /// Waits until all is done that was asked for.
+    /// Waits until everything that was asked for is done.
     pub(super) fn wait(&self) {
         let _own = self.bind();
         // SAFETY: the stream is there as long as the device.
@@ -236,7 +238,7 @@ impl Device {
         format!("{}, driver of CUDA {major}.{minor}, cuBLAS {of_cublas}.{rest}", self.name())
     }
 
-    /// How many the driver sees, once it is known to have the functions that are called.
+    /// How many GPUs the driver sees, once it is known to have the functions that are called.
     pub(super) fn count() -> Result<usize, Error> {
         let mut version = 0;
         // SAFETY: the driver's library is loaded; every version has this function, which writes one number.
@@ -245,7 +247,7 @@ impl Device {
         CudaContext::device_count().map(|count| count as usize).map_err(Error::driver)
     }
 
-    /// That the GPU of this number has the instructions that kernels use. Takes none of its memory.
+    /// Checks that the GPU of this number has the instructions that kernels use. Takes none of its memory.
     pub(super) fn check_age_of(ordinal: usize) -> Result<(), Error> {
         use sys::CUdevice_attribute as Attribute;
         let gpu = driver::device::get(ordinal as i32).map_err(Error::driver)?;
@@ -270,7 +272,7 @@ impl Device {
         driver::mem_get_info().map(|(free, _)| free as u64).map_err(Error::driver)
     }
 
-    /// Makes the GPU this thread's: see [`Gpu::bind`].
+    /// Binds the GPU to this thread: see [`Gpu::bind`].
     fn bind(&self) -> Option<RwLockReadGuard<'static, ()>> {
         self.check(self.gpu.bind())
     }
@@ -281,12 +283,12 @@ impl Device {
         driver::mem_get_info().ok().map(|(free, _)| free as u64)
     }
 
-    /// What a call gave. There is no going on without the GPU, from deep inside a step: the work is given up.
+    /// What a call gave. Deep inside a step there is no going on without the GPU: after an error, the work is given up.
     fn check<T>(&self, result: Result<T, driver::DriverError>) -> T {
         self.expect(result.map_err(Error::driver))
     }
 
-    /// The same, of any call.
+    /// The same for any call.
     pub(super) fn expect<T>(&self, result: Result<T, Error>) -> T {
         result.unwrap_or_else(|error| give_up(self.name(), &error))
     }
@@ -323,7 +325,7 @@ impl Device {
         self.start(function, blocks, threads, bytes, arguments);
     }
 
-    /// Runs a function on blocks of threads, each with so many bytes to share.
+    /// Runs a function on blocks of threads, each with this many bytes of shared memory.
     fn start(
         &self,
         function: sys::CUfunction,
@@ -339,15 +341,15 @@ impl Device {
         let [x, y, z] = blocks.map(|side| side as u32);
         let (threads, used) = ((threads.0, threads.1, 1), &mut pointers[..arguments.len()]);
         // SAFETY: arguments are those of the kernel's signature, and point to as many numbers as it touches: each
-        // call stands beside the sizes that it is about. They are copied before this returns.
+        // call stands next to the sizes that it depends on. They are copied before this returns.
         self.check(unsafe {
             let bytes = shared_bytes as u32;
             driver::launch_kernel(function, (x, y, z), threads, bytes, self.stream, used)
         });
     }
 
-    /// Compiles programs that are not there yet, side by side: each takes some tenths of a second. Nothing is held
-    /// meanwhile, for a thread that waits for the others may be given other work of this GPU.
+    /// Compiles programs that are not there yet, side by side: each takes some tenths of a second. No lock is held
+    /// meanwhile, because a thread that waits for the others may be given other work of this GPU.
     pub(super) fn make_ready(&self, programs: impl Iterator<Item = Program>) {
         let missing: HashSet<Program> = {
             let ready = lock(&self.gpu.programs);
@@ -383,7 +385,7 @@ impl Device {
     }
 }
 
-/// Work that was given up leaves what it held as it was: all or nothing was put into it.
+/// Work that was given up leaves what it had locked intact: each change to it is all or nothing.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -401,8 +403,8 @@ fn loaded(program: &Program, text: &CString) -> Result<sys::CUfunction, driver::
     }
 }
 
-/// Keeps memory that was given back, for what asks next. By default the driver hands it back to the system whenever a
-/// stream is waited for, and taking gigabytes anew costs more than what is done with them. Where this fails, all is slower.
+/// Keeps freed memory for the next request. By default the driver returns it to the system whenever a stream is waited
+/// for, and allocating gigabytes anew costs more than what is done with them. If this fails, everything is only slower.
 fn keep_memory(context: &CudaContext) {
     let attribute = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
     let mut pool = std::ptr::null_mut();

@@ -11,7 +11,7 @@ use crate::precision::Precision;
 /// A factor of a product of matrices.
 #[derive(Clone, Copy)]
 pub(in crate::cuda) enum Factor {
-    /// As it lies.
+    /// It lies there as it is.
     Plain(Place),
     /// Its transpose lies there.
     Transposed(Place),
@@ -40,7 +40,7 @@ impl Device {
             return;
         }
         let _own = self.bind();
-        // cuBLAS has columns one after the other: to it these are transposed, and so is the product.
+        // cuBLAS stores columns one after the other: it sees these matrices transposed, and so is the product.
         let operation = |factor: Factor, rows: usize, columns: usize| match factor {
             Factor::Plain(place) => (blas::cublasOperation_t::CUBLAS_OP_N, place, columns),
             Factor::Transposed(place) => (blas::cublasOperation_t::CUBLAS_OP_T, place, rows),

@@ -1,12 +1,12 @@
 // Convolutions as products of matrices whose left factor is gathered while it is multiplied: no window is ever laid
 // out in memory. Images lie [height, width, channels], weights [kernel, kernel, channels in, channels out].
-// A block of threads works out a tile of the product on the tensor cores; numbers come by asynchronous copies, STAGES
-// chunks of DEPTH ahead. Every sum has an order that depends on the sizes alone.
+// A block of threads works out a tile of the product on the tensor cores; numbers come by asynchronous copies, in
+// chunks of DEPTH, STAGES - 1 of them ahead. Every sum has an order that depends on the sizes alone.
 //
 // The program is compiled for one tile at a time, with
 //   PRECISION 0: each f32 as the sum of two TF32, so about the accuracy of f32; 1: TF32; 2: bfloat16
 //   ROWS, COLUMNS: the tile; WARP_ROWS, WARP_COLUMNS: what a warp has of it; WIDTH: numbers of a copy, 4 or 1
-//   BACK: the gradient of the inputs, as a convolution of that of the outputs with the weights turned round
+//   BACK: the gradient of the inputs, as a convolution of the gradient of the outputs with the flipped weights
 typedef unsigned int u32;
 
 #define STAGES 4
@@ -28,7 +28,7 @@ __device__ __forceinline__ void end_of_chunk() { asm volatile("cp.async.commit_g
 __device__ __forceinline__ void wait_for_chunk() { asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2)); __syncthreads(); }
 
 __device__ __forceinline__ u32 tf32(float x) { u32 r; asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(x)); return r; }
-// The upper part of a number as TF32, and what it leaves, of which the tensor cores drop the last bits: 2^-21 of the number.
+// The upper part of a number as TF32, and the rest, of which the tensor cores drop the last bits: 2^-21 of the number.
 __device__ __forceinline__ u32 high_tf32(float x) { return PRECISION == 0 ? __float_as_uint(x) & 0xffffe000u : tf32(x); }
 __device__ __forceinline__ u32 low_tf32(float x, u32 high) { return __float_as_uint(x - __uint_as_float(high)); }
 __device__ __forceinline__ u32 two_bf16(float low, float high) { u32 r; asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low)); return r; }
@@ -112,8 +112,8 @@ __device__ __forceinline__ void multiply(float (*acc)[ACROSS][4], const float* a
     }
 }
 
-// Hands over a tile's result: `place(row)` says where a row of `width` numbers begins, `first` of which are before the tile,
-// or that there is none.
+// Writes a tile's result: `place(row)` says where a row of `width` numbers begins, `first` of which are before the
+// tile; it is null if there is no such row.
 template <class F> __device__ __forceinline__ void hand_over(float (*acc)[ACROSS][4], int first, int width, const float* bias, F place) {
     Lane l = lane_of();
     int warp = threadIdx.x / 32, row = warp % WARPS_DOWN * WARP_ROWS + l.g, column = first + warp / WARPS_DOWN * WARP_COLUMNS + 2 * l.t;
@@ -148,13 +148,13 @@ template <class F, class G> __device__ __forceinline__ void each_chunk(int chunk
 
 #ifndef TO_WEIGHTS
 // out[image, y, x, n] = sum over taps and channels of in * weights, plus a bias if there is one. With BACK, `in` is the
-// gradient [H, W, C] of what went out, and `out` that of what came in: its places fall into stride^2 classes, blockIdx.z,
-// which are reached by other taps.
+// gradient [H, W, C] of what went out, and `out` that of what came in: its places fall into stride^2 classes,
+// blockIdx.z, each of which is reached by different taps.
 extern "C" __global__ void __launch_bounds__(THREADS) convolution(const float* in, const float* weights, const float* bias, float* out,
         int images, int H, int W, int C, int OH, int OW, int N, int kernel, int stride, int pad) {
     const int A_STEP = DEPTH + 4, A_SIZE = ROWS * A_STEP, B_STEP = BACK ? DEPTH + 4 : COLUMNS + 8, B_SIZE = BACK ? COLUMNS * B_STEP : DEPTH * B_STEP;
     float* tiles = (float*)shared_memory;
-    // The class: its places, the first tap that reaches them, how many do.
+    // The class: its places, the first tap that reaches them, and how many taps do.
     int py = BACK ? blockIdx.z / stride : 0, px = BACK ? blockIdx.z % stride : 0, apart = BACK ? stride : 1;
     int QH = (OH - py + apart - 1) / apart, QW = (OW - px + apart - 1) / apart;
     int ky0 = BACK ? (py + pad) % stride : 0, kx0 = BACK ? (px + pad) % stride : 0;
@@ -218,7 +218,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) convolution(const float* i
     });
 }
 #else
-// parts[blockIdx.z][tap, channel in, channel out] = sum of in * gradient over a stretch of the places that went out.
+// parts[blockIdx.z][tap, channel in, channel out] = sum of in * gradient over a stretch of the output's places.
 extern "C" __global__ void __launch_bounds__(THREADS) convolution(const float* in, const float* gradient, float* parts,
         int images, int H, int W, int C, int OH, int OW, int N, int kernel, int stride, int pad, int chunks_each) {
     const int A_STEP = ROWS + 8, A_SIZE = DEPTH * A_STEP, B_STEP = COLUMNS + 8, B_SIZE = DEPTH * B_STEP;

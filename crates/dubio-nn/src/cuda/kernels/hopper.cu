@@ -1,6 +1,6 @@
 // Convolutions in bfloat16 by the matrix instructions of compute capability 9.0, which take both factors from shared
-// memory and work while the threads go on. As in convolutions.cu, windows are gathered while they are multiplied, images
-// lie [height, width, channels], weights [kernel, kernel, channels in, channels out]; channels come in eights.
+// memory and run while the threads go on. As in convolutions.cu, windows are gathered while they are multiplied, images
+// lie [height, width, channels], weights [kernel, kernel, channels in, channels out]; channels are multiples of eight.
 //
 // The program is compiled for one tile at a time, with
 //   ROWS, COLUMNS: the tile, of which each of two groups of four warps has half of the rows; STAGES: chunks in flight
@@ -15,8 +15,9 @@ typedef unsigned short bf16;
 #define DOWN (ROWS / 128)
 #define COUNT (COLUMNS / 2) // numbers that a thread has of 64 rows
 
-// A factor in shared memory, in blocks of 128 bytes whose units are mixed, so that eight rows of a unit lie in other banks.
-// DEEP: a row of the tile has its 64 of the depth one after the other. WIDE: a row of the depth has 64 of the tile.
+// A factor in shared memory, in blocks of 128 bytes whose units are swizzled, so that the same unit of eight rows lies
+// in different banks. DEEP: a row of the tile has its 64 of the depth one after the other. WIDE: a row of the depth has
+// 64 of the tile.
 #define DEEP_BYTES(side) ((side) * 128)
 #define WIDE_BYTES(side) (((side) + 63) / 64 * DEPTH * 128)
 #define A_BYTES (ROLE == 2 ? WIDE_BYTES(ROWS) : DEEP_BYTES(ROWS))
@@ -25,7 +26,7 @@ typedef unsigned short bf16;
 __device__ __forceinline__ u32 deep(int row, int unit) { return row * 128 + ((unit ^ row % 8) * 16); }
 __device__ __forceinline__ u32 wide(int k, int unit) { return unit / 8 * (DEPTH * 128) + k * 128 + ((unit % 8 ^ k % 8) * 16); }
 
-// What the instruction is told of a factor at an address, and how far on the next 16 of the depth are.
+// What the instruction is told about a factor at an address, and how far away the next 16 of the depth are.
 __device__ __forceinline__ u64 factor(u32 address, bool is_wide) {
     u64 next_block = is_wide ? DEPTH * 128 / 16 : 1, next_eight = 1024 / 16;
     return (u64)(address / 16) | next_block << 16 | next_eight << 32 | 1ull << 62;
@@ -48,8 +49,8 @@ struct Run {
     __device__ __forceinline__ void move_on(int runs, int taps) { tap += runs; while (tap >= taps) { tap -= taps; channel += BLOCK; } }
 };
 
-// Chunk after chunk, copies STAGES - 2 ahead. When the groups meet, both have ended the product of the last chunk but one: its
-// stage is written again, while the product of this chunk is under way.
+// Chunk after chunk, copies STAGES - 2 ahead. When the groups meet, both have finished the product of the last chunk
+// but one: its stage is overwritten while the product of this chunk is under way.
 template <class F> __device__ __forceinline__ void each_chunk(float (*acc)[COUNT], u32 tiles, int chunks, F copy) {
     int group = threadIdx.x / 128;
     for (int chunk = 0; chunk < STAGES - 2; chunk++) {
@@ -76,7 +77,8 @@ template <class F> __device__ __forceinline__ void each_chunk(float (*acc)[COUNT
     asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
 }
 
-// Hands over a tile's result: `place(row)` says where a row of `width` numbers begins, `first` of which are before the tile.
+// Writes a tile's result: `place(row)` says where a row of `width` numbers begins, `first` of which are before the
+// tile; it is null if there is no such row.
 template <class F> __device__ __forceinline__ void hand_over(float (*acc)[COUNT], int first, int width, const float* bias, F place) {
     int warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32, column = first + lane % 4 * 2;
     #pragma unroll
@@ -107,12 +109,12 @@ __device__ __forceinline__ void copy_row(u32 tile, int k, const bf16* row, bool 
 
 #if ROLE != 2
 // out[image, y, x, n] = sum over taps and channels of in * weights, plus a bias if there is one. With ROLE 1, `in` is the
-// gradient [H, W, C] of what went out, and `out` that of what came in: its places fall into stride^2 classes, blockIdx.z,
-// which are reached by other taps. At most 32 taps.
+// gradient [H, W, C] of what went out, and `out` that of what came in: its places fall into stride^2 classes,
+// blockIdx.z, each of which is reached by different taps. At most 32 taps.
 extern "C" __global__ void __launch_bounds__(THREADS, 1) convolution(const bf16* in, const bf16* weights, const float* bias, float* out,
         int images, int H, int W, int C, int OH, int OW, int N, int kernel, int stride, int pad) {
     u32 tiles = (u32)__cvta_generic_to_shared(shared_memory);
-    // The class: its places, the first tap that reaches them, how many do.
+    // The class: its places, the first tap that reaches them, and how many taps do.
     const bool back = ROLE == 1;
     int py = back ? blockIdx.z / stride : 0, px = back ? blockIdx.z % stride : 0, apart = back ? stride : 1;
     int QH = (OH - py + apart - 1) / apart, QW = (OW - px + apart - 1) / apart;
@@ -168,7 +170,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) convolution(const bf16*
     });
 }
 #else
-// parts[blockIdx.z][tap, channel in, channel out] = sum of in * gradient over a stretch of the places that went out.
+// parts[blockIdx.z][tap, channel in, channel out] = sum of in * gradient over a stretch of the output's places.
 extern "C" __global__ void __launch_bounds__(THREADS, 1) convolution(const bf16* in, const bf16* gradient, float* parts,
         int images, int H, int W, int C, int OH, int OW, int N, int kernel, int stride, int pad, int chunks_each) {
     u32 tiles = (u32)__cvta_generic_to_shared(shared_memory);
@@ -179,7 +181,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) convolution(const bf16*
     int own = threadIdx.x % UNITS, place = threadIdx.x / UNITS * COPIES, row = first_row + own * UNIT;
     Run run(row / BLOCK, taps);
     int c = run.channel + row % BLOCK, ky = run.tap / kernel - pad, kx = run.tap % kernel - pad, column = first_column + threadIdx.x % 4 * UNIT;
-    // Where they lie on one line of what went out, as they do if lines are a multiple of them: the place moves by DEPTH.
+    // Whether they lie on one line of the output, as they do if the length of a line is a multiple of their number. The
+    // place moves by DEPTH.
     bool on_line = OW % COPIES == 0;
     int p = first_chunk * DEPTH + place, ox = p % OW, oy = p / OW % OH, image = p / (OW * OH), lines = DEPTH / OW, rest = DEPTH % OW;
     auto copy = [&](int chunk, u32 a) {

@@ -64,7 +64,7 @@ extern "C" __global__ void activate_back_sums(int kind, const float* x, const fl
     if (lane == 0 && blockIdx.x * 32 + slot < channels) sums[blockIdx.x * 32 + slot] = sum;
 }
 
-// The sums of the parts of a gradient, in their order.
+// The sums of the parts of a gradient, in a fixed order.
 extern "C" __global__ void add_parts(const float* parts, float* sums, int count, int numbers) {
     __shared__ float sh[8][33];
     int i = blockIdx.x * 32 + threadIdx.x;
@@ -195,7 +195,8 @@ extern "C" __global__ void padded_shortcut_back(const float* g, float* dx, int H
 //   PLAIN: x, nothing. SPREAD: x - s and its square, s the first row. BACK: h, h (x - mean) scale, where h is g times the
 //   slope of the activation that follows.
 enum { PLAIN, SPREAD, BACK };
-// A block has a chunk of rows, of which there may be millions, and `lanes` channels, a power of two up to 32: 256 / lanes rows at a time.
+// A block has one chunk of rows (there may be millions of chunks) and `lanes` channels, a power of two up to 32: 256 /
+// lanes rows at a time.
 extern "C" __global__ void column_parts(int what, int kind, const float* x, const float* g, const float* saved, const float* weight, float* parts, float* sums, int rows, int channels, int chunk, int lanes) {
     __shared__ float one[256], two[256];
     int t = threadIdx.x, slots = 256 / lanes, slot = t / lanes, c = blockIdx.y * lanes + t % lanes, first = blockIdx.x * chunk, end = min(rows, first + chunk);
@@ -274,7 +275,8 @@ struct Channel {
         return weight * scale * (g - kept - normal * kept_normal);
     }
 };
-// `width` numbers at a time, 4 where channels come in fours or 1; of the activation that follows, too.
+// `width` numbers at a time: 4 where channels are a multiple of four, else 1. Includes the activation that follows, if
+// there is one.
 extern "C" __global__ void batch_norm(int kind, const float* x, const float* saved, const float* weight, float* y, int channels, int width, long long n) {
     EACH(i, n) {
         int c = i % (u32)(channels / width) * width;
@@ -297,7 +299,7 @@ extern "C" __global__ void batch_norm_sums(const float* parts, float* gradient, 
         kept[c] = (float)(t.x * fraction); kept[channels + c] = (float)(t.y * fraction);
     }
 }
-// `adds`: to what is there.
+// `adds`: whether the result is added to what is there.
 extern "C" __global__ void batch_norm_back(int kind, const float* x, const float* g, const float* saved, const float* weight, const float* kept, float* dx, int adds, int channels, int width, long long n) {
     EACH(i, n) {
         int c = i % (u32)(channels / width) * width;
@@ -320,7 +322,7 @@ __device__ Slots slots_of(int places, int channels, int lanes) {
     s.at = (long long)blockIdx.x * places * channels + s.c;
     return s;
 }
-// The sum over the threads of a channel, in their order.
+// The sum over the threads of a channel, in a fixed order.
 __device__ float over_slots(float* sh, float mine, int slots, int lanes) {
     sh[threadIdx.x] = mine; __syncthreads();
     for (int half = slots / 2; half > 0; half /= 2) {
@@ -365,7 +367,7 @@ extern "C" __global__ void response_norm_back(const float* x, const float* g, co
         }
 }
 
-// Masks of dropout, of an example or of all: the host's, bit by bit.
+// Masks of dropout, one for each example or one for all: bit by bit those of the host.
 extern "C" __global__ void dropout(const float* x, float* y, float* mask, const u64* key, int of_examples, u64 threshold, float kept, int size, long long n) {
     EACH(i, n) {
         u64 example = i / (u32)size, k = i % (u32)size;
@@ -381,14 +383,14 @@ __device__ Lane lane_of(u64 start, int lane) {
     g.c = splitmix(start + (32 + lane + 1) * GAMMA) >> 32; g.d = splitmix(start + (48 + lane + 1) * GAMMA) >> 32;
     return g;
 }
-// Sixteen threads for each example; the mask is 1 before.
+// Sixteen threads for each example; the mask must be filled with 1 before.
 extern "C" __global__ void normal_mask(float* mask, const u64* key, int of_examples, float std, int size, int examples) {
     int example = (blockIdx.x * blockDim.x + threadIdx.x) / 16, lane = threadIdx.x % 16;
     if (example >= examples) return;
     u64 start = start_of(*key, of_examples ? example : 0);
     add_lane(mask + (long long)example * size, std, lane_of(start, lane), lane, size);
 }
-// Normal numbers added to `z`: sixteen threads for each chunk of an example's, of which each has so many.
+// Adds normal numbers to `z`: sixteen threads for each chunk of an example, which has `chunks` of them.
 extern "C" __global__ void normal_chunks(float* z, const u64* key, int of_examples, int size, int chunk, int chunks, int count) {
     int index = (blockIdx.x * blockDim.x + threadIdx.x) / 16, lane = threadIdx.x % 16;
     if (index >= count) return;
@@ -404,7 +406,7 @@ extern "C" __global__ void draw_normal(const float* mean, const float* variance,
         z[i] = v > 0 ? draw / (2.f * std) : 0.f;
     }
 }
-// A sign for each channel of an example, or of all, 64 from a word of bits: the host's.
+// A sign for each channel, of each example or of all, 64 from a word of bits: those of the host.
 extern "C" __global__ void random_signs(const float* x, float* y, float* signs, const u64* key, int of_examples, int channels, int size, long long n) {
     EACH(i, n) {
         u64 example = i / (u32)size, c = i % (u32)channels;

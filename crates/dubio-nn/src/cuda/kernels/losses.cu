@@ -1,7 +1,8 @@
 // Batches, losses and their gradients at the outputs.
 
 // What differs from step to step lies on the device, so that a step can be replayed: the place of its first example
-// in the order, and where its mean loss goes. What works out the mean loss reads them last, and moves them on.
+// in the order, and where its mean loss goes. The kernel that works out the mean loss reads them last, and moves them
+// on.
 struct Step { u64 start, slot; };
 
 // Rows of a matrix, those that `order` names or one after the other.
@@ -24,7 +25,7 @@ extern "C" __global__ void gather_moved(const float* data, const u32* order, con
     }
 }
 
-// The mean of a batch's losses, by one block; then the next step follows this one.
+// The mean of a batch's losses, by one block, which then moves on to the next step.
 __device__ void end_of_step(const double* losses, double* means, Step* step, int batch) {
     double sum = 0;
     for (int b = threadIdx.x; b < batch; b += blockDim.x) sum += losses[b];

@@ -3,7 +3,7 @@
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
-// Of at most 2^31 numbers, so that indices have 32 bits: dividing longer ones costs more than moving the numbers.
+// For at most 2^31 numbers, so that indices have 32 bits: dividing longer ones costs more than moving the numbers.
 #define EACH(i, n) for (u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < (u32)(n); i += gridDim.x * blockDim.x)
 
 extern "C" __global__ void fill(float* v, float value, long long n) { EACH(i, n) v[i] = value; }
@@ -58,7 +58,8 @@ extern "C" __global__ void dot(const float* x, const float* y, double* parts, lo
 extern "C" __global__ void scale_sides(float* v, const float* x, const float* y, int rows, int columns, long long n) {
     EACH(i, n) v[i] *= x[i / columns % rows] * y[i % columns];
 }
-// to[k] += a sum over places and others j of g w other[j], a block for each k: k is `step` apart, j `other_step`, places `all`.
+// to[k] += a sum over places and others j of g w other[j], a block for each k: consecutive k are `step` apart, j
+// `other_step`, places `all`.
 extern "C" __global__ void side_gradient(float* to, float a, const float* g, const float* w, const float* other, int step,
                                          int others, int other_step, int places, int all) {
     double sum = 0;
@@ -80,7 +81,7 @@ extern "C" __global__ void clip(float* v, const double* parts, int count, double
     EACH(i, n) v[i] *= a;
 }
 
-// Two normal numbers from 64 random bits, by the very operations of the host: no fused ones.
+// Two normal numbers from 64 random bits, by exactly the operations of the host: no fused ones.
 __device__ float ln_of(float x) {
     u32 bits = __float_as_uint(x);
     int exponent = (int)(bits - 0x3f3504f3u) >> 23;

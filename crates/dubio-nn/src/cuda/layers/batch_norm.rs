@@ -12,7 +12,7 @@ fn kind(next: Option<&Pass<'_>>) -> Arg {
     next.map_or(activation::NOTHING.into(), activation::kind)
 }
 
-/// Runs a kernel number by number, by fours where channels come in fours.
+/// Runs a kernel number by number; four at a time where channels are a multiple of four.
 fn each(pass: &Pass<'_>, name: &'static str, arguments: &[Arg]) {
     let channels = pass.shape().channels;
     let width = if channels.is_multiple_of(4) { 4 } else { 1 };

@@ -12,7 +12,7 @@ const fn tile(rows: usize, columns: usize, warp_rows: usize, warp_columns: usize
     Tile { rows, columns, warp_rows, warp_columns }
 }
 
-/// Tiles, and how many operations of the smallest of them one has in the time of one of its own.
+/// Tiles, and how many operations each does in the time in which the smallest does one.
 const TILES: [(Tile, f64); 7] = [
     (tile(128, 16, 32, 16), 1.0),
     (tile(64, 32, 32, 16), 1.1),
@@ -75,7 +75,7 @@ impl Sizes {
         self.kernel * self.kernel * self.input.channels * self.output.channels
     }
 
-    /// Rows and columns of the product for so many images, which fall into classes of their own.
+    /// Rows and columns of the product for this many images, and into how many classes it falls.
     fn product(&self, role: Role, images: usize) -> (usize, usize, usize) {
         let Self { input, output, stride, .. } = self;
         match role {
@@ -88,7 +88,7 @@ impl Sizes {
         }
     }
 
-    /// The tile that takes the least time, if each takes as long as it has operations.
+    /// The tile that takes the least time, if time is proportional to operations over speed.
     fn tile(&self, role: Role) -> Tile {
         let (rows, columns, classes) = self.product(role, self.capacity);
         let cost = |(tile, speed): &(Tile, f64)| {
@@ -107,7 +107,7 @@ impl Sizes {
         [rows.div_ceil(tile.rows), columns.div_ceil(tile.columns), classes]
     }
 
-    /// Stretches that the places are cut into for the gradient of the weights, at most: fewer for fewer images.
+    /// The most stretches that the places are cut into for the gradient of the weights: fewer for fewer images.
     fn most_stretches(&self, images: usize) -> usize {
         let [down, across, _] = self.blocks(Role::ToWeights, self.tile(Role::ToWeights));
         let chunks = (images * self.output.places()).div_ceil(DEPTH).max(1);
@@ -115,7 +115,7 @@ impl Sizes {
         (4 * AT_ONCE).div_ceil(down * across).clamp(1, chunks.div_ceil(8))
     }
 
-    /// Chunks of `depth` places that a block adds up, and how many stretches of them there are, at most so many.
+    /// Chunks of `depth` places that a block adds up, and how many stretches of them there are, at most `most`.
     fn stretches(&self, depth: usize, most: usize) -> (usize, usize) {
         let chunks = (self.images * self.output.places()).div_ceil(depth).max(1);
         let each = chunks.div_ceil(most);
@@ -143,7 +143,8 @@ impl Sizes {
         .map(|count| (count as i32).into())
     }
 
-    /// Four numbers are copied at once where rows of all that is copied begin at fours, as the weights do or not.
+    /// Four numbers are copied at once where the rows of all that is copied begin at multiples of four;
+    /// `weights_at_four` says whether the weights do.
     fn program(&self, role: Role, weights_at_four: bool) -> Program {
         let fours = |channels: usize| channels.is_multiple_of(4);
         let (inputs, outputs) = (fours(self.input.channels), fours(self.output.channels));
@@ -157,7 +158,7 @@ impl Sizes {
     }
 }
 
-/// Its programs.
+/// The programs of a convolution.
 pub(super) fn needs(node: &Node, capacity: usize, device: &Device) -> Vec<Program> {
     let sizes = Sizes::of(node, capacity, capacity);
     let at_four = node.parameters.start.is_multiple_of(4);
@@ -228,7 +229,7 @@ fn convolve(pass: &Pass<'_>, sizes: &Sizes, program: Program, places: [Place; 4]
     pass.device.run(&program, sizes.blocks(program.role, program.tile), &arguments);
 }
 
-/// Numbers from which on parts are added up four numbers at a time: fewer want more threads for each.
+/// From this many numbers on, parts are added up four numbers at a time: fewer need more threads for each.
 const MANY: usize = 1 << 16;
 
 /// From images, the gradient of what they became, and room for parts.

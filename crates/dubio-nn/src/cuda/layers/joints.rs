@@ -44,7 +44,7 @@ pub(super) fn backward(pass: &Pass<'_>, g: Place, inputs: &[Option<Place>]) {
                 shortcut(pass, "padded_shortcut_back", g, to, channels, pass.size_in());
             }
         }
-        // Of a sum, or of the same numbers as a vector: the gradient that comes in.
+        // The gradient of a sum, or of an image flattened to a vector, is the one that comes in.
         _ => {
             for to in inputs.iter().flatten().filter(|to| **to != g) {
                 pass.device.copy(g, *to, pass.size_in());

@@ -3,7 +3,7 @@
 use super::{Biases, Pass, Place, activation, sums};
 use crate::cuda::device::Factor::{Plain, Transposed};
 
-/// The product; where the biases are.
+/// Works out the product; gives where the biases are.
 fn product(pass: &Pass<'_>, outputs: usize) -> Place {
     let (batch, inputs) = (pass.batch, pass.shape().size());
     let (x, weights) = (Plain(pass.inputs[0]), Transposed(pass.theta));

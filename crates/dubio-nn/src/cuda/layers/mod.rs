@@ -1,4 +1,4 @@
-//! What each layer asks of the GPU, one layer one file.
+//! What each layer asks of the GPU, one file for each layer.
 
 mod activation;
 mod append;
@@ -87,7 +87,7 @@ pub(super) fn saved(node: &Node, capacity: usize, device: &Device) -> usize {
     }
 }
 
-/// What it keeps from the start, at the front of what it keeps for the way back.
+/// Numbers that a layer keeps from the start, at the front of what it keeps for the way back.
 pub(super) fn fixed(node: &Node) -> Vec<f32> {
     match node.layer {
         Layer::RandomFeatures { features, length_scale, directions } => {
@@ -126,16 +126,17 @@ pub(super) fn needs(node: &Node, capacity: usize, device: &Device) -> Vec<Progra
 pub(super) enum Biases {
     /// It does.
     Wanted,
-    /// What came before it on the way back has.
+    /// The layer before it on the way back has done so.
     Done,
 }
 
-/// Whether a layer and the activation that reads it can be one.
+/// Whether a layer and the activation that reads it can be worked out together.
 pub(super) fn takes_activation(layer: &Layer) -> bool {
     matches!(layer, Layer::Linear { .. } | Layer::BatchNorm)
 }
 
-/// A layer that [`takes_activation`] and the activation that reads it, forward. What a batch normalisation puts out is not kept.
+/// A layer that [`takes_activation`] and the activation that reads it, forward. The output of a batch normalisation
+/// itself is not kept.
 pub(super) fn forward_activated(pass: &Pass<'_>, next: &Pass<'_>, statistics: Place) {
     match pass.node.layer {
         Layer::Linear { .. } => linear::forward_activated(pass, next),
@@ -177,7 +178,7 @@ pub(super) fn forward(pass: &Pass<'_>, statistics: Place) {
     }
 }
 
-/// Gradients back: to the inputs where there is a place for them, and to those of the parameters.
+/// Gradients back: of the inputs where there is a place for them, and of the parameters.
 pub(super) fn backward(
     pass: &Pass<'_>,
     output_gradient: Place,
@@ -265,7 +266,7 @@ mod sums {
         2 * channels * rows.div_ceil(CHUNK)
     }
 
-    /// A part for each chunk of rows; how many there are.
+    /// Works out a part for each chunk of rows; gives how many there are.
     pub(super) fn parts(
         device: &Device,
         what: What,

@@ -9,7 +9,7 @@ pub(super) fn saved(inputs: usize, features: usize, capacity: usize) -> usize {
     features * (inputs + 1 + capacity)
 }
 
-/// Those that never change.
+/// The numbers that never change.
 pub(super) fn fixed(numbers: Numbers) -> Vec<f32> {
     numbers.directions.into_iter().chain(numbers.phases).map(|x| x as f32).collect()
 }

@@ -11,7 +11,7 @@ use crate::loss::{Kernel, LARGEST_LOG_STD, Truth};
 const ONE_BLOCK: usize = 256;
 
 impl CudaModel {
-    /// The mean loss of the last batch's outputs to the ring; its gradient becomes the seed.
+    /// Writes the mean loss of the last batch's outputs to the ring; its gradient becomes the seed.
     pub(super) fn mean_loss(&self, outputs: Place, batch: &Batch<'_>, slot: usize) {
         let (data, loss) = self.task.as_ref().expect(NOTHING);
         let chosen = Chosen::new(&batch.rows, &self.order);

@@ -24,7 +24,7 @@ pub struct CudaModel {
     task: Option<(CudaData, Arc<dyn Loss>)>,
     order: Order,
     inputs: Buffer<f32>,
-    /// How they are moved.
+    /// How the inputs are moved.
     moves: Buffer<Move>,
     /// Losses of the examples of a batch.
     of_examples: Buffer<f64>,
@@ -34,10 +34,10 @@ pub struct CudaModel {
     in_ring: usize,
     /// Where the step begins in the order, and where its loss goes.
     step: Buffer<u64>,
-    /// What these two are on the device, where the host knows.
+    /// The values of these two on the device, where the host knows them.
     step_there: Option<[u64; 2]>,
     replays: Replays,
-    /// Running statistics of a pass that may not move those of its point.
+    /// Running statistics for a pass that must not move those of its point.
     statistics: Buffer<f32>,
     /// A gradient of the parameters that nobody asked for.
     unused: Buffer<f32>,
@@ -79,7 +79,7 @@ impl CudaModel {
         self.tape.batch * self.tape.network.output().size()
     }
 
-    /// Hands over what differs from step to step. Where a step begins, the device knows of one that follows another.
+    /// Hands over what differs from step to step. The device knows by itself where a step begins that follows another.
     fn prepare(&mut self, batch: &Batch<'_>, mode: &Mode, slot: usize) {
         let (data, _) = self.task.as_ref().expect(NOTHING);
         let chosen = Chosen::new(&batch.rows, &self.order);
@@ -92,7 +92,7 @@ impl CudaModel {
         self.step_there = None;
     }
 
-    /// A prepared batch forward: brings its inputs together; the place of the outputs.
+    /// Runs a prepared batch forward, after bringing its inputs together; gives the place of the outputs.
     fn forward(
         &mut self,
         [theta, statistics]: [Place; 2],
@@ -105,7 +105,7 @@ impl CudaModel {
         self.tape.forward(theta, statistics, self.inputs.place(), batch.rows.len(), mode)
     }
 
-    /// Prepares a batch and runs it forward; the place of the outputs.
+    /// Prepares a batch and runs it forward; gives the place of the outputs.
     fn run(&mut self, theta: Place, statistics: Place, batch: &Batch<'_>, mode: &Mode) -> Place {
         self.prepare(batch, mode, RING);
         self.forward([theta, statistics], batch, mode)
@@ -123,7 +123,7 @@ impl CudaModel {
         self.device().copy(from, to, self.statistics.len());
     }
 
-    /// A prepared batch forward, its loss, and back.
+    /// Runs a prepared batch forward, works out its loss, and runs it back.
     fn step(
         &mut self,
         [theta, statistics, gradient]: [Place; 3],

@@ -1,5 +1,5 @@
-//! Convolutions in bfloat16 by the instructions of compute capability 9.0. Both factors are converted first: a block of threads
-//! then copies half of the bytes, and need not look at them.
+//! Convolutions in bfloat16 by the instructions of compute capability 9.0. Both factors are converted first: a block of
+//! threads then copies half as many bytes, and need not look at them.
 
 use super::{Arg, Pass, Place, Sizes, convolve, to_weights};
 use crate::cuda::device::{Device, HOPPER_DEPTH, Multiply, Program, Role, Tile};
@@ -10,7 +10,7 @@ const fn tile(rows: usize, columns: usize) -> Tile {
     Tile { rows, columns, warp_rows: rows / 8, warp_columns: columns }
 }
 
-/// Tiles, and how many operations of the smallest of them one has in the time of one of its own.
+/// Tiles, and how many operations each does in the time in which the smallest does one.
 const TILES: [(Tile, f64); 4] =
     [(tile(128, 32), 1.0), (tile(128, 64), 1.6), (tile(256, 128), 2.8), (tile(256, 160), 3.2)];
 
@@ -27,7 +27,8 @@ pub(in crate::cuda) fn programs() -> impl Iterator<Item = Program> {
     roles.into_iter().flat_map(move |role| TILES.map(|(tile, _)| Program { role, tile, by }))
 }
 
-/// Whether a convolution runs so: channels come in eights, there is a bit for each tap, and the GPU can.
+/// Whether a convolution runs this way: channels are multiples of eight, there is a bit for each tap, and the GPU has
+/// the instructions.
 pub(super) fn is_for(device: &Device, node: &Node) -> bool {
     let few_taps = matches!(node.layer, Layer::Conv2d { kernel, .. } if kernel * kernel <= 32);
     let sides = [node.inputs[0].channels, node.output.channels];
@@ -36,7 +37,7 @@ pub(super) fn is_for(device: &Device, node: &Node) -> bool {
 }
 
 impl Sizes {
-    /// The program that takes the least time, if each tile takes as long as it has operations.
+    /// The program that takes the least time, if time is proportional to operations over speed.
     pub(super) fn hopper(&self, role: Role) -> Program {
         let cost = |(tile, speed): &(Tile, f64)| {
             let [rows, columns] = [tile.rows, tile.columns].map(|side| side as f64);
@@ -60,8 +61,9 @@ impl Sizes {
         Program { role, tile: best.expect("there are tiles").0, by }
     }
 
-    /// Into how many stretches the places are cut for the gradient of the weights, and for how many chunks the last block
-    /// is waited for. More of them fill the last round of blocks better, and leave more parts to add up.
+    /// Into how many stretches the places are cut for the gradient of the weights, and how long that takes, in units of
+    /// the time that a block takes for a chunk. More stretches fill the last round of blocks better, and leave more
+    /// parts to add up.
     fn cut(&self, tile: Tile) -> (usize, usize) {
         let (rows, columns, _) = self.product(Role::ToWeights, self.capacity);
         let blocks = rows.div_ceil(tile.rows) * columns.div_ceil(tile.columns);
@@ -81,12 +83,12 @@ const STARTING: usize = 4;
 /// Parts that are added up in the time that a block takes for a chunk.
 const PARTS_IN_A_CHUNK: usize = 3;
 
-/// Numbers kept for the way back, two in the room of one: images and weights.
+/// Numbers kept for the way back, two in the room of one f32: images and weights.
 pub(super) fn saved(sizes: &Sizes) -> usize {
     images(sizes) + sizes.weights() / 2
 }
 
-/// Numbers that images take that came in.
+/// Numbers that the input images take.
 fn images(sizes: &Sizes) -> usize {
     sizes.capacity * sizes.input.size() / 2
 }
@@ -112,7 +114,7 @@ pub(super) fn forward(pass: &Pass<'_>, sizes: &Sizes, bias: Place) {
     convolve(pass, sizes, sizes.hopper(Role::Forward), [own, weights, bias, pass.output]);
 }
 
-/// Where there is room for the sums of biases.
+/// Gives where there is room for the sums of biases.
 pub(super) fn backward(
     pass: &Pass<'_>,
     sizes: &Sizes,
