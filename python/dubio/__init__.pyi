@@ -1,4 +1,4 @@
-# Written by stubs.py from the library's cards.
+# Written by scripts/stubs.py from the library's cards.
 from typing import Any, List
 
 from . import lightning as lightning, regression as regression, sklearn as sklearn, torch as torch
@@ -172,7 +172,6 @@ def ece(
     log_probs: Any = None,
     bins: int = 15,
     edges: str = "right-closed",
-    threshold: float = 0.001,
     calibrated: bool = False,
     seed: int = 0,
 ) -> float:
@@ -185,8 +184,7 @@ def ece(
 
     Settings:
         bins: Number of bins.
-        edges: Which bin a value on an edge belongs to, for ece, sece and mce: right-closed, left-closed, torchmetrics, drop-one or quantile-strict.
-        threshold: Probabilities at or below it do not count in tace.
+        edges: Which bin a value on an edge belongs to: right-closed, left-closed, torchmetrics, drop-one or quantile-strict.
         calibrated: Score at the best temperature, by cross-validation on the test set.
         seed: Seed of the cross-validation's splits.
 
@@ -200,7 +198,6 @@ def sece(
     log_probs: Any = None,
     bins: int = 15,
     edges: str = "right-closed",
-    threshold: float = 0.001,
     calibrated: bool = False,
     seed: int = 0,
 ) -> float:
@@ -212,8 +209,7 @@ def sece(
 
     Settings:
         bins: Number of bins.
-        edges: Which bin a value on an edge belongs to, for ece, sece and mce: right-closed, left-closed, torchmetrics, drop-one or quantile-strict.
-        threshold: Probabilities at or below it do not count in tace.
+        edges: Which bin a value on an edge belongs to: right-closed, left-closed, torchmetrics, drop-one or quantile-strict.
         calibrated: Score at the best temperature, by cross-validation on the test set.
         seed: Seed of the cross-validation's splits.
 
@@ -227,7 +223,6 @@ def mce(
     log_probs: Any = None,
     bins: int = 15,
     edges: str = "right-closed",
-    threshold: float = 0.001,
     calibrated: bool = False,
     seed: int = 0,
 ) -> float:
@@ -239,8 +234,7 @@ def mce(
 
     Settings:
         bins: Number of bins.
-        edges: Which bin a value on an edge belongs to, for ece, sece and mce: right-closed, left-closed, torchmetrics, drop-one or quantile-strict.
-        threshold: Probabilities at or below it do not count in tace.
+        edges: Which bin a value on an edge belongs to: right-closed, left-closed, torchmetrics, drop-one or quantile-strict.
         calibrated: Score at the best temperature, by cross-validation on the test set.
         seed: Seed of the cross-validation's splits.
 
@@ -253,8 +247,6 @@ def sce(
     logits: Any = None,
     log_probs: Any = None,
     bins: int = 15,
-    edges: str = "right-closed",
-    threshold: float = 0.001,
     calibrated: bool = False,
     seed: int = 0,
 ) -> float:
@@ -267,8 +259,6 @@ def sce(
 
     Settings:
         bins: Number of bins.
-        edges: Which bin a value on an edge belongs to, for ece, sece and mce: right-closed, left-closed, torchmetrics, drop-one or quantile-strict.
-        threshold: Probabilities at or below it do not count in tace.
         calibrated: Score at the best temperature, by cross-validation on the test set.
         seed: Seed of the cross-validation's splits.
 
@@ -281,8 +271,6 @@ def ace(
     logits: Any = None,
     log_probs: Any = None,
     bins: int = 15,
-    edges: str = "right-closed",
-    threshold: float = 0.001,
     calibrated: bool = False,
     seed: int = 0,
 ) -> float:
@@ -295,8 +283,6 @@ def ace(
 
     Settings:
         bins: Number of bins.
-        edges: Which bin a value on an edge belongs to, for ece, sece and mce: right-closed, left-closed, torchmetrics, drop-one or quantile-strict.
-        threshold: Probabilities at or below it do not count in tace.
         calibrated: Score at the best temperature, by cross-validation on the test set.
         seed: Seed of the cross-validation's splits.
 
@@ -309,7 +295,6 @@ def tace(
     logits: Any = None,
     log_probs: Any = None,
     bins: int = 15,
-    edges: str = "right-closed",
     threshold: float = 0.001,
     calibrated: bool = False,
     seed: int = 0,
@@ -322,8 +307,7 @@ def tace(
 
     Settings:
         bins: Number of bins.
-        edges: Which bin a value on an edge belongs to, for ece, sece and mce: right-closed, left-closed, torchmetrics, drop-one or quantile-strict.
-        threshold: Probabilities at or below it do not count in tace.
+        threshold: Probabilities at or below it do not count.
         calibrated: Score at the best temperature, by cross-validation on the test set.
         seed: Seed of the cross-validation's splits.
 
@@ -336,8 +320,6 @@ def uce(
     logits: Any = None,
     log_probs: Any = None,
     bins: int = 15,
-    edges: str = "right-closed",
-    threshold: float = 0.001,
     calibrated: bool = False,
     seed: int = 0,
 ) -> float:
@@ -349,8 +331,6 @@ def uce(
 
     Settings:
         bins: Number of bins.
-        edges: Which bin a value on an edge belongs to, for ece, sece and mce: right-closed, left-closed, torchmetrics, drop-one or quantile-strict.
-        threshold: Probabilities at or below it do not count in tace.
         calibrated: Score at the best temperature, by cross-validation on the test set.
         seed: Seed of the cross-validation's splits.
 
@@ -363,8 +343,6 @@ def classwise_uce(
     logits: Any = None,
     log_probs: Any = None,
     bins: int = 15,
-    edges: str = "right-closed",
-    threshold: float = 0.001,
     calibrated: bool = False,
     seed: int = 0,
 ) -> float:
@@ -376,8 +354,6 @@ def classwise_uce(
 
     Settings:
         bins: Number of bins.
-        edges: Which bin a value on an edge belongs to, for ece, sece and mce: right-closed, left-closed, torchmetrics, drop-one or quantile-strict.
-        threshold: Probabilities at or below it do not count in tace.
         calibrated: Score at the best temperature, by cross-validation on the test set.
         seed: Seed of the cross-validation's splits.
 
@@ -455,8 +431,6 @@ def debiased_ece(
     logits: Any = None,
     log_probs: Any = None,
     bins: int = 15,
-    edges: str = "right-closed",
-    threshold: float = 0.001,
     calibrated: bool = False,
     seed: int = 0,
 ) -> float:
@@ -469,8 +443,6 @@ def debiased_ece(
 
     Settings:
         bins: Number of bins.
-        edges: Which bin a value on an edge belongs to, for ece, sece and mce: right-closed, left-closed, torchmetrics, drop-one or quantile-strict.
-        threshold: Probabilities at or below it do not count in tace.
         calibrated: Score at the best temperature, by cross-validation on the test set.
         seed: Seed of the cross-validation's splits.
 

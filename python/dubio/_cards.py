@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import textwrap
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Tuple
 
 from . import _dubio
 
@@ -28,14 +29,42 @@ def function_name(score: str) -> str:
 
 def arguments(card: Dict[str, Any]) -> List[str]:
     """Settings that a score's function takes besides predictions and truth."""
-    names = ["bins", "edges", "threshold"] if card["bins"] else []
+    names = list(card["settings"])
     if card["requires"] in ("reference", "costs"):
         names.append(card["requires"])
-    if card["task"] == "regression":
-        names.append("level")
     if card["calibrated"]:
         names += ["calibrated", "seed"]
     return names
+
+
+#: Predictions and truth: what a score's function takes by place, and what only by name.
+FORMS: Dict[str, Tuple[List[str], List[str]]] = {
+    "classification": (["probs", "labels"], ["logits", "log_probs"]),
+    "regression": (["mean", "std", "targets"], ["var", "samples", "quantiles", "levels", "lower", "upper"]),
+}
+#: Types and defaults of settings.
+SETTINGS: Dict[str, Tuple[Any, Any]] = {
+    "bins": (int, 15),
+    "edges": (str, "right-closed"),
+    "threshold": (float, 0.001),
+    "level": (float, 0.95),
+    "reference": (Any, None),
+    "costs": (Any, None),
+    "calibrated": (bool, False),
+    "seed": (int, 0),
+}
+
+
+def signature(card: Dict[str, Any]) -> inspect.Signature:
+    """What a score's function takes."""
+    by_place, by_name = FORMS[card["task"]]
+    only = inspect.Parameter.KEYWORD_ONLY
+    parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None) for name in by_place]
+    parameters += [inspect.Parameter(name, only, default=None) for name in by_name]
+    for name in arguments(card):
+        kind, default = SETTINGS[name]
+        parameters.append(inspect.Parameter(name, only, default=default, annotation=kind))
+    return inspect.Signature(parameters, return_annotation=float)
 
 
 def doc(card: Dict[str, Any]) -> str:
@@ -51,9 +80,9 @@ def doc(card: Dict[str, Any]) -> str:
     ]
     about = {
         "bins": "Number of bins.",
-        "edges": "Which bin a value on an edge belongs to, for ece, sece and mce: right-closed, left-closed, "
-        "torchmetrics, drop-one or quantile-strict.",
-        "threshold": "Probabilities at or below it do not count in tace.",
+        "edges": "Which bin a value on an edge belongs to: right-closed, left-closed, torchmetrics, drop-one or "
+        "quantile-strict.",
+        "threshold": "Probabilities at or below it do not count.",
         "reference": "Reference predictions of the same examples, in the same form.",
         "costs": "Cost matrix [decision, truth].",
         "level": "Mass of the central interval.",

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List
 
 from ._card import Scores
-from ._cards import arguments, doc, function_name, scores
+from ._cards import arguments, doc, function_name, scores, signature
 
 
-def _function(card: Dict[str, Any], evaluate: Callable[..., Scores], forms: List[str]) -> Callable[..., float]:
-    name = card["name"]
-    allowed = set(arguments(card)) | set(forms)
+def _function(card: Dict[str, Any], evaluate: Callable[..., Scores]) -> Callable[..., float]:
+    name, takes = card["name"], signature(card)
 
     def score(*positional: Any, **settings: Any) -> float:
-        unknown = sorted(set(settings) - allowed)
+        unknown = sorted(set(settings) - set(takes.parameters))
         if unknown:
             known = ", ".join(arguments(card)) or "none"
             raise TypeError(f"{name} has no setting `{unknown[0]}`; its settings are: {known}")
@@ -24,13 +23,14 @@ def _function(card: Dict[str, Any], evaluate: Callable[..., Scores], forms: List
 
     score.__name__ = score.__qualname__ = function_name(name)
     score.__doc__ = doc(card)
+    setattr(score, "__signature__", takes)  # for help() and editors
     return score
 
 
-def _add(task: str, module: Dict[str, Any], evaluate: Callable[..., Scores], forms: List[str]) -> List[str]:
+def _add(task: str, module: Dict[str, Any], evaluate: Callable[..., Scores]) -> List[str]:
     names = []
     for card in scores(task):
-        function = _function(card, evaluate, forms)
+        function = _function(card, evaluate)
         function.__module__ = module["__name__"]
         module[function.__name__] = function
         names.append(function.__name__)
@@ -39,10 +39,9 @@ def _add(task: str, module: Dict[str, Any], evaluate: Callable[..., Scores], for
 
 def add_classification(module: Dict[str, Any], evaluate: Callable[..., Scores]) -> List[str]:
     """Puts every score of classification into a module; returns their names."""
-    return _add("classification", module, evaluate, ["probs", "labels", "logits", "log_probs"])
+    return _add("classification", module, evaluate)
 
 
 def add_regression(module: Dict[str, Any], evaluate: Callable[..., Scores]) -> List[str]:
     """Puts every score of regression into a module; returns their names."""
-    forms = ["mean", "std", "targets", "var", "samples", "quantiles", "levels", "lower", "upper"]
-    return _add("regression", module, evaluate, forms)
+    return _add("regression", module, evaluate)

@@ -1,4 +1,4 @@
-# Written by stubs.py from the library's cards.
+# Written by scripts/stubs.py from the library's cards.
 from typing import Any, Sequence, Union
 
 from ._card import Scores
@@ -31,16 +31,12 @@ def mse(
     levels: Any = None,
     lower: Any = None,
     upper: Any = None,
-    level: float = 0.95,
 ) -> float:
     """Mean squared error of the predictive mean.
 
     mean_i (mean_i - y_i)^2
 
     Range: 0 to inf. Better: lower.
-
-    Settings:
-        level: Mass of the central interval.
 
     Source: common usage"""
 
@@ -55,16 +51,12 @@ def rmse(
     levels: Any = None,
     lower: Any = None,
     upper: Any = None,
-    level: float = 0.95,
 ) -> float:
     """Root mean squared error of the predictive mean.
 
     sqrt(mse)
 
     Range: 0 to inf. Better: lower.
-
-    Settings:
-        level: Mass of the central interval.
 
     Source: common usage"""
 
@@ -79,16 +71,12 @@ def mae(
     levels: Any = None,
     lower: Any = None,
     upper: Any = None,
-    level: float = 0.95,
 ) -> float:
     """Mean absolute error of the predictive mean.
 
     mean_i |mean_i - y_i|; of the median for a file of quantiles
 
     Range: 0 to inf. Better: lower.
-
-    Settings:
-        level: Mass of the central interval.
 
     Source: common usage"""
 
@@ -103,16 +91,12 @@ def pearson(
     levels: Any = None,
     lower: Any = None,
     upper: Any = None,
-    level: float = 0.95,
 ) -> float:
     """Correlation of the predictive mean with the target.
 
     cov(mean, y) / (sd(mean) sd(y))
 
     Range: -1 to 1. Better: higher.
-
-    Settings:
-        level: Mass of the central interval.
 
     Source: Pearson 1895; WILDS (Koh et al. 2021)"""
 
@@ -127,16 +111,12 @@ def nll(
     levels: Any = None,
     lower: Any = None,
     upper: Any = None,
-    level: float = 0.95,
 ) -> float:
     """Negative log density of the targets, in nats per example.
 
     -mean_i log(1/M sum_m N(y_i; mean_mi, std_mi))
 
     Range: -inf to inf. Better: lower.
-
-    Settings:
-        level: Mass of the central interval.
 
     Source: Lakshminarayanan et al. 2017, as a mixture and not as one matched Gaussian"""
 
@@ -151,16 +131,12 @@ def pslml(
     levels: Any = None,
     lower: Any = None,
     upper: Any = None,
-    level: float = 0.95,
 ) -> float:
     """Sum over examples of the log density of the predictive mixture.
 
     sum_i log(1/M sum_m N(y_i; mean_mi, std_mi)) = -n nll
 
     Range: -inf to inf. Better: higher.
-
-    Settings:
-        level: Mass of the central interval.
 
     Source: Seligmann et al. 2023, eq. 14, with the 1/M"""
 
@@ -175,16 +151,12 @@ def lml(
     levels: Any = None,
     lower: Any = None,
     upper: Any = None,
-    level: float = 0.95,
 ) -> float:
     """Log of the members' mean likelihood of all targets jointly.
 
     logsumexp_m(sum_i log N(y_i; mean_mi, std_mi)) - log M
 
     Range: -inf to inf. Better: higher.
-
-    Settings:
-        level: Mass of the central interval.
 
     Source: Seligmann et al. 2023, eq. 15, with the 1/M"""
 
@@ -199,7 +171,6 @@ def crps(
     levels: Any = None,
     lower: Any = None,
     upper: Any = None,
-    level: float = 0.95,
 ) -> float:
     """Continuous ranked probability score: the Brier score over all thresholds, in the unit of the target.
 
@@ -207,9 +178,6 @@ def crps(
     form for Gaussian mixtures, exact for draws
 
     Range: 0 to inf. Better: lower.
-
-    Settings:
-        level: Mass of the central interval.
 
     Source: Gneiting and Raftery 2007; mixtures: Grimit et al. 2006"""
 
@@ -224,16 +192,12 @@ def pinball(
     levels: Any = None,
     lower: Any = None,
     upper: Any = None,
-    level: float = 0.95,
 ) -> float:
     """Mean pinball loss of predicted quantiles, in the unit of the target.
 
     mean over examples and levels a of max(a (y - q), (a - 1)(y - q))
 
     Range: 0 to inf. Better: lower.
-
-    Settings:
-        level: Mass of the central interval.
 
     Source: Koenker and Bassett 1978"""
 
@@ -321,7 +285,6 @@ def qce(
     levels: Any = None,
     lower: Any = None,
     upper: Any = None,
-    level: float = 0.95,
 ) -> float:
     """Mean gap between nominal and observed coverage of central intervals.
 
@@ -329,9 +292,6 @@ def qce(
     F(y) - 1| <= q
 
     Range: 0 to 1. Better: lower.
-
-    Settings:
-        level: Mass of the central interval.
 
     Source: Seligmann et al. 2023, sec. 4, from exact distribution functions"""
 
@@ -346,16 +306,12 @@ def sqce(
     levels: Any = None,
     lower: Any = None,
     upper: Any = None,
-    level: float = 0.95,
 ) -> float:
     """Mean of observed minus nominal coverage of central intervals; negative is overconfident.
 
     mean_j (observed(q_j) - q_j), levels and fractions as in qce
 
     Range: -1 to 1. Better: closer to 0.
-
-    Settings:
-        level: Mass of the central interval.
 
     Source: Seligmann et al. 2023, sec. 4"""
 
@@ -370,7 +326,6 @@ def quantile_calibration(
     levels: Any = None,
     lower: Any = None,
     upper: Any = None,
-    level: float = 0.95,
 ) -> float:
     """Squared gap between quantile levels and the fraction of targets below, summed over levels.
 
@@ -378,8 +333,5 @@ def quantile_calibration(
     own levels and the fraction of y < q_j
 
     Range: 0 to inf. Better: lower.
-
-    Settings:
-        level: Mass of the central interval.
 
     Source: Kuleshov, Fenner and Ermon 2018, eq. 9"""

@@ -24,7 +24,7 @@ pub(crate) fn cards() -> String {
                 "direction": format!("{:?}", card.direction).to_lowercase(),
                 "arrow": card.direction.arrow(),
                 "citation": card.citation,
-                "bins": facts.bins,
+                "settings": facts.settings.iter().map(|setting| setting.name()).collect::<Vec<_>>(),
                 "calibrated": facts.calibrated,
                 "requires": format!("{:?}", facts.requires).to_lowercase(),
             })

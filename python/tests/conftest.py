@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 import sysconfig
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "crates/dubio/tests/fixtures"
 SHARED = ROOT.parent / "shared/data"
+sys.path.append(str(ROOT / "python/scripts"))
 BINARY = os.path.join(sysconfig.get_path("scripts"), "dubio")
 
 

@@ -1,20 +1,7 @@
 """Scores agree with those of other packages, by the option that conventions.py names. What is not installed is skipped."""
 
-import importlib.util
-from pathlib import Path
-
+import conventions
 import pytest
-
-
-def script():
-    """conventions.py, whose folder must not be on the path: it has the package's sources."""
-    spec = importlib.util.spec_from_file_location("conventions", Path(__file__).parents[1] / "conventions.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-conventions = script()
 
 
 @pytest.mark.parametrize("row", conventions.rows(), ids=lambda row: f"{row[0]}, {row[1]}")
@@ -31,4 +18,4 @@ def test_a_score_agrees_with_another_package(row):
     single = "torchmetrics" in other  # it computes in single precision
     assert ours() == pytest.approx(expected, rel=1e-6 if single else 1e-12), name
     listed = conventions.FILE.read_text()
-    assert f"| `{name}` | {other} |" in listed, "python conventions.py writes the table again"
+    assert f"| `{name}` | {other} |" in listed, "python scripts/conventions.py writes the table again"

@@ -1,26 +1,19 @@
 """The package: names from the cards, results, helpers, estimators."""
 
 import doctest
-import importlib.util
+import importlib
+import inspect
 import pickle
 import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
+import stubs
 from conftest import BINARY, FIXTURES, binary
 
 import dubio
 from dubio._cards import CARDS, scores
-
-
-def stubs():
-    """The script that writes the stubs. Its folder must not be on the path: it has the package's sources."""
-    path = Path(__file__).parents[1] / "stubs.py"
-    spec = importlib.util.spec_from_file_location("stubs", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_every_score_of_the_library_is_a_function_with_its_own_words():
@@ -39,9 +32,8 @@ def test_methods_and_networks_are_the_librarys():
 
 
 def test_stubs_are_those_of_this_version():
-    folder = Path(stubs().FOLDER)
-    for name, text in stubs().stubs().items():
-        assert (folder / name).read_text() == text, "python stubs.py writes them again"
+    for name, text in stubs.stubs().items():
+        assert (stubs.FOLDER / name).read_text() == text, "python scripts/stubs.py writes them again"
 
 
 def test_every_function_gives_the_score_of_the_card(example):
@@ -53,6 +45,26 @@ def test_every_function_gives_the_score_of_the_card(example):
         found = getattr(dubio, entry["name"].replace(".", "_"))(probs, labels, **more)
         assert found == card[entry["name"]].value, entry["name"]
     assert dubio.nll(probs, labels, calibrated=True) == card["calibrated.nll"].value
+
+
+def test_signatures_have_the_settings_of_the_score_and_their_defaults(example):
+    defaults = {}
+    for module, task in ((dubio, "classification"), (dubio.regression, "regression")):
+        for card in scores(task):
+            taken = inspect.signature(getattr(module, card["name"].replace(".", "_"))).parameters
+            found = {name: taken[name].default for name in card["settings"]}
+            assert set(found) == {"bins", "edges", "threshold", "level"} & set(taken), card["name"]
+            defaults.update(found)
+    assert len(defaults) == 4 and set(inspect.signature(dubio.tace).parameters) >= {"bins", "threshold", "calibrated"}
+    probs, labels = example
+    level, classes = defaults.pop("level"), {"intervals": False}
+    assert same(dubio.evaluate(probs, labels, **classes), dubio.evaluate(probs, labels, **defaults, **classes))
+    numbers = (probs[0, :, 0], probs[0, :, 1], probs[0, :, 2])
+    assert same(dubio.regression.evaluate(*numbers), dubio.regression.evaluate(*numbers, level=level))
+
+
+def same(a, b):
+    return a.to_dict() == b.to_dict()
 
 
 def test_settings_reach_the_score(example):

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use dubio_metrics::binning::Edges;
+use dubio_metrics::card::Setting;
 use dubio_metrics::curves::reliability::{ReliabilityBin, reliability};
 use dubio_metrics::curves::risk_coverage::RiskCoverage;
 use dubio_metrics::detection::ood::Uncertainties;
@@ -19,7 +20,7 @@ use crate::Error;
 use crate::costs::read_costs;
 use crate::error::{guard_in_pool, refuse};
 use crate::loading::{labels, note_crossings, outcomes, pooled, tell};
-use crate::names::Selection;
+use crate::names::{Known, Selection, known};
 use crate::range::{BINS, RESAMPLES, within};
 use crate::reference::{reference, same_classes};
 use crate::scorecard::{Score, Scorecard};
@@ -115,14 +116,15 @@ fn evaluated(settings: &Settings, progress: &dyn Progress) -> Result<Evaluated, 
         groups: None,
         progress,
     };
-    settings.warn_of_idle(&selection, progress);
     let (entries, curves) = match open_with_level(&settings.file, settings.level)? {
         Predictions::Classification(file) => {
+            settings.warn_of_idle("classification", &selection, progress);
             file.need_labels()?; // before the remarks, which list what else is in the file
             tell(&file.path, &file.notes, progress);
             classified(settings, &file, card)?
         }
         Predictions::Regression(file) => {
+            settings.warn_of_idle("regression", &selection, progress);
             tell(&file.path, &file.notes, progress);
             (regressed(settings, &file, card)?, None)
         }
@@ -144,7 +146,7 @@ impl Settings {
     }
 
     /// Warns of options that change nothing, since no score that uses them is asked for.
-    fn warn_of_idle(&self, selection: &Selection, progress: &dyn Progress) {
+    fn warn_of_idle(&self, task: &str, selection: &Selection, progress: &dyn Progress) {
         let of_set = |(name, _): &(String, PathBuf)| {
             let names =
                 Measure::ALL.map(|m| Signal::ALL.map(|s| m.name(&format!("ood.{name}"), s)));
@@ -152,20 +154,40 @@ impl Settings {
         };
         let ood: Vec<String> = self.ood.iter().flat_map(of_set).collect();
         let named = |names: [&str; 2]| names.map(String::from).to_vec();
-        let users = [
-            ("--costs", self.costs.is_some(), named(["decision_cost", "decision_cost_mean"])),
-            ("--reference", self.reference.is_some(), named(["agreement", "total_variation"])),
-            ("--ood", !self.ood.is_empty(), ood),
+        let mut users = vec![
+            ("costs", self.costs.is_some(), named(["decision_cost", "decision_cost_mean"])),
+            ("reference", self.reference.is_some(), named(["agreement", "total_variation"])),
+            ("ood", !self.ood.is_empty(), ood),
         ];
+        let known = known();
+        users.extend(Setting::ALL.map(|setting| {
+            let uses = |score: &&Known| score.task == task && score.card.facts.has(setting);
+            let names = known.iter().filter(uses).map(|score| score.name.clone()).collect();
+            (setting.name(), self.changes(setting), names)
+        }));
         for (option, given, scores) in users {
-            let used = |name: &String| selection.wants(name) || selection.asks_for(name);
-            if given && !scores.iter().any(used) {
-                progress.note(&format!(
-                    "warning: {option} changes nothing: --scores asks for no score that uses it; \
-                     add {}",
-                    if option == "--ood" { "ood" } else { &scores[0] }
-                ));
+            if !given || scores.iter().any(|name| selection.uses(name)) {
+                continue;
             }
+            let why = match scores.first() {
+                None => format!("no score of {task} uses it"),
+                Some(first) => {
+                    let first = if option == "ood" { "ood" } else { first };
+                    format!("--scores asks for no score that uses it; add {first}")
+                }
+            };
+            progress.note(&format!("warning: --{option} changes nothing: {why}"));
+        }
+    }
+
+    /// Whether a setting of scores has another value than by default, for scores alone: curves have bins, too.
+    fn changes(&self, setting: Setting) -> bool {
+        let usual = Options::default();
+        match setting {
+            Setting::Bins => self.bins != usual.bins && !self.curves,
+            Setting::Edges => self.edges != usual.edges && !self.curves,
+            Setting::Threshold => self.threshold != usual.threshold,
+            Setting::Level => self.level != usual.level,
         }
     }
 

@@ -103,6 +103,12 @@ impl Selection {
             .is_some_and(|asked| asked.iter().any(|a| base(a) != "*" && matches(base(a), plain)))
     }
 
+    /// Whether any form of a plain score is to be worked out: it, its calibrated form or one over groups.
+    pub(crate) fn uses(&self, plain: &str) -> bool {
+        let calibrated = format!("calibrated.{plain}");
+        self.wants_grouped(plain) || self.wants(&calibrated) || self.asks_for(plain)
+    }
+
     /// What was asked for and is not among these.
     pub fn missing<'a>(&'a self, there: &[&str]) -> Vec<&'a str> {
         let asked = self.0.iter().flatten().map(|a| &a[..]);

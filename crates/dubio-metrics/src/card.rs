@@ -22,8 +22,8 @@ pub struct Card {
 /// What can be done with a score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
-    /// Whether it depends on the number of bins.
-    pub bins: bool,
+    /// The settings that it depends on.
+    pub settings: &'static [Setting],
     /// Whether it has a form at the best temperature, `calibrated.NAME`. Scores of the temperature itself, of
     /// other predictions, or of members have none: the temperature belongs to the members' mean.
     pub calibrated: bool,
@@ -35,10 +35,47 @@ pub struct Facts {
 
 impl Facts {
     /// The facts of most scores of classification.
-    pub const CLASSES: Self =
-        Self { bins: false, calibrated: true, ranked: Ranked::Freely, requires: Requires::Nothing };
+    pub const CLASSES: Self = Self {
+        settings: &[],
+        calibrated: true,
+        ranked: Ranked::Freely,
+        requires: Requires::Nothing,
+    };
     /// The facts of scores without a temperature, such as those of regression.
     pub const NUMBERS: Self = Self { calibrated: false, ..Self::CLASSES };
+
+    /// Whether the score depends on a setting.
+    pub fn has(&self, setting: Setting) -> bool {
+        self.settings.contains(&setting)
+    }
+}
+
+/// A setting of scores: a field of [`Options`](crate::score::Options).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Setting {
+    /// Number of bins.
+    Bins,
+    /// Which bin a value on an edge belongs to.
+    Edges,
+    /// The probability above which a class counts.
+    Threshold,
+    /// Mass of the central interval.
+    Level,
+}
+
+impl Setting {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Bins, Self::Edges, Self::Threshold, Self::Level];
+
+    /// Name on the command line and in Python.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bins => "bins",
+            Self::Edges => "edges",
+            Self::Threshold => "threshold",
+            Self::Level => "level",
+        }
+    }
 }
 
 /// Whether models may be ranked by a score.

@@ -1,8 +1,9 @@
-//! What the cards say of the scores is true of them: bins, the calibrated form, what is required, what is ranked.
+//! What the cards say of the scores is true of them: settings, the calibrated form, what is required, what is ranked.
 
 mod support;
 
-use dubio_metrics::card::{Card, Ranked, Requires};
+use dubio_metrics::binning::Edges;
+use dubio_metrics::card::{Card, Ranked, Requires, Setting};
 use dubio_metrics::classification;
 use dubio_metrics::examples::Examples;
 use dubio_metrics::given::{Given, possible};
@@ -53,36 +54,42 @@ fn regressed() -> Targets {
     }
 }
 
-/// Each score, and whether it changes with the number of bins.
-fn change_with_bins<E: Examined>(
-    examples: &[E],
-    scores: &[Box<dyn Score<E>>],
-) -> Vec<(String, bool)> {
-    let at = |examples: &E, bins| values(examples, scores, &Options { bins, ..defaults() });
-    let pairs: Vec<_> = examples.iter().map(|e| (at(e, 15), at(e, 4))).collect();
-    let changed = |s: usize| {
-        let name = scores[s].name();
-        (
-            name,
-            pairs
-                .iter()
-                .any(|(many, few)| many[s].value.as_ref().ok() != few[s].value.as_ref().ok()),
-        )
+/// Options that differ from the default in one setting.
+fn other(setting: Setting) -> Options {
+    let mut options = defaults();
+    match setting {
+        Setting::Bins => options.bins = 4,
+        Setting::Edges => options.edges = Edges::QuantileStrict,
+        Setting::Threshold => options.threshold = 0.2,
+        Setting::Level => options.level = 0.5,
+    }
+    options
+}
+
+/// For each score, that it has another value under the other options, for some examples, exactly if its card names the setting.
+fn assert_settings<E: Examined>(scores: &[Box<dyn Score<E>>], setting: Setting, pairs: &[[E; 2]]) {
+    let options = other(setting);
+    let of = |[usual, changed]: &[E; 2]| {
+        [values(usual, scores, &defaults()), values(changed, scores, &options)]
     };
-    (0..scores.len()).map(changed).collect()
+    let pairs: Vec<_> = pairs.iter().map(of).collect();
+    for (s, score) in scores.iter().enumerate() {
+        let differ = |[usual, changed]: &[Vec<Entry>; 2]| {
+            usual[s].value.as_ref().ok() != changed[s].value.as_ref().ok()
+        };
+        let changes = pairs.iter().any(differ);
+        assert_eq!(score.card().facts.has(setting), changes, "{} {}", score.name(), setting.name());
+    }
 }
 
 #[test]
-fn scores_with_bins_and_no_others_change_with_their_number() {
-    let scores = classification::scores();
-    let classes = classified().map(|data| data.examples());
-    for (score, (name, changes)) in scores.iter().zip(change_with_bins(&classes, &scores)) {
-        assert_eq!(score.card().facts.bins, changes, "{name}");
-    }
-    let scores = regression::scores();
-    let numbers = Kind::ALL.map(|kind| regressed().outcomes(kind));
-    for (score, (name, changes)) in scores.iter().zip(change_with_bins(&numbers, &scores)) {
-        assert_eq!(score.card().facts.bins, changes, "{name}");
+fn scores_change_with_the_settings_of_their_cards_and_no_others() {
+    for setting in Setting::ALL {
+        let classes = classified().map(|data| [data.examples(), data.examples()]);
+        assert_settings(&classification::scores(), setting, &classes);
+        let level = other(setting).level;
+        let of = |kind| [regressed().outcomes(kind), regressed().outcomes_at(kind, level)];
+        assert_settings(&regression::scores(), setting, &Kind::ALL.map(of));
     }
 }
 

@@ -295,6 +295,22 @@ fn an_option_that_changes_nothing_is_told() {
         "warning: --costs changes nothing: --scores asks for no score that uses it; add \
          decision_cost\n"
     );
+    let said = |options: &[&str]| {
+        let output = dubio(&[&["evaluate", &file, "--no-intervals"][..], options].concat());
+        text(&output.stderr).to_string()
+    };
+    assert_eq!(
+        said(&["--edges", "left-closed", "--threshold", "0.1", "--scores", "ace,uce"]),
+        "warning: --edges changes nothing: --scores asks for no score that uses it; add ece\n\
+         warning: --threshold changes nothing: --scores asks for no score that uses it; add tace\n"
+    );
+    assert_eq!(
+        said(&["--level", "0.5"]),
+        "warning: --level changes nothing: no score of classification uses it\n"
+    );
+    for scores in ["ece", "calibrated.ece", "calibrated", "e*"] {
+        assert_eq!(said(&["--bins", "4", "--scores", scores]), "", "{scores}");
+    }
     let both =
         ["evaluate", &file, "--costs", &costs, "--scores", "decision_cost", "--no-intervals"];
     assert_eq!(text(&dubio(&both).stderr), "");

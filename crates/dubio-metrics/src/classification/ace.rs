@@ -1,6 +1,6 @@
 //! `ace`: gap between probability and frequency of every class over bins of equal mass, averaged over classes.
 
-use crate::card::{Card, Direction, Facts};
+use crate::card::{Card, Direction, Facts, Setting};
 use crate::classwise::{Binning, ClassGaps, LabelGaps};
 use crate::examples::Examples;
 use crate::score::{Options, Preparation, Score};
@@ -15,7 +15,7 @@ const CARD: Card = Card {
     range: (0.0, 1.0),
     direction: Direction::Lower,
     citation: "Nixon et al. 2019, adaptive calibration error; weights as in Ashukha et al. 2020",
-    facts: Facts { bins: true, ..Facts::CLASSES },
+    facts: Facts { settings: &[Setting::Bins], ..Facts::CLASSES },
 };
 
 impl Score<Examples> for Ace {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::uce::EntropyGaps;
-use crate::card::{Card, Direction, Facts};
+use crate::card::{Card, Direction, Facts, Setting};
 use crate::examples::Examples;
 use crate::score::{Needs, Options, Preparation, Score, Statistic};
 use crate::weights::Weights;
@@ -18,7 +18,7 @@ const CARD: Card = Card {
     range: (0.0, 1.0),
     direction: Direction::Lower,
     citation: "the UCE paper 2021, sec. 7.3",
-    facts: Facts { bins: true, ..Facts::CLASSES },
+    facts: Facts { settings: &[Setting::Bins], ..Facts::CLASSES },
 };
 
 impl Score<Examples> for ClasswiseUce {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::binning::equal_mass::Cuts;
-use crate::card::{Card, Direction, Facts};
+use crate::card::{Card, Direction, Facts, Setting};
 use crate::confidence::{Bin, Bins, Gaps};
 use crate::examples::Examples;
 use crate::passes::AnyPass;
@@ -20,7 +20,7 @@ const CARD: Card = Card {
     range: (0.0, 1.0),
     direction: Direction::Lower,
     citation: "Kumar, Liang and Ma 2019",
-    facts: Facts { bins: true, ..Facts::CLASSES },
+    facts: Facts { settings: &[Setting::Bins], ..Facts::CLASSES },
 };
 
 impl Score<Examples> for DebiasedEce {

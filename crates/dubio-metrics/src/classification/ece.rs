@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::binning::Edges;
-use crate::card::{Card, Direction, Facts};
+use crate::card::{Card, Direction, Facts, Setting};
 use crate::confidence::{Bin, BinSums, Bins, Gaps};
 use crate::examples::Examples;
 use crate::known::Of;
@@ -22,7 +22,7 @@ const CARD: Card = Card {
     range: (0.0, 1.0),
     direction: Direction::Lower,
     citation: "Naeini et al. 2015; Guo et al. 2017; Ashukha et al. 2020, eq. 1 (with c_i for p[y])",
-    facts: Facts { bins: true, ..Facts::CLASSES },
+    facts: Facts { settings: &[Setting::Bins, Setting::Edges], ..Facts::CLASSES },
 };
 
 impl Score<Examples> for Ece {

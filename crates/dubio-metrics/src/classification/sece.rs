@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::ece::ConfidenceGaps;
-use crate::card::{Card, Direction, Facts};
+use crate::card::{Card, Direction, Facts, Setting};
 use crate::confidence::Gaps;
 use crate::examples::Examples;
 use crate::passes::AnyPass;
@@ -20,7 +20,7 @@ const CARD: Card = Card {
     range: (-1.0, 1.0),
     direction: Direction::Zero,
     citation: "Seligmann et al. 2023, eq. 3",
-    facts: Facts { bins: true, ..Facts::CLASSES },
+    facts: Facts { settings: &[Setting::Bins, Setting::Edges], ..Facts::CLASSES },
 };
 
 impl Score<Examples> for Sece {

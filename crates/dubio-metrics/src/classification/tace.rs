@@ -1,6 +1,6 @@
 //! `tace`: the adaptive calibration error over probabilities above a threshold.
 
-use crate::card::{Card, Direction, Facts};
+use crate::card::{Card, Direction, Facts, Setting};
 use crate::classwise::{Binning, ClassGaps, LabelGaps};
 use crate::examples::Examples;
 use crate::score::{Options, Preparation, Score};
@@ -15,7 +15,7 @@ const CARD: Card = Card {
     range: (0.0, 1.0),
     direction: Direction::Lower,
     citation: "Nixon et al. 2019; Ashukha et al. 2020, eq. 2, without its extra 1/M",
-    facts: Facts { bins: true, ..Facts::CLASSES },
+    facts: Facts { settings: &[Setting::Bins, Setting::Threshold], ..Facts::CLASSES },
 };
 
 impl Score<Examples> for Tace {

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::binning::dense::dense;
 use crate::binning::edges::right_closed;
-use crate::card::{Card, Direction, Facts};
+use crate::card::{Card, Direction, Facts, Setting};
 use crate::examples::Examples;
 use crate::known::Of;
 use crate::score::{Needs, Options, Preparation, Score, Statistic};
@@ -23,7 +23,7 @@ const CARD: Card = Card {
     range: (0.0, 1.0),
     direction: Direction::Lower,
     citation: "Laves et al. 2019; the UCE paper 2021, eq. 15",
-    facts: Facts { bins: true, ..Facts::CLASSES },
+    facts: Facts { settings: &[Setting::Bins], ..Facts::CLASSES },
 };
 
 impl Score<Examples> for Uce {

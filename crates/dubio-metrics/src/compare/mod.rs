@@ -18,7 +18,7 @@ pub use stability::{
 
 use serde::Serialize;
 
-use crate::card::Ranked;
+use crate::card::{Ranked, Setting};
 use crate::classification;
 use crate::examples::Examples;
 use crate::regression::Outcomes;
@@ -110,7 +110,7 @@ pub fn classifiers(
     };
     scoring.progress.start("stability", 2);
     let with_bins = |names: &[&str]| -> Vec<&dyn Score<Examples>> {
-        named(names).into_iter().filter(|score| score.card().facts.bins).collect()
+        named(names).into_iter().filter(|score| score.card().facts.has(Setting::Bins)).collect()
     };
     let binned = with_bins(&["ece", "ace", "uce", headline]);
     comparison.over_bins = over_bins(&all, &binned, &scoring.options);

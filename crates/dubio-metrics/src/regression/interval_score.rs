@@ -1,6 +1,6 @@
 //! `interval_score`: width of the central interval plus a penalty for every target outside it.
 
-use crate::card::{Card, Direction, Facts, UNBOUNDED};
+use crate::card::{Card, Direction, Facts, Setting, UNBOUNDED};
 use crate::regression::Outcomes;
 use crate::score::{Needs, Options, Preparation, Score, mean_of};
 
@@ -14,7 +14,7 @@ const CARD: Card = Card {
     range: (-UNBOUNDED, UNBOUNDED),
     direction: Direction::Lower,
     citation: "Gneiting and Raftery 2007, sec. 6.2",
-    facts: Facts::NUMBERS,
+    facts: Facts { settings: &[Setting::Level], ..Facts::NUMBERS },
 };
 
 impl Score<Outcomes> for IntervalScore {

@@ -1,6 +1,6 @@
 //! `mpiw`: mean width of the central interval (95 % unless set), in the unit of the target.
 
-use crate::card::{Card, Direction, Facts, UNBOUNDED};
+use crate::card::{Card, Direction, Facts, Setting, UNBOUNDED};
 use crate::regression::Outcomes;
 use crate::score::{Needs, Options, Preparation, Score, mean_of};
 
@@ -14,7 +14,7 @@ const CARD: Card = Card {
     range: (-UNBOUNDED, UNBOUNDED),
     direction: Direction::Lower,
     citation: "Khosravi et al. 2011",
-    facts: Facts::NUMBERS,
+    facts: Facts { settings: &[Setting::Level], ..Facts::NUMBERS },
 };
 
 impl Score<Outcomes> for Mpiw {

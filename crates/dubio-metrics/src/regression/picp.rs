@@ -1,6 +1,6 @@
 //! `picp`: fraction of targets inside the central interval (95 % unless set).
 
-use crate::card::{Card, Direction, Facts};
+use crate::card::{Card, Direction, Facts, Setting};
 use crate::regression::Outcomes;
 use crate::score::{Needs, Options, Preparation, Score, mean_of};
 
@@ -14,7 +14,7 @@ const CARD: Card = Card {
     range: (0.0, 1.0),
     direction: Direction::Neither,
     citation: "Khosravi et al. 2011",
-    facts: Facts::NUMBERS,
+    facts: Facts { settings: &[Setting::Level], ..Facts::NUMBERS },
 };
 
 impl Score<Outcomes> for Picp {

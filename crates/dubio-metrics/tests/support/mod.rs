@@ -236,7 +236,12 @@ impl Targets {
     }
 
     pub fn outcomes(&self, kind: Kind) -> Outcomes {
-        let (n, level) = (self.n(), Options::default().level);
+        self.outcomes_at(kind, Options::default().level)
+    }
+
+    /// With central intervals of this mass.
+    pub fn outcomes_at(&self, kind: Kind, level: f64) -> Outcomes {
+        let n = self.n();
         let locations = source(&self.locations, [self.members, n, 1], self.narrow);
         let scales = source(&self.scales, [self.members, n, 1], self.narrow);
         let targets = self.targets.clone();

@@ -1,4 +1,4 @@
-"""Writes docs/python/tour.ipynb: python make_notebook.py. tests/test_notebook.py runs it in Jupyter."""
+"""Writes docs/python/tour.ipynb: python scripts/make_notebook.py. tests/test_notebook.py runs it in Jupyter."""
 
 from __future__ import annotations
 
@@ -41,5 +41,5 @@ def notebook() -> str:
 
 
 if __name__ == "__main__":
-    path = Path(__file__).resolve().parent.parent / "docs/python/tour.ipynb"
+    path = Path(__file__).resolve().parents[2] / "docs/python/tour.ipynb"
     path.write_text(notebook())

@@ -1,26 +1,17 @@
-"""Writes the stubs of the package from the library's cards: python stubs.py. A test compares them."""
+"""Writes the stubs of the package from the library's cards: python scripts/stubs.py. A test compares them."""
 
 from __future__ import annotations
 
-import os
+import inspect
+import json
+from pathlib import Path
 from typing import Any, Dict, List
 
-from dubio._cards import arguments, doc, function_name, scores
+from dubio._cards import doc, function_name, scores, signature
 
-FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "dubio")
+FOLDER = Path(__file__).resolve().parents[1] / "dubio"
 
-TYPES = {
-    "bins": "bins: int = 15",
-    "edges": 'edges: str = "right-closed"',
-    "threshold": "threshold: float = 0.001",
-    "reference": "reference: Any = None",
-    "costs": "costs: Any = None",
-    "level": "level: float = 0.95",
-    "calibrated": "calibrated: bool = False",
-    "seed": "seed: int = 0",
-}
-
-INIT = '''# Written by stubs.py from the library's cards.
+INIT = '''# Written by scripts/stubs.py from the library's cards.
 from typing import Any, List
 
 from . import lightning as lightning, regression as regression, sklearn as sklearn, torch as torch
@@ -39,7 +30,7 @@ NETWORKS: List[str]
 SCORES: List[str]
 '''
 
-REGRESSION = '''# Written by stubs.py from the library's cards.
+REGRESSION = '''# Written by scripts/stubs.py from the library's cards.
 from typing import Any, Sequence, Union
 
 from ._card import Scores
@@ -62,22 +53,21 @@ def evaluate(
 ) -> Scores: ...
 '''
 
-POSITIONAL = {
-    "classification": ["probs: Any = None", "labels: Any = None", "*", "logits: Any = None", "log_probs: Any = None"],
-    "regression": [
-        *(f"{name}: Any = None" for name in ("mean", "std", "targets")),
-        "*",
-        *(f"{name}: Any = None" for name in ("var", "samples", "quantiles", "levels", "lower", "upper")),
-    ],
-}
+def parameter(one: inspect.Parameter) -> str:
+    """A parameter as a stub has it."""
+    kind = "Any" if one.annotation in (inspect.Parameter.empty, Any) else one.annotation.__name__
+    default = json.dumps(one.default) if isinstance(one.default, str) else repr(one.default)
+    return f"{one.name}: {kind} = {default}"
 
 
 def stub(card: Dict[str, Any]) -> str:
     """A score's function."""
-    parameters = POSITIONAL[card["task"]] + [TYPES[name] for name in arguments(card)]
-    listed = "".join(f"    {parameter},\n" for parameter in parameters)
+    parameters = list(signature(card).parameters.values())
+    listed = [parameter(one) for one in parameters]
+    listed.insert([one.kind for one in parameters].index(inspect.Parameter.KEYWORD_ONLY), "*")
+    lines = "".join(f"    {one},\n" for one in listed)
     text = doc(card).replace("\\", "\\\\").replace("\n", "\n    ").replace("\n    \n", "\n\n")
-    return f'def {function_name(card["name"])}(\n{listed}) -> float:\n    """{text}"""\n'
+    return f'def {function_name(card["name"])}(\n{lines}) -> float:\n    """{text}"""\n'
 
 
 def stubs() -> Dict[str, str]:
@@ -92,5 +82,4 @@ def stubs() -> Dict[str, str]:
 
 if __name__ == "__main__":
     for name, text in stubs().items():
-        with open(os.path.join(FOLDER, name), "w", encoding="utf-8") as file:
-            file.write(text)
+        (FOLDER / name).write_text(text, encoding="utf-8")

@@ -1,6 +1,6 @@
 """Compares every score with other packages and writes docs/python/conventions.md.
 
-python conventions.py needs torch, torchmetrics, netcal, scikit-learn, uncertainty-toolbox and mapie; rows of a
+python scripts/conventions.py needs torch, torchmetrics, netcal, scikit-learn, uncertainty-toolbox and mapie; rows of a
 package that is not installed say so and keep nothing.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 import dubio
 
-FILE = Path(__file__).resolve().parent.parent / "docs/python/conventions.md"
+FILE = Path(__file__).resolve().parents[2] / "docs/python/conventions.md"
 
 
 def data() -> Tuple[Any, Any, Any, Any, Any]:
@@ -31,6 +31,12 @@ def data() -> Tuple[Any, Any, Any, Any, Any]:
 
 
 probs, labels, mean, std, targets = data()
+#: Three members whose mean differs from each of them.
+members = np.random.default_rng(9).dirichlet(np.ones(4), size=(3, 600))
+#: Draws, and quantiles at three levels, of the Gaussians.
+samples = mean + std * np.random.default_rng(10).normal(size=(20, 500))
+levels = np.array([0.1, 0.5, 0.9])
+quantiles = np.quantile(samples, levels, axis=0)
 #: Multiples of 1/4, which are exact: with 4 bins every confidence lies on an edge.
 quarters = np.random.default_rng(8).multinomial(4, [0.6, 0.2, 0.1, 0.1], size=600) / 4
 #: Wrong at confidence 1 and right below, so that a bin which holds both 0.75 and 1 mixes gaps of both signs.
@@ -42,7 +48,18 @@ def rows() -> List[Row]:
     """Score, package and function, ours, theirs, how they differ."""
     confidence, correct = probs.max(axis=1), (probs.argmax(axis=1) == labels).astype(float)
     onehot = np.eye(4)[labels]
-    entropy = -(probs * np.log(probs)).sum(axis=1)
+    pooled = members.mean(axis=0)
+    pooled_wrong = (pooled.argmax(axis=1) != labels).astype(float)
+
+    def entropy(p: Any) -> Any:
+        return -(p * np.log(p)).sum(axis=-1)
+
+    #: What a wrong prediction is detected by.
+    signals = {
+        "confidence": -pooled.max(axis=1),
+        "total": entropy(pooled),
+        "model": entropy(pooled) - entropy(members).mean(axis=0),
+    }
 
     def sk(name: str) -> Any:
         import sklearn.metrics
@@ -55,10 +72,25 @@ def rows() -> List[Row]:
 
         return float(getattr(functional, name)(torch.tensor(predicted), torch.tensor(labels), num_classes=4, **how))
 
+    def crps_of_draws() -> float:
+        import torch
+        from torchmetrics.functional.regression import continuous_ranked_probability_score as crps
+
+        return float(crps(torch.tensor(samples.T), torch.tensor(targets)))
+
+    def fpr95(wrong: Any, signal: Any) -> float:
+        false, found, _ = sk("roc_curve")(wrong, signal, drop_intermediate=False)
+        return float(false[found >= 0.95][0])
+
     def netcal(name: str, bins: int, predicted: Any = probs, labels: Any = labels) -> float:
         import netcal.metrics
 
         return float(getattr(netcal.metrics, name)(bins).measure(predicted, labels))
+
+    def netcal_mmce() -> float:
+        import netcal.metrics
+
+        return float(netcal.metrics.MMCE().measure(probs, labels))
 
     def toolbox(name: str, **how: Any) -> float:
         import uncertainty_toolbox.metrics_calibration as c
@@ -79,33 +111,67 @@ def rows() -> List[Row]:
         intervals = np.stack([low, high], axis=1)[:, :, None]
         if name == "coverage":
             return float(np.ravel(r.regression_coverage_score(targets, intervals))[0])
+        if name == "winkler":
+            return float(r.regression_mwi_score(targets, intervals, 0.95))
         return float(np.ravel(r.regression_mean_width_score(intervals))[0])
+
+    def mapie_ks() -> float:
+        from mapie.metrics.calibration import cumulative_differences
+
+        return float(np.abs(cumulative_differences(correct, confidence, noise_amplitude=0)).max())
+
+    def mapie_auarc() -> float:
+        from mapie.metrics.uncertainty import auarc
+
+        return float(auarc(correct, confidence))
+
+    #: Every measure by every signal: ours has the members, scikit-learn their signals.
+    detection: List[Row] = []
+    functions = {
+        "auroc": ("`roc_auc_score`", lambda wrong, signal: float(sk("roc_auc_score")(wrong, signal)), ""),
+        "aupr": ("`average_precision_score`", lambda wrong, signal: float(sk("average_precision_score")(wrong, signal)), "except for ties, where scikit-learn uses one threshold for the whole run"),
+        "fpr95": ("`roc_curve`, at the first rate of 0.95", fpr95, ""),
+    }
+    for measure, (words, function, note) in functions.items():
+        for signal, values in signals.items():
+            name = f"misclassification_{measure}_{signal}"
+            ours = lambda name=name: getattr(dubio, name)(members, labels)
+            theirs = lambda function=function, values=values: function(pooled_wrong, values)
+            detection.append((name, f"scikit-learn {words}", ours, theirs, note))
 
     r = dubio.regression
     return [
         ("accuracy", "scikit-learn `accuracy_score`", lambda: dubio.accuracy(probs, labels), lambda: sk("accuracy_score")(labels, probs.argmax(1)), ""),
+        ("error", "scikit-learn `zero_one_loss`", lambda: dubio.error(probs, labels), lambda: sk("zero_one_loss")(labels, probs.argmax(1)), ""),
         ("macro_f1", "scikit-learn `f1_score(average='macro')`", lambda: dubio.macro_f1(probs, labels), lambda: sk("f1_score")(labels, probs.argmax(1), average="macro"), ""),
         ("nll", "scikit-learn `log_loss`", lambda: dubio.nll(probs, labels), lambda: sk("log_loss")(labels, probs), "scikit-learn clips probabilities to machine epsilon; here a true class of probability 0 gives inf"),
         ("brier", "scikit-learn `brier_score_loss`, sum over classes", lambda: dubio.brier(probs, labels), lambda: sk("brier_score_loss")(labels, probs, scale_by_half=False, labels=[0, 1, 2, 3]), "scikit-learn halves it for two classes unless `scale_by_half=False`"),
         ("brier_per_class", "scikit-learn `mean_squared_error` of one-hot labels", lambda: dubio.brier_per_class(probs, labels), lambda: sk("mean_squared_error")(onehot, probs), ""),
         ("top5_accuracy", "scikit-learn `top_k_accuracy_score(k=4)`", lambda: dubio.top5_accuracy(probs, labels), lambda: sk("top_k_accuracy_score")(labels, probs, k=4), "with fewer than five classes, every class is among the first five"),
-        ("misclassification_auroc_confidence", "scikit-learn `roc_auc_score`", lambda: dubio.misclassification_auroc_confidence(probs, labels), lambda: sk("roc_auc_score")(1 - correct, 1 - confidence), ""),
-        ("misclassification_aupr_total", "scikit-learn `average_precision_score`", lambda: dubio.misclassification_aupr_total(probs, labels), lambda: sk("average_precision_score")(1 - correct, entropy), "except for ties, where scikit-learn uses one threshold for the whole run"),
+        ("agreement", "scikit-learn `accuracy_score` of two predictions", lambda: dubio.agreement(probs, labels, reference=pooled), lambda: sk("accuracy_score")(probs.argmax(1), pooled.argmax(1)), ""),
+        *detection,
         ("ece", "torchmetrics `multiclass_calibration_error(n_bins=15)`", lambda: dubio.ece(probs, labels, edges="torchmetrics"), lambda: tm("multiclass_calibration_error", n_bins=15), "`edges=\"torchmetrics\"`: bins [l, u), and one more for exactly 1"),
         ("mce", "torchmetrics `multiclass_calibration_error(norm='max')`", lambda: dubio.mce(probs, labels, edges="torchmetrics"), lambda: tm("multiclass_calibration_error", n_bins=15, norm="max"), "`edges=\"torchmetrics\"`"),
         ("ece", "netcal `ECE(15)`", lambda: dubio.ece(probs, labels, edges="left-closed"), lambda: netcal("ECE", 15), "`edges=\"left-closed\"`: bins [l, u), with 1 in the last"),
         ("mce", "netcal `MCE(15)`", lambda: dubio.mce(probs, labels, edges="left-closed"), lambda: netcal("MCE", 15), "`edges=\"left-closed\"`"),
+        ("mmce", "netcal `MMCE`", lambda: dubio.mmce(probs, labels), netcal_mmce, ""),
+        ("ks", "MAPIE `cumulative_differences`, the largest", lambda: dubio.ks(probs, labels), mapie_ks, "MAPIE's `kolmogorov_smirnov_statistic` divides it by its standard deviation, for a test"),
+        ("au_arc", "MAPIE `auarc`", lambda: dubio.au_arc(probs, labels), mapie_auarc, "except for ties, whose members share their mean here; `aurc` is 1 minus it"),
         ("ece", "torchmetrics, 4 bins, every confidence on an edge", lambda: dubio.ece(quarters, truth, bins=4, edges="torchmetrics"), lambda: tm("multiclass_calibration_error", quarters, truth, n_bins=4), f"`edges=\"torchmetrics\"`; the default, right-closed, gives {dubio.ece(quarters, truth, bins=4):.8f}"),
         ("ece", "netcal, 4 bins, every confidence on an edge", lambda: dubio.ece(quarters, truth, bins=4, edges="left-closed"), lambda: netcal("ECE", 4, quarters, truth), f"`edges=\"left-closed\"`; the default gives {dubio.ece(quarters, truth, bins=4):.8f}"),
         ("mae", "uncertainty-toolbox `prediction_error_metrics`", lambda: r.mae(mean, std, targets), lambda: toolbox_accuracy("mae"), ""),
+        ("mse", "scikit-learn `mean_squared_error`", lambda: r.mse(mean, std, targets), lambda: sk("mean_squared_error")(targets, mean), ""),
         ("rmse", "uncertainty-toolbox `prediction_error_metrics`", lambda: r.rmse(mean, std, targets), lambda: toolbox_accuracy("rmse"), ""),
         ("pearson", "uncertainty-toolbox `prediction_error_metrics`", lambda: r.pearson(mean, std, targets), lambda: toolbox_accuracy("corr"), ""),
         ("nll", "uncertainty-toolbox `nll_gaussian`", lambda: r.nll(mean, std, targets), lambda: toolbox("nll_gaussian"), ""),
         ("crps", "uncertainty-toolbox `crps_gaussian`", lambda: r.crps(mean, std, targets), lambda: toolbox("crps_gaussian"), ""),
+        ("crps", "torchmetrics `continuous_ranked_probability_score`, of draws", lambda: r.crps(samples=samples, targets=targets), crps_of_draws, ""),
+        ("pinball", "scikit-learn `mean_pinball_loss`, mean over levels", lambda: r.pinball(quantiles=quantiles, levels=levels, targets=targets), lambda: np.mean([sk("mean_pinball_loss")(targets, q, alpha=a) for q, a in zip(quantiles, levels)]), ""),
         ("picp", "MAPIE `regression_coverage_score`", lambda: r.picp(mean, std, targets), lambda: mapie("coverage"), "of the central 95 % interval"),
         ("mpiw", "MAPIE `regression_mean_width_score`", lambda: r.mpiw(mean, std, targets), lambda: mapie("width"), "of the central 95 % interval"),
         ("qce", "uncertainty-toolbox `mean_absolute_calibration_error(num_bins=10)`", lambda: r.qce(mean, std, targets), lambda: toolbox("mean_absolute_calibration_error", num_bins=10), "central intervals at 10 levels from 0 to 1, both ends included"),
         ("interval_score", "by its formula, Gneiting and Raftery 2007", lambda: r.interval_score(mean, std, targets), interval_score, "uncertainty-toolbox averages over 99 levels instead of using one"),
+        ("interval_score", "MAPIE `regression_mwi_score`", lambda: r.interval_score(mean, std, targets), lambda: mapie("winkler"), "of the central 95 % interval"),
     ]
 
 
@@ -128,7 +194,7 @@ def main() -> None:
     lines = [
         "# Scores beside those of other packages",
         "",
-        "Generated by `python/conventions.py`. Each row computes a score with both packages on the same synthetic predictions:",
+        "Generated by `python/scripts/conventions.py`. Each row computes a score with both packages on the same synthetic predictions:",
         "600 examples of 4 classes and 500 Gaussians. torchmetrics computes in single precision.",
         "",
         "Versions: " + ", ".join(map(version, packages)) + ".",
