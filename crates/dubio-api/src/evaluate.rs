@@ -163,7 +163,7 @@ impl Settings {
         users.extend(Setting::ALL.map(|setting| {
             let uses = |score: &&Known| score.task == task && score.card.facts.has(setting);
             let names = known.iter().filter(uses).map(|score| score.name.clone()).collect();
-            (setting.name(), self.changes(setting), names)
+            (setting.option(), self.changes(setting), names)
         }));
         for (option, given, scores) in users {
             if !given || scores.iter().any(|name| selection.uses(name)) {

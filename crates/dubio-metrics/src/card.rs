@@ -67,13 +67,21 @@ impl Setting {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Bins, Self::Edges, Self::Threshold, Self::Level];
 
-    /// Name on the command line and in Python.
+    /// Name in Python.
     pub fn name(self) -> &'static str {
         match self {
             Self::Bins => "bins",
             Self::Edges => "edges",
             Self::Threshold => "threshold",
             Self::Level => "level",
+        }
+    }
+
+    /// Name on the command line, behind `--`.
+    pub fn option(self) -> &'static str {
+        match self {
+            Self::Edges => "ece-edges",
+            _ => self.name(),
         }
     }
 }

@@ -36,7 +36,7 @@ pub(crate) fn card(score: &Known) -> serde_json::Value {
         "formula": score.card.formula,
         "range": [bound(score.card.range.0), bound(score.card.range.1)],
         "better": better(score.card.direction),
-        "options": score.card.facts.settings.iter().map(|setting| setting.name()).collect::<Vec<_>>(),
+        "options": score.card.facts.settings.iter().map(|setting| setting.option()).collect::<Vec<_>>(),
         "citation": score.card.citation,
     })
 }
@@ -99,7 +99,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         writeln!(out, "  range     {} to {}", bound(low), bound(high))?;
         writeln!(out, "  better    {}", better(score.card.direction))?;
         if !score.card.facts.settings.is_empty() {
-            let options = score.card.facts.settings.iter().map(|s| format!("--{}", s.name()));
+            let options = score.card.facts.settings.iter().map(|s| format!("--{}", s.option()));
             writeln!(out, "  options   {}", options.collect::<Vec<_>>().join(", "))?;
         }
         writeln!(out, "  source    {}", score.card.citation)?;

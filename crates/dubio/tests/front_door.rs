@@ -287,6 +287,21 @@ fn knowledge_uncertainty_is_found_under_both_of_its_names() {
 }
 
 #[test]
+fn options_that_are_explained_can_be_typed() {
+    let help = printed(&["evaluate", "--help"]);
+    for (score, expected) in
+        [("ece", "--bins, --ece-edges"), ("tace", "--bins, --threshold"), ("picp", "--level")]
+    {
+        let explained = printed(&["explain", score]);
+        let line = explained.lines().find_map(|line| line.trim().strip_prefix("options"));
+        assert_eq!(line.map(str::trim), Some(expected), "{score}");
+        for option in expected.split(", ") {
+            assert!(help.contains(&format!("{option} <")), "{option}");
+        }
+    }
+}
+
+#[test]
 fn an_option_that_changes_nothing_is_told() {
     let [file, costs] = [fixture("ensemble.npz"), fixture("ensemble.costs.csv")];
     let output = dubio(&["evaluate", &file, "--costs", &costs, "--scores", "accuracy"]);
@@ -300,8 +315,8 @@ fn an_option_that_changes_nothing_is_told() {
         text(&output.stderr).to_string()
     };
     assert_eq!(
-        said(&["--edges", "left-closed", "--threshold", "0.1", "--scores", "ace,uce"]),
-        "warning: --edges changes nothing: --scores asks for no score that uses it; add ece\n\
+        said(&["--ece-edges", "left-closed", "--threshold", "0.1", "--scores", "ace,uce"]),
+        "warning: --ece-edges changes nothing: --scores asks for no score that uses it; add ece\n\
          warning: --threshold changes nothing: --scores asks for no score that uses it; add tace\n"
     );
     assert_eq!(
