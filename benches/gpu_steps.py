@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 """Times training steps on a GPU: `crates/dubio-nn/examples/gpu_steps.rs` and the same work in PyTorch.
 
-    python gpu_steps.py target/release/examples/gpu_steps [REPEATS]
+    python gpu_steps.py target/release/examples/gpu_steps [REPEATS [NAME ...]]
 
 PyTorch runs eagerly and with the whole step in a CUDA graph, cuDNN deterministic; in bfloat16 by autocast, channels last.
 Networks, batches of 128 and SGD with momentum are the same. Medians, in milliseconds: of an epoch of 60,000 examples
-(mlp, lenet), of a step (resnet, wide), and for each member of several. PyTorch's members are batched matrix products.
+(mlp, lenet), of a step (resnet, wide), and for each member of several. PyTorch's members are batched matrix products. Ours
+have 32 of the driver's queues, as the runs of a study have. Names choose rows: mlp, lenet, resnet, wide.
 """
 import os, statistics, subprocess, sys, time
 
 import torch, torch.nn as nn, torch.nn.functional as F
 
-binary, repeats = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 5
+binary, repeats, chosen = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 5, sys.argv[3:]
 prefix = os.path.dirname(os.path.dirname(sys.executable))
 torch.backends.cudnn.deterministic = True
 torch.manual_seed(0)
@@ -149,7 +150,9 @@ ROWS = [
 print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, {repeats} repeats")
 print(f"{'work':8} {'precision':9} {'members':>7} {'dubio':>9} {'eager':>9} {'ratio':>6} {'graph':>9} {'ratio':>6}")
 for name, precision, members, make, shape, examples, steps, unit in ROWS:
-    environment = dict(os.environ, VIRTUAL_ENV=os.environ.get("VIRTUAL_ENV", prefix))
+    if chosen and name not in chosen:
+        continue
+    environment = {"VIRTUAL_ENV": prefix, "CUDA_DEVICE_MAX_CONNECTIONS": "32", **os.environ}
     out = subprocess.run([binary, name, str(repeats), precision, str(members)], capture_output=True, text=True, env=environment)
     ours = float(out.stdout.split()[1]) if out.returncode == 0 else float("nan")
     if out.returncode:

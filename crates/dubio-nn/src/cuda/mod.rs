@@ -64,8 +64,8 @@ pub fn free_bytes() -> Result<u64, Error> {
 /// Compiles every kernel for a kind of GPU, such as `compute_90`. This takes NVRTC, but no GPU.
 pub fn compile_kernels(architecture: &str) -> Result<(), Error> {
     libraries::load_compiler()?;
-    device::compile(architecture)?;
     let all = [Precision::F32, Precision::Tf32, Precision::Bf16];
+    all.into_par_iter().try_for_each(|one| device::compile(architecture, one).map(|_| ()))?;
     let programs = layers::programs().flat_map(|program| all.map(|precision| (program, precision)));
     let hopper = layers::hopper_programs().filter(|_| architecture == "compute_90");
     programs

@@ -161,13 +161,13 @@ impl Tape {
     }
 
     /// Runs gradients back through the last batch, from its [seed](Self::seed). That of the parameters replaces
-    /// `gradient`; that of the inputs is written to a place, if there is one.
+    /// `gradient`; that of the inputs is written to a place, if there is one. The biases are those of the last layer.
     pub(super) fn backward(
         &mut self,
         theta: Place,
         input: Place,
         mode: &Mode,
-        gradient: Place,
+        (gradient, mut biases): (Place, Biases),
         input_gradient: Option<Place>,
     ) {
         let nodes = self.network.nodes();
@@ -175,7 +175,6 @@ impl Tape {
         let mut reached = Reached { nodes: vec![false; nodes.len()], input: false };
         reached.nodes[last] = true;
         let frozen = mode.frozen();
-        let mut biases = Biases::Wanted;
         for (index, node) in nodes.iter().enumerate().rev() {
             let (is_one, with_next) = (self.is_one(index, mode), self.is_one(index + 1, mode));
             let mode = if self.frozen[index] { &frozen } else { mode };

@@ -32,6 +32,27 @@ pub(crate) fn losses<E: Engine>(gpu: &E) {
     }
 }
 
+/// Linear layers whose products end inside a tile, at its edge or behind it, have a part of a chunk of the depth or
+/// several for each warp, in fours or not, and so many tiles that they are left to cuBLAS.
+pub(crate) fn products<E: Engine>(gpu: &E) {
+    for (inputs, units, examples) in [
+        (1, 1, 5),
+        (15, 31, 33),
+        (16, 32, 32),
+        (17, 33, 31),
+        (130, 36, 65),
+        (300, 40, 64),
+        (600, 257, 40),
+        (12, 300, 1100),
+    ] {
+        let network =
+            networks::build(&format!("mlp-elu-{units}-{units}"), Shape::vector(inputs), 3);
+        let network = network.expect("an mlp");
+        let case = Case { examples: examples + 12, batch: 3..3 + examples, ..Case::new(&network) };
+        agree(gpu, &case, &format!("{inputs} inputs, {units} units, {examples} examples"));
+    }
+}
+
 /// Both kinds of normalisation between convolutions.
 fn normalised(input: Shape) -> Network {
     let bias = Bias::Yes;

@@ -74,13 +74,14 @@ pub(crate) fn precisions(_: &Cuda) {
         convolution(16, [128, 136], [1, 2, 0]),
         convolution(9, [8, 300], [5, 1, 2]),
         convolution(9, [20, 12], [5, 3, 2]),
+        networks::build("mlp-elu-64-64", Shape::vector(100), 4).expect("an mlp"),
     ];
     for (precision, least, most) in [(Precision::Tf32, 2e-5, 1e-2), (Precision::Bf16, 2e-4, 3e-2)] {
         let gpu = Cuda::open(0, precision).expect("a GPU");
         for network in &networks {
-            let (what, apart) = apart(&gpu, &Case::new(network), "a convolution", by_length);
-            let layer = &network.nodes()[1].layer;
-            assert!((least..most).contains(&apart), "{precision}, {layer:?}: {what}: {apart:e}");
+            let (what, apart) = apart(&gpu, &Case::new(network), "a product", by_length);
+            let layers = [0, 1].map(|i| &network.nodes()[i].layer);
+            assert!((least..most).contains(&apart), "{precision}, {layers:?}: {what}: {apart:e}");
         }
     }
 }

@@ -58,6 +58,7 @@ fn main() -> ExitCode {
         on_gpu("a_regression_has_the_gradients_of_a_cpu", networks::regression),
         on_gpu("losses_without_a_kernel_run_on_the_host", networks::host_loss),
         on_gpu("batches_of_many_blocks_have_the_gradients_of_a_cpu", large::losses),
+        on_gpu("products_of_every_size_have_the_gradients_of_a_cpu", large::products),
         on_gpu("batches_beyond_a_grid_have_the_gradients_of_a_cpu", large::more_than_a_grid_has),
         on_gpu("images_are_moved_as_on_a_cpu", steps::moved),
         on_gpu("frozen_layers_keep_their_running_statistics", networks::frozen),

@@ -11,15 +11,22 @@ use crate::precision::Precision;
 const SOURCE: &str = concat!(
     include_str!("../kernels/vectors.cu"),
     include_str!("../kernels/layers.cu"),
-    include_str!("../kernels/losses.cu")
+    include_str!("../kernels/losses.cu"),
+    include_str!("../kernels/tensor_cores.cu"),
+    include_str!("../kernels/products.cu")
 );
 
-const CONVOLUTIONS: &str = include_str!("../kernels/convolutions.cu");
+const CONVOLUTIONS: &str =
+    concat!(include_str!("../kernels/tensor_cores.cu"), include_str!("../kernels/convolutions.cu"));
 const HOPPER: &str = include_str!("../kernels/hopper.cu");
 
 /// The kernels for a kind of GPU, as text for the driver.
-pub(in crate::cuda) fn compile(architecture: &str) -> Result<CString, Error> {
-    translated(SOURCE, architecture, Vec::new())
+pub(in crate::cuda) fn compile(architecture: &str, precision: Precision) -> Result<CString, Error> {
+    translated(SOURCE, architecture, vec![of_precision(precision)])
+}
+
+fn of_precision(precision: Precision) -> String {
+    format!("--define-macro=PRECISION={}", precision as usize)
 }
 
 fn translated(source: &str, architecture: &str, more: Vec<String>) -> Result<CString, Error> {
@@ -125,8 +132,9 @@ impl Program {
             Multiply::Single { width } => {
                 let back = usize::from(self.role == Role::ToInputs);
                 let of_warp = [("WARP_ROWS", warp_rows), ("WARP_COLUMNS", warp_columns)];
-                let others = [("PRECISION", precision as usize), ("WIDTH", width), ("BACK", back)];
+                let others = [("WIDTH", width), ("BACK", back)];
                 options.extend(of_warp.into_iter().chain(others).map(define));
+                options.push(of_precision(precision));
                 if self.role == Role::ToWeights {
                     options.push("--define-macro=TO_WEIGHTS".into());
                 }

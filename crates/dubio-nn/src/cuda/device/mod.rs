@@ -25,7 +25,7 @@ use rayon::prelude::*;
 pub(super) use self::buffer::Buffer;
 pub(super) use self::graph::Graph;
 pub(super) use self::kernels::{DEPTH, HOPPER_DEPTH, Multiply, Program, Role, Tile, compile};
-pub(super) use self::product::Factor;
+pub(super) use self::product::{Factor, Then};
 use super::error::{Error, give_up};
 use super::libraries;
 use crate::precision::Precision;
@@ -120,7 +120,7 @@ impl Gpu {
         let name = context.name().map_err(Error::driver)?;
         let (major, minor) = context.compute_capability().map_err(Error::driver)?;
         let architecture = format!("compute_{major}{minor}");
-        let ptx = compile(&architecture)?;
+        let ptx = compile(&architecture, precision)?;
         // SAFETY: the context is bound by its creation; the text ends in a zero.
         let module = unsafe { driver::module::load_data(ptx.as_ptr().cast()) };
         let module = module.map_err(Error::driver)?;

@@ -7,8 +7,6 @@
 //   PRECISION 0: each f32 as the sum of two TF32, so about the accuracy of f32; 1: TF32; 2: bfloat16
 //   ROWS, COLUMNS: the tile; WARP_ROWS, WARP_COLUMNS: what a warp has of it; WIDTH: numbers of a copy, 4 or 1
 //   BACK: the gradient of the inputs, as a convolution of the gradient of the outputs with the flipped weights
-typedef unsigned int u32;
-
 #define STAGES 4
 #define DEPTH 16
 #define WARPS_DOWN (ROWS / WARP_ROWS)
@@ -27,15 +25,7 @@ __device__ __forceinline__ void copy_later(float* to, const float* from, bool th
 __device__ __forceinline__ void end_of_chunk() { asm volatile("cp.async.commit_group;"); }
 __device__ __forceinline__ void wait_for_chunk() { asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2)); __syncthreads(); }
 
-__device__ __forceinline__ u32 tf32(float x) { u32 r; asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(x)); return r; }
-// The upper part of a number as TF32, and the rest, of which the tensor cores drop the last bits: 2^-21 of the number.
-__device__ __forceinline__ u32 high_tf32(float x) { return PRECISION == 0 ? __float_as_uint(x) & 0xffffe000u : tf32(x); }
-__device__ __forceinline__ u32 low_tf32(float x, u32 high) { return __float_as_uint(x - __uint_as_float(high)); }
 __device__ __forceinline__ u32 two_bf16(float low, float high) { u32 r; asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low)); return r; }
-__device__ __forceinline__ void multiply_tf32(float* c, const u32* a, const u32* b) {
-    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-}
 __device__ __forceinline__ void multiply_bf16(float* c, const u32* a, const u32* b) {
     asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
                  : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));

@@ -37,9 +37,22 @@ __device__ void end_of_step(const double* losses, double* means, Step* step, int
 }
 extern "C" __global__ void mean_loss(const double* losses, double* means, Step* step, int batch) { end_of_step(losses, means, step, batch); }
 
+// The sums of the columns of what this block, which is alone, has just written, in a fixed order; if there is a place for them.
+__device__ void sum_columns(const float* seed, float* sums, int columns, int rows) {
+    if (!sums) return;
+    __syncthreads();
+    int lane = threadIdx.x % 32;
+    for (int c = threadIdx.x / 32; c < columns; c += blockDim.x / 32) {
+        float sum = 0;
+        for (int b = lane; b < rows; b += 32) sum += seed[b * columns + c];
+        for (int k = 16; k; k >>= 1) sum += __shfl_xor_sync(~0u, sum, k);
+        if (lane == 0) sums[c] = sum;
+    }
+}
+
 // Cross-entropy of the softmax, a thread for each example: its loss, and the gradient of the mean. One block alone also ends
 // the step, if there is a place for the mean loss.
-extern "C" __global__ void cross_entropy(const float* out, const u32* labels, const u32* order, Step* step, float* seed, double* losses, double* means, int classes, int batch) {
+extern "C" __global__ void cross_entropy(const float* out, const u32* labels, const u32* order, Step* step, float* seed, float* sums, double* losses, double* means, int classes, int batch) {
     EACH(b, batch) {
         const float* row = out + b * classes; float* grad = seed + b * classes;
         float top = row[0];
@@ -52,10 +65,11 @@ extern "C" __global__ void cross_entropy(const float* out, const u32* labels, co
         grad[label] -= 1.f / batch;
         losses[b] = log((double)z) + (double)(top - row[label]);
     }
+    sum_columns(seed, sums, classes, batch);
     if (means) end_of_step(losses, means, step, batch);
 }
 // Negative log density of Normal(m, s^2), with outputs m and log s; log s beyond the bounds changes nothing.
-extern "C" __global__ void gaussian(const float* out, const double* targets, const u32* order, Step* step, float* seed, double* losses, double* means, double bound, int batch) {
+extern "C" __global__ void gaussian(const float* out, const double* targets, const u32* order, Step* step, float* seed, float* sums, double* losses, double* means, double bound, int batch) {
     EACH(b, batch) {
         double mean = out[2 * b], output = out[2 * b + 1], log_std = fmin(fmax(output, -bound), bound);
         double inverse = exp(-log_std), z = (targets[row_of(order, step->start, b)] - mean) * inverse, weight = 1.0 / batch;
@@ -63,6 +77,7 @@ extern "C" __global__ void gaussian(const float* out, const double* targets, con
         seed[2 * b + 1] = (float)(log_std == output ? weight * (1.0 - z * z) : 0.0);
         losses[b] = 0.5 * z * z + log_std + 0.91893853320467274178;
     }
+    sum_columns(seed, sums, 2, batch);
     if (means) end_of_step(losses, means, step, batch);
 }
 // The gradient of -weight log softmax(outputs)[label], each example with its own.

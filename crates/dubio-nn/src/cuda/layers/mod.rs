@@ -126,7 +126,7 @@ pub(super) fn needs(node: &Node, capacity: usize, device: &Device) -> Vec<Progra
 pub(super) enum Biases {
     /// It does.
     Wanted,
-    /// The layer before it on the way back has done so.
+    /// What comes before it on the way back, an activation or the loss, has done so.
     Done,
 }
 

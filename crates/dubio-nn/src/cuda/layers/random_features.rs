@@ -25,7 +25,7 @@ pub(super) fn forward(pass: &Pass<'_>, features: usize) {
     let (batch, inputs) = (pass.batch, pass.shape().size());
     let [directions, phases, slopes] = places(pass, features);
     let x = Plain(pass.inputs[0]);
-    pass.device.product([batch, features, inputs], x, Transposed(directions), 0.0, pass.output);
+    pass.device.product([batch, features, inputs], x, Transposed(directions), pass.output);
     let scale = Arg::from((2.0 / features as f64).sqrt() as f32);
     let arguments =
         [pass.output.into(), phases.into(), slopes.into(), scale, (features as i32).into()];
@@ -38,5 +38,5 @@ pub(super) fn backward(pass: &Pass<'_>, features: usize, g: Place, to: Option<Pl
     let [directions, _, slopes] = places(pass, features);
     let turned = pass.scratch;
     pass.device.each("multiply", batch * features, &[g.into(), slopes.into(), turned.into()]);
-    pass.device.product([batch, inputs, features], Plain(turned), Plain(directions), 0.0, to);
+    pass.device.product([batch, inputs, features], Plain(turned), Plain(directions), to);
 }

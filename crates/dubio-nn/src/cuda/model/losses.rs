@@ -5,14 +5,33 @@ use crate::cuda::data::Chosen;
 use crate::cuda::device::{Arg, Buffer, Place};
 use crate::engine::{Batch, Seed};
 use crate::examples::Answers;
+use crate::layer::Layer;
 use crate::loss::{Kernel, LARGEST_LOG_STD, Truth};
 
 /// Examples whose losses one block of threads works out and adds up.
 const ONE_BLOCK: usize = 256;
 
+/// Outputs whose gradients the same block adds up: few, since it does so alone.
+const FEW_OUTPUTS: usize = 32;
+
 impl CudaModel {
-    /// Writes the mean loss of the last batch's outputs to the ring; its gradient becomes the seed.
-    pub(super) fn mean_loss(&self, outputs: Place, batch: &Batch<'_>, slot: usize) {
+    /// The first of the last layer's biases among the parameters, if the kernel of the loss can work out their gradient.
+    pub(super) fn last_biases(&self, batch: &Batch<'_>) -> Option<usize> {
+        let last = self.tape.network.nodes().last()?;
+        let Layer::Linear { outputs } = last.layer else { return None };
+        let is_small = batch.rows.len() <= ONE_BLOCK && outputs <= FEW_OUTPUTS;
+        (is_small && self.on_device_alone()).then_some(last.parameters.end - outputs)
+    }
+
+    /// Writes the mean loss of the last batch's outputs to the ring; its gradient becomes the seed, whose sums over the
+    /// examples are written to a place, if there is one: see [`Self::last_biases`].
+    pub(super) fn mean_loss(
+        &self,
+        outputs: Place,
+        batch: &Batch<'_>,
+        slot: usize,
+        sums: Option<Place>,
+    ) {
         let (data, loss) = self.task.as_ref().expect(NOTHING);
         let chosen = Chosen::new(&batch.rows, &self.order);
         let count = batch.rows.len();
@@ -31,18 +50,22 @@ impl CudaModel {
             ..=ONE_BLOCK => (1, ONE_BLOCK, ring),
             _ => (count.div_ceil(64), 64, Place::NOWHERE.into()),
         };
+        let sums = Arg::from(sums.unwrap_or(Place::NOWHERE));
         let (name, arguments) = match (loss.kernel(), data.labels(), data.targets()) {
             (Some(Kernel::CrossEntropy), Some(labels), _) => {
                 let classes = Arg::from((self.outputs_len() / count) as i32);
                 let labels = labels.into();
                 (
                     "cross_entropy",
-                    [out, labels, order, step, seed, losses, means, classes, examples],
+                    [out, labels, order, step, seed, sums, losses, means, classes, examples],
                 )
             }
             (Some(Kernel::Gaussian), _, Some(targets)) => {
                 let (targets, bound) = (targets.into(), LARGEST_LOG_STD.into());
-                ("gaussian", [out, targets, order, step, seed, losses, means, bound, examples])
+                (
+                    "gaussian",
+                    [out, targets, order, step, seed, sums, losses, means, bound, examples],
+                )
             }
             _ => return self.mean_loss_on_host(outputs, &chosen.on_host(), slot),
         };

@@ -9,6 +9,7 @@ use dubio_random::stream::Stream;
 
 use super::data::{Chosen, CudaData, Order};
 use super::device::{Buffer, Device, Place};
+use super::layers::Biases;
 use super::replays::{Key, Next, Replays};
 use super::tape::Tape;
 use super::vector::CudaVector;
@@ -105,6 +106,15 @@ impl CudaModel {
         self.tape.forward(theta, statistics, self.inputs.place(), batch.rows.len(), mode)
     }
 
+    /// Runs inputs of the host forward, with running statistics that were [kept](Self::keep_statistics) and with what was
+    /// drawn; gives the place of the outputs.
+    fn forward_inputs(&mut self, theta: Place, inputs: &[f32], mode: &Mode) -> Place {
+        self.inputs.put(inputs);
+        let batch = inputs.len() / self.tape.network.input.size();
+        let (statistics, own) = (self.statistics.place(), self.inputs.place());
+        self.tape.forward(theta, statistics, own, batch, mode)
+    }
+
     /// Prepares a batch and runs it forward; gives the place of the outputs.
     fn run(&mut self, theta: Place, statistics: Place, batch: &Batch<'_>, mode: &Mode) -> Place {
         self.prepare(batch, mode, RING);
@@ -132,8 +142,10 @@ impl CudaModel {
         slot: usize,
     ) {
         let outputs = self.forward([theta, statistics], batch, mode);
-        self.mean_loss(outputs, batch, slot);
-        self.back(theta, mode, gradient, None);
+        let sums = self.last_biases(batch).map(|first| gradient.plus(first));
+        self.mean_loss(outputs, batch, slot, sums);
+        let biases = if sums.is_some() { Biases::Done } else { Biases::Wanted };
+        self.back(theta, mode, (gradient, biases), None);
     }
 
     /// Whether a step needs nothing of the host once it is prepared.
@@ -141,7 +153,13 @@ impl CudaModel {
         self.task.as_ref().is_some_and(|(_, loss)| loss.kernel().is_some())
     }
 
-    fn back(&mut self, theta: Place, mode: &Mode, gradient: Place, inputs: Option<Place>) {
+    fn back(
+        &mut self,
+        theta: Place,
+        mode: &Mode,
+        gradient: (Place, Biases),
+        inputs: Option<Place>,
+    ) {
         self.tape.backward(theta, self.inputs.place(), mode, gradient, inputs);
     }
 }
@@ -187,7 +205,7 @@ impl CudaModel {
 
     pub(crate) fn loss_at(&mut self, point: &At<'_, CudaVector>, batch: &Batch<'_>) -> f64 {
         let outputs = self.run_fixed(point, batch, &Mode::predicting(None));
-        self.mean_loss(outputs, batch, RING);
+        self.mean_loss(outputs, batch, RING, None);
         self.device().download(self.ring.place().plus(2 * RING), 1)[0]
     }
 
@@ -213,7 +231,7 @@ impl CudaModel {
         let (theta, statistics) = (theta.place(), statistics.place());
         let outputs = self.run(theta, statistics, batch, &mode);
         self.factors(seed, outputs);
-        self.back(theta, &mode, gradient.place(), None);
+        self.back(theta, &mode, (gradient.place(), Biases::Wanted), None);
     }
 
     pub(crate) fn visit_at(
@@ -237,11 +255,8 @@ impl CudaModel {
     ) {
         self.keep_statistics(point);
         let mode = Mode::predicting(None);
-        let (theta, statistics) = (point.theta.place(), self.statistics.place());
-        self.inputs.put(inputs);
         self.tape.draw(&mode);
-        let batch = inputs.len() / self.tape.network.input.size();
-        let outputs = self.tape.forward(theta, statistics, self.inputs.place(), batch, &mode);
+        let outputs = self.forward_inputs(point.theta.place(), inputs, &mode);
         self.show(point, outputs, seed, &mode, visitor);
     }
 
@@ -255,7 +270,7 @@ impl CudaModel {
         visitor: &mut dyn FnMut(Visited<'_, CudaVector>),
     ) {
         self.factors(seed, outputs);
-        self.back(point.theta.place(), mode, self.unused.place(), None);
+        self.back(point.theta.place(), mode, (self.unused.place(), Biases::Wanted), None);
         let copy = |from: Place, numbers: usize| {
             let copy = CudaVector(Buffer::zeros(self.device(), numbers));
             self.device().copy(from, copy.place(), numbers);
@@ -283,10 +298,7 @@ impl CudaModel {
         let mode = Mode::predicting(noise);
         self.tape.draw(&mode);
         for part in inputs.chunks(self.tape.capacity * size) {
-            self.inputs.put(part);
-            let (theta, statistics) = (point.theta.place(), self.statistics.place());
-            let (input, batch) = (self.inputs.place(), part.len() / size);
-            let outputs = self.tape.forward(theta, statistics, input, batch, &mode);
+            let outputs = self.forward_inputs(point.theta.place(), part, &mode);
             out.extend(self.device().download::<f32>(outputs, self.outputs_len()));
         }
     }
@@ -301,14 +313,12 @@ impl CudaModel {
     ) {
         self.keep_statistics(point);
         let mode = Mode::predicting(noise);
-        let (theta, statistics) = (point.theta.place(), self.statistics.place());
-        self.inputs.put(inputs);
+        let theta = point.theta.place();
         self.tape.draw(&mode);
-        let batch = inputs.len() / self.tape.network.input.size();
-        let outputs = self.tape.forward(theta, statistics, self.inputs.place(), batch, &mode);
+        let outputs = self.forward_inputs(theta, inputs, &mode);
         self.factors(seed, outputs);
         let (unused, to) = (self.unused.place(), self.input_gradient.place());
-        self.back(theta, &mode, unused, Some(to));
+        self.back(theta, &mode, (unused, Biases::Wanted), Some(to));
         out.copy_from_slice(&self.device().download::<f32>(to, out.len()));
     }
 }
