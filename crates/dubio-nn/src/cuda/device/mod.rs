@@ -16,6 +16,7 @@ use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{CString, c_void};
 use std::fmt;
+use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 use cudarc::cublas::sys as blas;
@@ -163,7 +164,8 @@ impl fmt::Debug for Device {
 impl Drop for Device {
     fn drop(&mut self) {
         let _own = self.gpu.bind();
-        // SAFETY: nobody else has them. A device that is lost has nothing to give back.
+        // SAFETY: nobody else has them. A device that is lost has nothing to give back, and none of these calls minds a
+        // null, which stands for what was never there.
         unsafe {
             let _ = driver::stream::synchronize(self.stream);
             if let Ok(handle) = self.blas.get_mut() {
@@ -195,22 +197,25 @@ impl Device {
     }
 
     fn on(gpu: Arc<Gpu>) -> Result<Arc<Self>, Error> {
-        let own = gpu.bind().map_err(Error::driver)?;
+        // Whatever fails, `drop` gives back what there is by then.
+        let (stream, blas) = (ptr::null_mut(), Mutex::new(ptr::null_mut()));
+        let mut device = Self { gpu, stream, blas, workspace: 0 };
+        let own = device.gpu.bind().map_err(Error::driver)?;
+        let kind = driver::stream::StreamKind::NonBlocking;
+        device.stream = driver::stream::create(kind).map_err(Error::driver)?;
         // SAFETY: the context is bound; handles are used as cuBLAS says.
-        let (stream, workspace, handle) = unsafe {
-            let stream = driver::stream::create(driver::stream::StreamKind::NonBlocking)
-                .map_err(Error::driver)?;
-            let workspace = driver::malloc_sync(WORKSPACE).map_err(Error::driver)?;
+        unsafe {
+            device.workspace = driver::malloc_sync(WORKSPACE).map_err(Error::driver)?;
             let handle = cudarc::cublas::result::create_handle().map_err(Error::blas)?;
-            blas::cublasSetStream_v2(handle, stream.cast()).result().map_err(Error::blas)?;
+            device.blas = Mutex::new(handle);
+            blas::cublasSetStream_v2(handle, device.stream.cast()).result().map_err(Error::blas)?;
             // Setting a stream forgets the workspace, so it comes second.
-            blas::cublasSetWorkspace_v2(handle, workspace as *mut c_void, WORKSPACE)
+            blas::cublasSetWorkspace_v2(handle, device.workspace as *mut c_void, WORKSPACE)
                 .result()
                 .map_err(Error::blas)?;
-            (stream, workspace, handle)
-        };
+        }
         drop(own);
-        Ok(Arc::new(Self { gpu, stream, blas: Mutex::new(handle), workspace }))
+        Ok(Arc::new(device))
     }
 
     /// Whether it has the instructions of compute capability 9.0 and is asked for bfloat16.
