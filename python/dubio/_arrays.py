@@ -25,6 +25,8 @@ def as_numpy(name: str, values: Any) -> npt.NDArray[Any]:
     array = np.asarray(values)
     if array.dtype == object or array.dtype.kind in "USOMm":
         advice = f"; np.unique({name}, return_inverse=True)[1] numbers text" if array.ndim == 1 else ""
+        if name == "X" and array.ndim == 2:
+            advice = "; pandas.get_dummies(X) encodes columns of text"
         raise PredictionError(f"array `{name}`: dtype {array.dtype}; give numbers{advice}")
     if array.dtype.kind == "b":
         array = array.astype(np.int64)

@@ -34,16 +34,18 @@ def quiet(_stage: str, _done: int, _total: int, notes: List[str]) -> None:
 
 
 class Bar:
-    """A line on standard error that is written over: in a notebook as in a terminal."""
+    """A line on standard error that is written over: in a notebook as in a terminal. Quick work shows none."""
+
+    QUICK, BETWEEN = 1.0, 0.2  # seconds
 
     def __init__(self) -> None:
-        self.last = 0.0
+        self.last = time.monotonic() + self.QUICK - self.BETWEEN
         self.shown = False
 
     def __call__(self, stage: str, done: int, total: int, notes: List[str]) -> None:
         quiet(stage, done, total, notes)
         now = time.monotonic()
-        if total and now - self.last > 0.2:
+        if total and now - self.last > self.BETWEEN:
             self.last, self.shown = now, True
             full = min(30, 30 * done // total)
             print(f"\r{stage} [{'#' * full}{' ' * (30 - full)}] {100 * done // total:3d} %", end="", file=sys.stderr)

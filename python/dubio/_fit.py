@@ -10,11 +10,15 @@ import numpy.typing as npt
 
 from . import _dubio
 from ._arrays import as_numpy, interface
-from ._call import array_of, quiet, threads
+from ._call import Bar, array_of, quiet, threads
 from ._errors import SettingError
 
 
-OWN = ("method", "network", "seed", "device", "precision")  # what is not a setting of the method
+OWN = ("method", "network", "seed", "device", "precision", "progress")  # what is not a setting of the method
+
+
+# Method, settings, network, seed, inputs, and the kind of the answers with the answers.
+Trained = Tuple[str, str, str, int, npt.NDArray[Any], Tuple[str, npt.NDArray[Any]]]
 
 
 class Estimator:
@@ -23,6 +27,8 @@ class Estimator:
     ``method`` is one of :data:`dubio.METHODS`; its settings are keywords, as on the command line. Floating-point
     targets make it a regression, anything else a classification. ``device`` is ``"cpu"``, ``"cuda"`` (an NVIDIA GPU)
     or ``"auto"`` (a GPU if there is one); ``precision`` says how a GPU multiplies: ``"f32"``, ``"tf32"`` or ``"bf16"``.
+    ``progress=True`` shows how far training has come. A pickle holds the training data and the posterior; once it is
+    loaded, ``set_params(device=...)`` moves it to another device.
 
     >>> import numpy as np, dubio
     >>> X, y = np.arange(40.0).reshape(-1, 1), np.arange(40) // 20
@@ -31,6 +37,9 @@ class Estimator:
     (40, 2)
     """
 
+    _posterior: Optional[_dubio.Posterior] = None
+    _numbers: Tuple[str, Optional[_dubio.Numbers]] = ("", None)
+
     def __init__(
         self,
         method: str = "deep-ensemble",
@@ -38,6 +47,7 @@ class Estimator:
         seed: int = 0,
         device: str = "cpu",
         precision: str = "f32",
+        progress: bool = False,
         **settings: Any,
     ) -> None:
         self.method = method
@@ -45,6 +55,7 @@ class Estimator:
         self.seed = seed
         self.device = device
         self.precision = precision
+        self.progress = progress
         self.settings = settings
 
     def get_params(self, deep: bool = True) -> Dict[str, Any]:
@@ -62,34 +73,45 @@ class Estimator:
 
     def fit(self, X: Any, y: Any) -> "Estimator":
         """Trains on rows of numbers, or images of uint8 ``[examples, channels, height, width]``."""
-        inputs, answers = as_numpy("X", X), np.asarray(y)
-        self.classes_: Optional[npt.NDArray[Any]] = None
+        inputs, answers = np.array(as_numpy("X", X)), np.asarray(y)  # a copy: a pickle has what was trained on
+        classes: Optional[npt.NDArray[Any]] = None
         if answers.dtype.kind == "f":
-            truth = interface("targets", answers.astype(np.float64))
+            truth = ("targets", answers.astype(np.float64))
         else:
-            self.classes_, labels = np.unique(answers, return_inverse=True)
-            truth = interface("labels", labels.astype(np.int64))
+            classes, labels = np.unique(answers, return_inverse=True)
+            truth = ("labels", labels.astype(np.int64))
+        trained = (self.method, json.dumps(self.settings, default=list), self.network, self.seed, inputs, truth)
+        self._posterior = self._made(trained)
+        self._trained, self.classes_ = trained, classes
         self.n_features_in_ = int(np.prod(inputs.shape[1:]))
-        arrays = [interface("inputs", inputs), truth]
-        settings = json.dumps(self.settings, default=list)
-        self._posterior: Optional[_dubio.Posterior] = _dubio.fit(
-            self.method, settings, self.network, (self.device, self.precision), arrays, self.seed, threads(), quiet
-        )
-        self._trained_on = (inputs, answers)
         return self
+
+    def _made(self, trained: Trained, numbers: Optional[_dubio.Numbers] = None) -> _dubio.Posterior:
+        """The posterior: trained, or made again from its numbers."""
+        method, settings, network, seed, inputs, truth = trained
+        engine, arrays = (self.device, self.precision), [interface("inputs", inputs), interface(*truth)]
+        tell = Bar() if self.progress else quiet
+        try:
+            return _dubio.fit(method, settings, network, engine, arrays, seed, threads(), tell, numbers)
+        finally:
+            if isinstance(tell, Bar):
+                tell.end()
+
+    def _check_fitted(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            raise SettingError("this estimator is not fitted yet; call fit(X, y) first")
 
     def _predicted(self, X: Any) -> npt.NDArray[np.float32]:
         """``[samples, examples, numbers]``: logits, or mean and standard deviation."""
-        if not hasattr(self, "_trained_on"):
-            raise SettingError("this estimator is not fitted yet; call fit(X, y) first")
-        if self._posterior is None:  # it was pickled: the same seed gives the same posterior
-            self.fit(*self._trained_on)
-        assert self._posterior is not None
+        self._check_fitted()
+        if self._posterior is None:  # it was pickled; another version trains again
+            version, numbers = self._numbers
+            self._posterior = self._made(self._trained, numbers if version == _dubio.__version__ else None)
         inputs = as_numpy("X", X)
         kind, dtype = ("targets", np.float64) if self.classes_ is None else ("labels", np.int64)
         arrays = [interface("inputs", inputs), interface(kind, np.zeros(len(inputs), dtype=dtype))]
-        _, numbers = self._posterior.predict(arrays, threads(), quiet)
-        return array_of(*numbers)
+        _, predicted = self._posterior.predict(arrays, threads(), quiet)
+        return array_of(*predicted)
 
     def predict_samples(self, X: Any) -> npt.NDArray[np.float32]:
         """What each posterior sample predicts: logits ``[samples, examples, classes]``, or the mean and the
@@ -98,6 +120,7 @@ class Estimator:
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Mean of the samples' probabilities, ``[examples, classes]``."""
+        self._check_fitted()
         if self.classes_ is None:
             raise SettingError("predict_proba is for classification; use predict(X, return_std=True)")
         logits = self._predicted(X).astype(np.float64)
@@ -112,6 +135,7 @@ class Estimator:
     ) -> Union[npt.NDArray[Any], Tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
         """The likeliest class, or the predictive mean; with ``return_std`` also the predictive standard
         deviation of a regression, ``std^2 = mean of std_m^2 + variance of mean_m``."""
+        self._check_fitted()
         if self.classes_ is not None:
             if return_std:
                 raise SettingError("return_std is for regression; use predict_proba(X)")
@@ -133,12 +157,13 @@ class Estimator:
 
     def __getstate__(self) -> Dict[str, Any]:
         state = dict(self.__dict__)
-        if "_posterior" in state:
-            state["_posterior"] = None  # made again when it is needed
+        posterior = state.pop("_posterior", None)
+        if posterior is not None:
+            state["_numbers"] = (_dubio.__version__, posterior.numbers())
         return state
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_trained_on")
+        return hasattr(self, "_trained")
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import ClassifierTags, InputTags, RegressorTags, Tags, TargetTags
@@ -167,11 +192,13 @@ def fit(
     seed: int = 0,
     device: str = "cpu",
     precision: str = "f32",
+    progress: bool = True,
     **settings: Any,
 ) -> Estimator:
     """Trains a network by approximate Bayesian inference: ``dubio.fit("swag", X, y).predict(X_test)``.
 
-    Returns an :class:`Estimator`, which says what ``device`` and ``precision`` are.
+    Returns an :class:`Estimator`, which says what ``device`` and ``precision`` are. ``progress`` shows how far training
+    has come, on standard error.
     """
-    engine = {"device": device, "precision": precision}
+    engine: Dict[str, Any] = {"device": device, "precision": precision, "progress": progress}
     return Estimator(method, network=network, seed=seed, **engine, **settings).fit(X, y)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dubio_data::dataset::Dataset;
 use dubio_data::formats::npz::of_arrays;
 use dubio_infer::fit::Options;
-use dubio_infer::fitted::Fitted;
+use dubio_infer::fitted::{Fitted, Numbers};
 use dubio_infer::predict::TestTime;
 use dubio_infer::recipe::Recipe;
 use dubio_nn::{Device, Precision, Single, cuda};
@@ -26,10 +26,14 @@ pub(crate) struct Posterior {
     stream: Stream,
 }
 
+/// The numbers of a posterior as bytes of f32: of the parameters and the running statistics of each point, and of each
+/// member's factors.
+type Bytes<'py> = (Vec<[Bound<'py, PyBytes>; 2]>, Vec<Vec<Bound<'py, PyBytes>>>);
+
 /// Trains on `inputs` and `labels` or `targets`. The same settings, arrays and seed give the same bytes as
-/// `dubio train` on the same numbers.
+/// `dubio train` on the same numbers. A posterior whose numbers are given is made from them instead.
 #[pyfunction]
-#[pyo3(signature = (method, settings, network, engine, given, seed, threads, tell))]
+#[pyo3(signature = (method, settings, network, engine, given, seed, threads, tell, numbers=None))]
 #[allow(clippy::too_many_arguments)] // by name, from one place in Python
 pub(crate) fn fit(
     py: Python<'_>,
@@ -41,8 +45,10 @@ pub(crate) fn fit(
     seed: u64,
     threads: usize,
     tell: Py<PyAny>,
+    numbers: Option<Bytes<'_>>,
 ) -> PyResult<Posterior> {
     let data = set(given).map_err(|failure| raised(py, failure))?;
+    let numbers = numbers.map(numbers_of);
     let stream = Stream::root(seed);
     let own = stream.clone();
     let fitted = supervised(py, threads, &tell, move |told| {
@@ -52,6 +58,11 @@ pub(crate) fn fit(
         let options = Options { progress: &**told, checkpoints: None };
         on_device(|| {
             let engine = engine_of(&engine, &**told)?;
+            if let Some(numbers) = numbers {
+                return recipe
+                    .restore(&engine, &network, &data, &numbers)
+                    .map_err(|e| bad(e.to_string()));
+            }
             let fitted = recipe.fit(&engine, &network, &data, &own.child("fit"), &options);
             fitted.map_err(|unfinished| match unfinished.error {
                 dubio_infer::Error::Stopped => Failure::new("KeyboardInterrupt", "stopped"),
@@ -61,6 +72,17 @@ pub(crate) fn fit(
     })?;
     let fitted = fitted.map_err(|failure| raised(py, failure))?;
     Ok(Posterior { fitted: Arc::new(fitted), stream: stream.child("predict") })
+}
+
+fn numbers_of((points, factors): Bytes<'_>) -> Numbers<f32> {
+    let read = |bytes: &Bound<'_, PyBytes>| -> Vec<f32> {
+        let (chunks, _) = bytes.as_bytes().as_chunks::<4>();
+        chunks.iter().map(|chunk| f32::from_le_bytes(*chunk)).collect()
+    };
+    Numbers {
+        points: points.iter().map(|point| point.each_ref().map(read)).collect(),
+        factors: factors.iter().map(|all| all.iter().map(read).collect()).collect(),
+    }
 }
 
 /// The engine of a device and a precision, by their names.
@@ -119,6 +141,19 @@ impl Posterior {
         let predicted = predicted.map_err(|failure| raised(py, failure))?;
         let bytes: Vec<u8> = predicted.values.iter().flat_map(|x| x.to_ne_bytes()).collect();
         Ok(("null".to_string(), Some((PyBytes::new(py, &bytes), predicted.shape.to_vec()))))
+    }
+
+    /// Its numbers, from which [`fit`] makes it again.
+    fn numbers<'py>(&self, py: Python<'py>) -> PyResult<Bytes<'py>> {
+        let numbers = on_device(|| Ok(self.fitted.numbers()));
+        let Numbers { points, factors } = numbers.map_err(|failure| raised(py, failure))?;
+        let written = |numbers: &Vec<f32>| {
+            let bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
+            PyBytes::new(py, &bytes)
+        };
+        let points = points.iter().map(|point| point.each_ref().map(written)).collect();
+        let factors = factors.iter().map(|all| all.iter().map(written).collect()).collect();
+        Ok((points, factors))
     }
 
     /// The weights of every sample as `.safetensors`.

@@ -153,8 +153,18 @@ def test_an_estimator_fits_predicts_and_comes_back_from_a_pickle():
     model = dubio.fit("deep-ensemble", X, names, network="mlp-20", members=2, epochs=40, batch=16)
     assert model.score(X, names) > 0.9
     assert np.allclose(model.predict_proba(X).sum(axis=1), 1)
-    again = pickle.loads(pickle.dumps(model))
-    assert (again.predict_samples(X) == model.predict_samples(X)).all()
+    before = X.copy()
+    pickled = pickle.dumps(model)
+    X *= 2  # what it was trained on is its own
+    assert (pickle.loads(pickle.dumps(model)).predict_samples(before) == model.predict_samples(before)).all()
+    X /= 2
+    again = pickle.loads(pickled).set_params(epochs=1, seed=5)
+    assert (again.predict_samples(X) == model.predict_samples(X)).all(), "settings for the next fit"
+    third = pickle.loads(pickle.dumps(again))
+    method, settings, *rest = third._trained
+    third._trained = (method, settings.replace('"epochs": 40', '"epochs": 1'), *rest)  # would learn something else
+    assert third._trained[1] != settings
+    assert (third.predict_samples(X) == model.predict_samples(X)).all(), "it was not trained again"
     y = 3 * X[:, 0] + rng.normal(size=120)
     mean, std = dubio.fit("swag", X, y, network="mlp-20", epochs=40, samples=5, batch=16).predict(X, return_std=True)
     assert mean.shape == std.shape == (120,) and (std > 0).all()
@@ -188,6 +198,11 @@ def test_fit_reports_every_mistake_in_its_arrays():
     assert "array `y`: shape [3], where there are 2 inputs" in str(raised.value)
 
 
+def test_a_table_with_text_is_told_how_to_encode_it():
+    with pytest.raises(dubio.PredictionError, match=r"array `X`: dtype object; give numbers; pandas.get_dummies\(X\)"):
+        dubio.fit("sgd", np.array([[1.0, "red"], [2.0, "blue"]], dtype=object), np.array([0, 1]))
+
+
 def test_scores_are_a_list_or_separated_by_commas_as_on_the_command_line(example):
     probs, labels = example
     listed = dubio.evaluate(probs, labels, scores=["accuracy", "ece"], intervals=False)
@@ -212,6 +227,30 @@ def test_a_gpu_is_asked_for_by_name_and_a_missing_one_is_told():
     model = dubio.Estimator("sgd", device="auto", network="mlp-5")
     assert dubio.Estimator(**model.get_params()).device == "auto"
     assert repr(model) == "Estimator('sgd', network='mlp-5', seed=0, device='auto')"
+
+
+def test_before_a_fit_and_after_one_that_failed_there_is_nothing_to_predict_with():
+    X, y = np.arange(40.0).reshape(-1, 1), np.arange(40) // 20
+    model = dubio.Estimator("sgd", network="mlp-5", epochs=-1)
+    with pytest.raises(dubio.SettingError, match="epochs"):
+        model.fit(X, y)
+    for predict in (model.predict, model.predict_proba, model.predict_samples):
+        with pytest.raises(dubio.SettingError, match=r"not fitted yet; call fit\(X, y\) first"):
+            predict(X)
+
+
+def test_a_fit_shows_how_far_it_is_unless_it_is_quick_or_told_not_to(capfd, monkeypatch):
+    X, y = np.arange(4000.0).reshape(-1, 1), np.arange(4000) // 2000
+    settings = {"network": "mlp-50", "epochs": 60, "batch": 20}
+    dubio.fit("sgd", X[::100], y[::100], network="mlp-5", epochs=1)
+    assert capfd.readouterr().err == ""
+    monkeypatch.setattr("dubio._call.Bar.QUICK", 0.0)
+    monkeypatch.setattr("dubio._call.Bar.BETWEEN", 0.01)
+    shown = dubio.fit("sgd", X, y, **settings)
+    assert "training [" in capfd.readouterr().err
+    hidden = dubio.fit("sgd", X, y, progress=False, **settings)
+    assert capfd.readouterr().err == ""
+    assert (shown.predict_samples(X) == hidden.predict_samples(X)).all()
 
 
 def test_scikit_learn_takes_estimators_and_scorers():

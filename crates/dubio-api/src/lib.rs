@@ -1,7 +1,7 @@
-//! What every command does, as a function from plain settings to plain results.
+//! The commands of dubio as functions: plain settings in, results that serialise out, or an [`Error`].
 //!
-//! Nothing here parses a command line or prints: the caller says who is told how far the work has come
-//! ([`Progress`](dubio_progress::Progress)), and gets results that serialise, or an [`Error`].
+//! Nothing here parses a command line or prints. The caller passes in what receives progress
+//! ([`Progress`](dubio_progress::Progress)).
 //!
 //! ```
 //! use dubio_api::evaluate::{Settings, evaluate};

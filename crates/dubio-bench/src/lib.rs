@@ -1,6 +1,6 @@
-//! Studies: what is written in a suite is planned, run and stored.
+//! Studies: plans the runs of a suite, runs them and stores their results.
 //!
-//! [`suite::Suite`] is the file as written, every mistake in it found at once; [`plan::PlannedRun`] has all
+//! [`suite::Suite`] is the file as written, with every mistake in it reported at once; [`plan::PlannedRun`] has all
 //! defaults written out and the grid of runs with their ids; [`work`] does one run; [`store::Store`] is
 //! the folder of finished ones. A stage reads what the stage above wrote and nothing else.
 //!

@@ -38,6 +38,15 @@ pub struct Fitted<E: Engine> {
     pub posterior: Posterior<E::Vector>,
 }
 
+/// The numbers of a posterior, on the host.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Numbers<N> {
+    /// Parameters and running statistics of each point.
+    pub points: Vec<[Vec<N>; 2]>,
+    /// The factors of each member.
+    pub factors: Vec<Vec<Vec<N>>>,
+}
+
 impl<E: Engine> Fitted<E> {
     /// The weights of every point, in PyTorch's layout, each as the bytes of a file.
     #[inline(never)]
@@ -69,6 +78,19 @@ impl<E: Engine> Fitted<E> {
         predictive.parts() * predictive.samples_of_part()
     }
 
+    /// The numbers of the posterior, from which [`Recipe::restore`] makes it again. Waits.
+    #[inline(never)]
+    pub fn numbers(&self) -> Numbers<E::Number> {
+        let read = |vector: &E::Vector| -> Vec<E::Number> {
+            vector.read(0..vector.len()).into_iter().map(E::Number::of).collect()
+        };
+        let Posterior { points, factors, .. } = &self.posterior;
+        Numbers {
+            points: points.iter().map(|p| [read(&p.theta), read(&p.statistics)]).collect(),
+            factors: factors.iter().map(|all| all.iter().map(read).collect()).collect(),
+        }
+    }
+
     /// Bytes that the posterior takes.
     pub fn stored_bytes(&self) -> usize {
         let Posterior { points, factors, .. } = &self.posterior;
@@ -85,6 +107,39 @@ impl<E: Engine> Fitted<E> {
 }
 
 impl Recipe {
+    /// What members learn from.
+    fn training<E: Engine>(&self, engine: &E, data: &Dataset) -> Result<Arc<Training<E>>, Error> {
+        self.check()?;
+        self.learns(data)?;
+        let likelihood = self.likelihood(&data.answers)?;
+        Training::with_likelihood(engine, data, &self.setup.augment, likelihood).map(Arc::new)
+    }
+
+    /// What [`Self::fit`] gave for this network and data, from the numbers of its posterior, without training. It has no
+    /// records.
+    #[inline(never)]
+    pub fn restore<E: Engine>(
+        &self,
+        engine: &E,
+        network: &str,
+        data: &Dataset,
+        numbers: &Numbers<E::Number>,
+    ) -> Result<Fitted<E>, Error> {
+        let training = self.training(engine, data)?;
+        let point = |[theta, statistics]: &[Vec<E::Number>; 2]| Point {
+            theta: engine.vector(theta),
+            statistics: engine.vector(statistics),
+        };
+        let vectors = |all: &Vec<Vec<E::Number>>| all.iter().map(|x| engine.vector(x)).collect();
+        let posterior = Posterior {
+            points: numbers.points.iter().map(point).collect(),
+            factors: numbers.factors.iter().map(vectors).collect(),
+            records: Vec::new(),
+        };
+        let (recipe, network) = (self.clone(), network.to_string());
+        Ok(Fitted { engine: engine.clone(), recipe, network, training, posterior })
+    }
+
     /// Trains on a data set. Members run side by side, each on its share of the threads; a single one on all of them.
     #[inline(never)]
     pub fn fit<E: Engine>(
@@ -96,12 +151,7 @@ impl Recipe {
         options: &Options<'_>,
     ) -> Outcome<Fitted<E>, Option<Fitted<E>>> {
         let nothing = |error: Error| Box::new(Unfinished { error, so_far: None });
-        self.check().map_err(nothing)?;
-        self.learns(data).map_err(nothing)?;
-        let likelihood = self.likelihood(&data.answers).map_err(nothing)?;
-        let training = Training::with_likelihood(engine, data, &self.setup.augment, likelihood);
-        let training = training.map_err(nothing)?;
-        let training = Arc::new(training);
+        let training = self.training(engine, data).map_err(nothing)?;
         let members = self.members();
         options.progress.start("training", members * PIECES);
         let one = |engine: &E, number: usize| {

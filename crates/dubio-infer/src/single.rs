@@ -8,7 +8,7 @@ use dubio_random::stream::Stream;
 use crate::attack::Attack;
 use crate::error::Error;
 use crate::fit::{Options, Outcome};
-use crate::fitted::Fitted;
+use crate::fitted::{Fitted, Numbers};
 use crate::predict::{Predicted, TestTime};
 use crate::recipe::Recipe;
 
@@ -22,8 +22,16 @@ type Fit = fn(
     &Options<'_>,
 ) -> Outcome<Trained, Option<Trained>>;
 type Predict<How> = fn(&Trained, &Dataset, &How, &Stream) -> Result<Predicted, Error>;
+type Restore = fn(&Recipe, &Single, &str, &Dataset, &Numbers<f32>) -> Result<Trained, Error>;
+type Read = fn(&Trained) -> Numbers<f32>;
 type Weights = fn(&Trained) -> Result<Vec<Vec<u8>>, Error>;
 
 #[used]
-static BUILT: (Fit, Predict<TestTime>, Predict<Attack>, Weights) =
-    (Recipe::fit, Fitted::predict, Fitted::predict_attacked, Fitted::weights);
+static BUILT: (Fit, Restore, Read, Predict<TestTime>, Predict<Attack>, Weights) = (
+    Recipe::fit,
+    Recipe::restore,
+    Fitted::numbers,
+    Fitted::predict,
+    Fitted::predict_attacked,
+    Fitted::weights,
+);

@@ -1,8 +1,8 @@
-//! The waist of the hourglass: predictions files, from any framework.
+//! Predictions files, from any framework.
 //!
 //! [`open`] reads `.npz`, `.safetensors`, `.csv`, `.tsv`, `.parquet` or a folder of `.npy` and gives
 //! [`Predictions`] whose shapes and dtypes have been checked; numbers and checksums are checked where
-//! they are read, some rows at a time. Nothing is allocated on the word of a header alone. A read that
+//! they are read, some rows at a time. No header alone decides how much is allocated. A read that
 //! fails gives up the work that [`guarded`] began.
 //!
 //! ```

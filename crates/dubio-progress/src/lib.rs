@@ -1,5 +1,5 @@
-//! Receivers of progress, which may also ask work to stop. Long work is handed one; a bar on a terminal, a
-//! worker's pipe and a Python callback are three of them.
+//! Progress reports and cancellation. Every long computation is given a [`Progress`], which receives its progress and may
+//! ask it to stop: a bar on a terminal, a worker's pipe, a Python callback.
 //!
 //! ```
 //! use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! Random numbers by name, the same on every machine and for every number of threads.
+//! Reproducible random numbers: the same on every machine and for every number of threads.
 //!
 //! A [`stream::Stream`] has a path and gives a generator; [`numbered`] gives one for each of very many things,
 //! [`generators`] many side by side. [`uniform`] and [`normal`] are the numbers that are drawn from any of them.

@@ -1,4 +1,4 @@
-//! Names as people write them: which known name is meant, and which may have been meant by an unknown one.
+//! Names as people type them: which known name is meant, and what an unknown one may mean.
 //!
 //! ```
 //! use dubio_words::{counted, meant, nearest};

@@ -5,6 +5,7 @@
 use std::path::Path;
 use std::process::Command;
 
+use rayon::prelude::*;
 use serde_json::Value;
 
 /// None is a number that training takes long for: those are refused, or end after one epoch.
@@ -92,10 +93,10 @@ fn methods() -> Vec<(String, Vec<String>, Vec<String>)> {
 
 #[test]
 fn every_setting_of_every_method_takes_or_refuses_every_number() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut faults = Vec::new();
-    for (method, quick, settings) in methods() {
+    let faults_of = |(method, quick, settings): (String, Vec<String>, Vec<String>)| {
+        let folder = tempfile::tempdir().expect("a folder");
         let head = ["train", &method, "--data", "yacht", "--network", "mlp-3", "-o", "out.npz"];
+        let mut faults = Vec::new();
         for setting in &settings {
             for number in NUMBERS {
                 let set = format!("{setting}={number}");
@@ -107,8 +108,9 @@ fn every_setting_of_every_method_takes_or_refuses_every_number() {
                 faults.extend(fault(folder.path(), &arguments));
             }
         }
-    }
-    none(faults);
+        faults
+    };
+    none(methods().into_par_iter().flat_map_iter(faults_of).collect());
 }
 
 #[test]

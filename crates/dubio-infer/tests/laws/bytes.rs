@@ -1,12 +1,15 @@
 //! The same bytes from the same seed, on any number of threads.
 
 use dubio_infer::augment::Augmentation;
+use dubio_infer::fit::Options;
+use dubio_infer::fitted::Fitted;
 use dubio_infer::predict::TestTime;
 use dubio_random::stream::Stream;
 use serde_json::json;
 
+use crate::support::last_layer::table;
 use crate::support::*;
-use crate::{fitted, small};
+use crate::{Single, fitted, small};
 
 #[test]
 fn the_same_stream_gives_the_same_bytes_and_another_gives_others_where_anything_is_drawn() {
@@ -65,5 +68,26 @@ fn one_thread_and_two_give_the_same_bytes() {
             })
         };
         assert!(of(1) == of(2), "{}", recipe.method.card().name);
+    }
+}
+
+#[test]
+fn a_posterior_that_is_made_again_from_its_numbers_predicts_the_same_bytes() {
+    let common = json!({"members": 2});
+    // Those for regression alone have one member.
+    let regressions = quick_regressions(&json!({})).into_iter().map(|recipe| (recipe, table()));
+    let all = quick_recipes(&common).into_iter().map(|recipe| (recipe, digits(80)));
+    for (recipe, data) in all.chain(regressions) {
+        let name = recipe.method.card().name;
+        let (engine, network) = (Single::default(), "mlp-4-3");
+        let fit = recipe.fit(&engine, network, &data, &Stream::root(1), &Options::default());
+        let fitted = fit.unwrap_or_else(|e| panic!("{name}: {}", e.error));
+        let again = recipe.restore(&engine, network, &data, &fitted.numbers());
+        let again = again.unwrap_or_else(|e| panic!("{name}: {e}"));
+        let of = |fitted: &Fitted<Single>| {
+            let predicted = fitted.predict(&data, &TestTime::default(), &Stream::root(2));
+            predicted.unwrap_or_else(|e| panic!("{name}: {e}")).values
+        };
+        assert!(of(&fitted) == of(&again), "{name}");
     }
 }
