@@ -4,26 +4,27 @@ use std::path::Path;
 
 use dubio_metrics::costs::Costs;
 use dubio_predictions::input;
+use dubio_predictions::lines::{Newlines, records};
 
 use crate::Error;
 use crate::error::refuse;
 
 /// Reads a CSV without a header: a row per decision, a column per true class.
 pub(crate) fn read_costs(path: &Path, classes: usize) -> Result<Costs, Error> {
-    let place = |line: usize| format!("{}, line {line}", path.display());
+    let place = |line: u64| format!("{}, line {line}", path.display());
     let file = input::open(path)
         .map_err(Error::file(format!("cannot read the cost matrix {}", path.display())))?;
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .trim(csv::Trim::All)
         .flexible(true)
-        .from_reader(file);
+        .from_reader(Newlines::new(file));
     let mut rows = Vec::new();
-    for (line, record) in reader.records().enumerate() {
-        let record = record.map_err(Error::file(place(line + 1)))?;
+    for record in records(&mut reader) {
+        let (line, record) = record.map_err(Error::file(path.display().to_string()))?;
         let row = record.iter().enumerate().map(|(column, field)| {
             field.parse::<f64>().map_err(|_| {
-                let place = place(line + 1);
+                let place = place(line);
                 Error::Unfit(format!("{place}, column {}: `{field}` is not a number", column + 1))
             })
         });

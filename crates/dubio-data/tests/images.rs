@@ -63,8 +63,8 @@ fn what_is_wrong_with_a_list_is_said_with_its_place() {
     };
     refused("file,label\n", None, "no image in the list");
     refused("name,label\nrgb.png,1\n", None, "no column `file` among name, label");
-    refused("file,label\nrgb.png,cat\n", None, "label \"cat\" in row 0");
-    refused("file,label\nrgb.png,-1\n", None, "label \"-1\" in row 0");
+    refused("file,label\nrgb.png,cat\n", None, "line 2: label \"cat\" is not a class");
+    refused("file,label\nrgb.png,-1\n", None, "line 2: label \"-1\" is not a class");
     refused("file,label\nrgb.png,1\nx.png\n", None, "found record with 1 fields");
     refused("file,label,split\nrgb.png,1,train\n", Some("test"), "no image of split `test`");
     refused("file,label\n../secret.png,1\n", None, "leads out of the folder");

@@ -8,13 +8,14 @@ use csv::{ReaderBuilder, Trim};
 use crate::Arrays;
 use crate::bytes::{Bytes, Reader};
 use crate::error::Error;
+use crate::lines::{Newlines, records};
 use crate::table::{Column, Place, arrays};
 use crate::text_table::TextTable;
 
 /// Reads the columns that are predictions; the others may hold any text.
 pub(crate) fn read(path: &Path, bytes: &Bytes, separator: u8) -> Result<Arrays, Error> {
     let unreadable = |e| unreadable(path, e);
-    let mut reader = builder(separator).from_reader(BufReader::new(bytes.reader()));
+    let mut reader = builder(separator).from_reader(text(bytes));
     let names: Vec<String> = reader.headers().map_err(unreadable)?.iter().map(plain).collect();
     let mut columns: Vec<(usize, Column)> = Vec::new();
     let mut others = Vec::new();
@@ -24,12 +25,11 @@ pub(crate) fn read(path: &Path, bytes: &Bytes, separator: u8) -> Result<Arrays, 
             None => others.push(name.clone()),
         }
     }
-    for record in reader.records() {
-        let record = record.map_err(unreadable)?;
+    for record in records(&mut reader) {
+        let (line, record) = record.map_err(unreadable)?;
         for (index, column) in &mut columns {
             let text = record.get(*index).unwrap_or_default();
             let value = text.parse().map_err(|_| {
-                let line = record.position().map_or(0, |position| position.line());
                 let what =
                     format!("line {line}, column `{}`: `{text}` is not a number", names[*index]);
                 Error::file(path, what, "give a number in every line")
@@ -50,23 +50,26 @@ pub(crate) fn read(path: &Path, bytes: &Bytes, separator: u8) -> Result<Arrays, 
 /// Every cell as text. Rows may differ in length: the caller says which are wrong.
 pub(crate) fn cells(path: &Path, bytes: &Bytes, separator: u8) -> Result<TextTable, Error> {
     let mut builder = builder(separator);
-    let mut reader: csv::Reader<BufReader<Reader>> =
-        builder.flexible(true).has_headers(false).from_reader(BufReader::new(bytes.reader()));
+    let mut reader = builder.flexible(true).has_headers(false).from_reader(text(bytes));
     let mut table = TextTable::default();
-    for record in reader.records() {
-        let record = record.map_err(|e| unreadable(path, e))?;
+    for record in records(&mut reader) {
+        let (line, record) = record.map_err(|e| unreadable(path, e))?;
         let cells: Vec<String> = record.iter().map(plain).collect();
         if table.first.is_empty() {
             table.first = cells;
         } else {
             table.rows.push(cells);
-            table.lines.push(record.position().map_or(0, |position| position.line()));
+            table.lines.push(line);
         }
     }
     match table.first.is_empty() {
         true => Err(Error::file(path, "it is empty", "give a line for each example")),
         false => Ok(table),
     }
+}
+
+fn text(bytes: &Bytes) -> Newlines<BufReader<Reader>> {
+    Newlines::new(BufReader::new(bytes.reader()))
 }
 
 fn builder(separator: u8) -> ReaderBuilder {

@@ -30,6 +30,7 @@ mod groups;
 mod guard;
 pub mod input;
 mod labels;
+pub mod lines;
 pub mod memory;
 mod names;
 mod note;

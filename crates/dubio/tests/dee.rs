@@ -155,6 +155,11 @@ fn mistakes_in_a_table_are_told_with_their_place() {
             &["--baseline", "deep"],
             "line 3: `0` is no number of samples",
         ),
+        (
+            with("X,net,deep,2", "X,net,deep,0").replace('\n', "\r\n"),
+            &["--baseline", "deep"],
+            "line 3: `0` is no number of samples",
+        ),
         (with(",value", ",worth"), &["--baseline", "deep"], "there is no column `value`"),
         (TABLE.replace("cll", "goodness"), &["--baseline", "deep"], "--better"),
     ] {

@@ -354,10 +354,12 @@ fn a_table_that_cannot_be_read_says_where() {
         "error: p.csv: no predictions among its columns: id, cat, dog\n  name the columns \
          `probs.0`, `probs.1`, ... and `label`, or `mean`, `std` and `target`\n"
     );
-    assert_eq!(
-        message_of("p.csv", b"mean,std,target\n1,1,1\n1,,1\n"),
-        "error: p.csv: line 3, column `std`: `` is not a number\n  give a number in every line\n"
-    );
+    for text in ["mean,std,target\n1,1,1\n1,,1\n", "mean,std,target\r\n1,1,1\r\n1,,1\r\n"] {
+        assert_eq!(
+            message_of("p.csv", text.as_bytes()),
+            "error: p.csv: line 3, column `std`: `` is not a number\n  give a number in every line\n"
+        );
+    }
     assert_eq!(
         message_of("p.csv", b"probs.1,probs.2,label\n0.5,0.5,1\n"),
         "error: p.csv, array `probs`: column `probs.1` where `probs.0` is expected\n  number the \

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use dubio_metrics::dee::Point;
 use dubio_predictions::input;
+use dubio_predictions::lines::{Newlines, records};
 use dubio_words::unknown;
 
 use super::{Curve, Settings};
@@ -74,7 +75,8 @@ fn curve(key: &[String; 4], lines: &[&Line]) -> Curve {
 fn lines(path: &Path) -> Result<Vec<Line>, Error> {
     let file = input::open(path)
         .map_err(Error::file(format!("cannot read the table {}", path.display())))?;
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(file);
+    let mut reader =
+        csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(Newlines::new(file));
     let head = reader.headers().map_err(Error::file(path.display().to_string()))?.clone();
     let column = |name: &str| head.iter().position(|own| own == name);
     let needed = |name: &str| {
@@ -87,9 +89,8 @@ fn lines(path: &Path) -> Result<Vec<Line>, Error> {
     let names = [needed("dataset")?, needed("model")?, needed("method")?, needed("metric")?];
     let (n_samples, value, std) = (needed("n_samples")?, needed("value")?, column("std"));
     let mut lines = Vec::new();
-    for record in reader.records() {
-        let record = record.map_err(Error::file(path.display().to_string()))?;
-        let line = record.position().map_or(0, csv::Position::line);
+    for record in records(&mut reader) {
+        let (line, record) = record.map_err(Error::file(path.display().to_string()))?;
         let place = |what: &str, text: &str| {
             Error::Unfit(format!("{}, line {line}: `{text}` is no {what}", path.display()))
         };

@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Cursor;
 use std::path::{Component, Path, PathBuf};
 
+use dubio_predictions::lines::{Newlines, records};
 use rayon::prelude::*;
 use zune_jpeg::JpegDecoder;
 use zune_jpeg::zune_core::bytestream::ZCursor;
@@ -59,16 +60,18 @@ pub fn read(list: &Path, split: Option<&str>, classes: Option<usize>) -> Result<
 struct List<'a> {
     path: &'a Path,
     names: Vec<String>,
-    rows: Vec<csv::StringRecord>,
+    /// Each with its line.
+    rows: Vec<(u64, csv::StringRecord)>,
 }
 
 impl<'a> List<'a> {
     fn read(path: &'a Path) -> Result<Self, Error> {
         let bytes = open(path)?;
         let fault = |error: csv::Error| Error::new(path, error, "a list is a CSV with a header");
-        let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(&bytes[..]);
+        let mut reader =
+            csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(Newlines::new(&bytes[..]));
         let names = reader.headers().map_err(fault)?.iter().map(String::from).collect();
-        let rows: Vec<_> = reader.into_records().collect::<Result<_, _>>().map_err(fault)?;
+        let rows: Vec<_> = records(&mut reader).collect::<Result<_, _>>().map_err(fault)?;
         if rows.is_empty() {
             return Err(Error::new(path, "no image in the list", "give a row for each image"));
         }
@@ -80,13 +83,13 @@ impl<'a> List<'a> {
             let what = format!("no column `{name}` among {}", self.names.join(", "));
             Error::new(self.path, what, "the first line names the columns: file,label,split,...")
         })?;
-        Ok(self.rows.iter().map(|row| &row[place]).collect())
+        Ok(self.rows.iter().map(|(_, row)| &row[place]).collect())
     }
 
     fn labels(&self) -> Result<Vec<u32>, Error> {
         let label = |(row, text): (usize, &str)| {
             text.parse::<u32>().ok().filter(|&label| label < 1 << 24).ok_or_else(|| {
-                let what = format!("label {text:?} in row {row} is not a class");
+                let what = format!("line {}: label {text:?} is not a class", self.rows[row].0);
                 Error::new(self.path, what, "labels are whole numbers from 0")
             })
         };
@@ -110,7 +113,7 @@ impl<'a> List<'a> {
         let mut groups = BTreeMap::new();
         for (place, name) in self.names.iter().enumerate() {
             if !["file", "label", "split"].contains(&&name[..]) {
-                let texts: Vec<&str> = self.rows.iter().map(|row| &row[place]).collect();
+                let texts: Vec<&str> = self.rows.iter().map(|(_, row)| &row[place]).collect();
                 groups.insert(name.clone(), numbered(&texts));
             }
         }

@@ -100,6 +100,9 @@ fn every_bad_cell_is_reported_with_line_and_column() {
     assert!(ragged.contains("bad.csv:35:3: 2 cells, where 3 are expected"), "{ragged}");
     fs::write(folder.path().join("bad.csv"), text.replace("6,7\n", "")).expect("written");
     let wrong = mistake(&name(folder.path(), "bad.csv"));
+    let of_windows = text.replace("6,7\n", "").replace('\n', "\r\n");
+    fs::write(folder.path().join("bad.csv"), of_windows).expect("written");
+    assert_eq!(mistake(&name(folder.path(), "bad.csv")), wrong);
     for part in [
         "3 mistakes",
         "bad.csv:32:1: \"\": no value in column `a`",

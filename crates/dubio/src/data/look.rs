@@ -29,10 +29,15 @@ Options of your own data, PATH:NAME=VALUE,...:";
 pub(super) fn text(out: &mut impl Write, look: &Look) -> io::Result<()> {
     let seen = &look.seen;
     writeln!(out, "{}: {}", one_line(&look.name), seen.kind)?;
-    let shape: Vec<String> = look.shape.iter().map(usize::to_string).collect();
-    let what = if look.shape.len() == 1 { " features" } else { " (channels x height x width)" };
+    let inputs = match look.shape[..] {
+        [features] => counted(features, "feature"),
+        _ => {
+            let shape: Vec<String> = look.shape.iter().map(usize::to_string).collect();
+            format!("{} (channels x height x width)", shape.join(" x "))
+        }
+    };
     let mut line = |name: &str, text: &str| writeln!(out, "  {name:<12} {}", one_line(text));
-    line("inputs", &format!("{}{what}", shape.join(" x ")))?;
+    line("inputs", &inputs)?;
     line("target", &format!("{}; {}", seen.target, seen.task))?;
     if let Some((low, high)) = look.targets {
         line("targets", &format!("{} to {}", number(low), number(high)))?;

@@ -113,7 +113,7 @@ impl Look {
         }
         if self.contradicting > 0 {
             all.push(format!(
-                "{} examples repeat an earlier one with another answer",
+                "examples that repeat an earlier one with another answer: {}",
                 self.contradicting
             ));
         }
