@@ -18,6 +18,7 @@ from ._commands import Checks, Comparison, Study, check, compare, report, run
 from ._errors import DataError, Error, FileError, PredictionError, SettingError, SuiteError
 from ._evaluate import Calibration, calibrate, evaluate
 from ._fit import Estimator, fit
+from ._members import Diagnosis, Equivalents, dee, diagnose
 from ._scores import add_classification
 
 __version__: str = _dubio.__version__
@@ -39,6 +40,8 @@ __all__ = [
     "Checks",
     "Comparison",
     "DataError",
+    "Diagnosis",
+    "Equivalents",
     "Error",
     "Estimator",
     "FileError",
@@ -54,6 +57,8 @@ __all__ = [
     "calibrate",
     "check",
     "compare",
+    "dee",
+    "diagnose",
     "evaluate",
     "fit",
     "regression",

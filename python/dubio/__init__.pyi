@@ -10,6 +10,7 @@ from ._errors import DataError as DataError, Error as Error, FileError as FileEr
 from ._errors import PredictionError as PredictionError, SettingError as SettingError, SuiteError as SuiteError
 from ._evaluate import Calibration as Calibration, calibrate as calibrate, evaluate as evaluate
 from ._fit import Estimator as Estimator, fit as fit
+from ._members import Diagnosis as Diagnosis, Equivalents as Equivalents, dee as dee, diagnose as diagnose
 
 __version__: str
 METHODS: List[str]

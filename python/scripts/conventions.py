@@ -41,6 +41,9 @@ quantiles = np.quantile(samples, levels, axis=0)
 quarters = np.random.default_rng(8).multinomial(4, [0.6, 0.2, 0.1, 0.1], size=600) / 4
 #: Wrong at confidence 1 and right below, so that a bin which holds both 0.75 and 1 mixes gaps of both signs.
 truth = np.where(quarters.max(axis=1) < 1, quarters.argmax(axis=1), 3)
+#: 600 examples of 8 classes, of which the true one is often not among the first five.
+wide = np.random.default_rng(11).dirichlet(np.ones(8), size=600)
+wide_labels = np.random.default_rng(12).integers(0, 8, size=600)
 Row = Tuple[str, str, Callable[[], float], Callable[[], float], str]
 
 
@@ -115,6 +118,28 @@ def rows() -> List[Row]:
             return float(r.regression_mwi_score(targets, intervals, 0.95))
         return float(np.ravel(r.regression_mean_width_score(intervals))[0])
 
+    def mapie_ece(**how: Any) -> float:
+        from mapie.metrics.calibration import expected_calibration_error
+
+        return float(expected_calibration_error(correct, probs, num_bins=16, split_strategy="uniform", **how))
+
+    def netcal_picp(which: str) -> float:
+        import netcal.metrics
+
+        return float(np.ravel(getattr(netcal.metrics.PICP().measure((mean, std), targets, q=0.95), which))[0])
+
+    def netcal_nll() -> float:
+        import netcal.metrics
+
+        return float(np.ravel(netcal.metrics.NLL().measure((mean, std), targets))[0])
+
+    def quantiles_of_gaussians() -> Any:
+        """The 99 quantiles that uncertainty-toolbox averages over."""
+        from scipy.stats import norm
+
+        levels = np.linspace(0.01, 0.99, 99)
+        return {"quantiles": mean + std * norm.ppf(levels)[:, None], "levels": levels, "targets": targets}
+
     def mapie_ks() -> float:
         from mapie.metrics.calibration import cumulative_differences
 
@@ -147,13 +172,15 @@ def rows() -> List[Row]:
         ("nll", "scikit-learn `log_loss`", lambda: dubio.nll(probs, labels), lambda: sk("log_loss")(labels, probs), "scikit-learn clips probabilities to machine epsilon; here a true class of probability 0 gives inf"),
         ("brier", "scikit-learn `brier_score_loss`, sum over classes", lambda: dubio.brier(probs, labels), lambda: sk("brier_score_loss")(labels, probs, scale_by_half=False, labels=[0, 1, 2, 3]), "scikit-learn halves it for two classes unless `scale_by_half=False`"),
         ("brier_per_class", "scikit-learn `mean_squared_error` of one-hot labels", lambda: dubio.brier_per_class(probs, labels), lambda: sk("mean_squared_error")(onehot, probs), ""),
-        ("top5_accuracy", "scikit-learn `top_k_accuracy_score(k=4)`", lambda: dubio.top5_accuracy(probs, labels), lambda: sk("top_k_accuracy_score")(labels, probs, k=4), "with fewer than five classes, every class is among the first five"),
+        ("top5_accuracy", "scikit-learn `top_k_accuracy_score(k=5)`", lambda: dubio.top5_accuracy(wide, wide_labels), lambda: sk("top_k_accuracy_score")(wide_labels, wide, k=5), "of 8 classes; with fewer than five, every class is among the first five"),
         ("agreement", "scikit-learn `accuracy_score` of two predictions", lambda: dubio.agreement(probs, labels, reference=pooled), lambda: sk("accuracy_score")(probs.argmax(1), pooled.argmax(1)), ""),
         *detection,
         ("ece", "torchmetrics `multiclass_calibration_error(n_bins=15)`", lambda: dubio.ece(probs, labels, edges="torchmetrics"), lambda: tm("multiclass_calibration_error", n_bins=15), "`edges=\"torchmetrics\"`: bins [l, u), and one more for exactly 1"),
         ("mce", "torchmetrics `multiclass_calibration_error(norm='max')`", lambda: dubio.mce(probs, labels, edges="torchmetrics"), lambda: tm("multiclass_calibration_error", n_bins=15, norm="max"), "`edges=\"torchmetrics\"`"),
         ("ece", "netcal `ECE(15)`", lambda: dubio.ece(probs, labels, edges="left-closed"), lambda: netcal("ECE", 15), "`edges=\"left-closed\"`: bins [l, u), with 1 in the last"),
         ("mce", "netcal `MCE(15)`", lambda: dubio.mce(probs, labels, edges="left-closed"), lambda: netcal("MCE", 15), "`edges=\"left-closed\"`"),
+        ("ece", "MAPIE `expected_calibration_error(num_bins=16)`", lambda: dubio.ece(probs, labels), mapie_ece, "`num_bins` of MAPIE counts edges: 16 make 15 bins; `split_strategy=\"uniform\"`"),
+        ("sce", "MAPIE `expected_calibration_error(classwise=True)`", lambda: dubio.sce(probs, labels), lambda: mapie_ece(classwise=True, class_labels=labels), "the same 16 edges"),
         ("mmce", "netcal `MMCE`", lambda: dubio.mmce(probs, labels), netcal_mmce, ""),
         ("ks", "MAPIE `cumulative_differences`, the largest", lambda: dubio.ks(probs, labels), mapie_ks, "MAPIE's `kolmogorov_smirnov_statistic` divides it by its standard deviation, for a test"),
         ("au_arc", "MAPIE `auarc`", lambda: dubio.au_arc(probs, labels), mapie_auarc, "except for ties, whose members share their mean here; `aurc` is 1 minus it"),
@@ -164,11 +191,15 @@ def rows() -> List[Row]:
         ("rmse", "uncertainty-toolbox `prediction_error_metrics`", lambda: r.rmse(mean, std, targets), lambda: toolbox_accuracy("rmse"), ""),
         ("pearson", "uncertainty-toolbox `prediction_error_metrics`", lambda: r.pearson(mean, std, targets), lambda: toolbox_accuracy("corr"), ""),
         ("nll", "uncertainty-toolbox `nll_gaussian`", lambda: r.nll(mean, std, targets), lambda: toolbox("nll_gaussian"), ""),
+        ("nll", "netcal `NLL`", lambda: r.nll(mean, std, targets), netcal_nll, ""),
         ("crps", "uncertainty-toolbox `crps_gaussian`", lambda: r.crps(mean, std, targets), lambda: toolbox("crps_gaussian"), ""),
         ("crps", "torchmetrics `continuous_ranked_probability_score`, of draws", lambda: r.crps(samples=samples, targets=targets), crps_of_draws, ""),
         ("pinball", "scikit-learn `mean_pinball_loss`, mean over levels", lambda: r.pinball(quantiles=quantiles, levels=levels, targets=targets), lambda: np.mean([sk("mean_pinball_loss")(targets, q, alpha=a) for q, a in zip(quantiles, levels)]), ""),
+        ("pinball", "uncertainty-toolbox `check_score`", lambda: r.pinball(**quantiles_of_gaussians()), lambda: toolbox("check_score"), "of 99 quantiles, which uncertainty-toolbox takes from the Gaussians"),
         ("picp", "MAPIE `regression_coverage_score`", lambda: r.picp(mean, std, targets), lambda: mapie("coverage"), "of the central 95 % interval"),
         ("mpiw", "MAPIE `regression_mean_width_score`", lambda: r.mpiw(mean, std, targets), lambda: mapie("width"), "of the central 95 % interval"),
+        ("picp", "netcal `PICP(...).picp`", lambda: r.picp(mean, std, targets), lambda: netcal_picp("picp"), "`q=0.95`"),
+        ("mpiw", "netcal `PICP(...).mpiw`", lambda: r.mpiw(mean, std, targets), lambda: netcal_picp("mpiw"), "`q=0.95`"),
         ("qce", "uncertainty-toolbox `mean_absolute_calibration_error(num_bins=10)`", lambda: r.qce(mean, std, targets), lambda: toolbox("mean_absolute_calibration_error", num_bins=10), "central intervals at 10 levels from 0 to 1, both ends included"),
         ("interval_score", "by its formula, Gneiting and Raftery 2007", lambda: r.interval_score(mean, std, targets), interval_score, "uncertainty-toolbox averages over 99 levels instead of using one"),
         ("interval_score", "MAPIE `regression_mwi_score`", lambda: r.interval_score(mean, std, targets), lambda: mapie("winkler"), "of the central 95 % interval"),
@@ -180,6 +211,16 @@ def interval_score() -> float:
     low, high = mean - 1.959963984540054 * std, mean + 1.959963984540054 * std
     outside = np.maximum(low - targets, 0) + np.maximum(targets - high, 0)
     return float((high - low + 40 * outside).mean())
+
+
+#: Names that stand for something else in another package: name, package, theirs, ours.
+OTHERS = [
+    ("ace", "netcal `ACE`", "average calibration error: gaps of bins of the confidence, each bin with the same weight", "adaptive calibration error: bins of equal mass, of every class"),
+    ("uce", "netcal `UCE`", "for regression: variance against squared error, in bins of the variance", "for classification: normalised entropy against the error rate"),
+    ("qce", "netcal `QCE`", "coverage of the squared normalised error at one level", "coverage of central intervals, mean over 10 levels"),
+    ("ks", "MAPIE `kolmogorov_smirnov_statistic`", "the largest cumulative difference over its standard deviation", "the largest cumulative difference"),
+    ("sharpness", "uncertainty-toolbox `sharpness`", "root mean variance of the Gaussians", "of a check: the width of its replicates; of intervals: `mpiw`"),
+]
 
 
 def version(package: str) -> str:
@@ -210,6 +251,8 @@ def main() -> None:
         except ImportError as error:
             found = f"{a:.8f} | — | not installed: {error.name}"
         lines.append(f"| `{name}` | {other} | {found} | {note} |")
+    lines += ["", "## The same name, another score", "", "| name | package | there | here |", "| --- | --- | --- | --- |"]
+    lines += [f"| `{name}` | {package} | {theirs} | {ours} |" for name, package, theirs, ours in OTHERS]
     FILE.parent.mkdir(exist_ok=True)
     FILE.write_text("\n".join(lines) + "\n")
     print(FILE.read_text())

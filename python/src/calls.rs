@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dubio_api::{Error, calibrate, check, compare, evaluate, report, run};
+use dubio_api::{Error, calibrate, check, compare, dee, diagnose, evaluate, report, run};
 use dubio_bench::executor::{Ended, StudyProgress};
 use dubio_bench::plan::PlannedRun;
 use dubio_predictions::memory::Held;
@@ -68,6 +68,8 @@ pub(crate) fn call(
         "evaluate" => plain(&evaluate::evaluate(&read(value)?, &**told)?),
         "check" => plain(&check::check(&read(value)?, &**told)?),
         "compare" => plain(&compare::compare(&read(value)?, &**told)?),
+        "dee" => plain(&dee::dee(&read(value)?, &**told)?),
+        "diagnose" => plain(&diagnose::diagnose(&read(value)?)?),
         "calibrate" => plain(&calibrate::calibrate(&read(value)?)?),
         "apply" => applied(value),
         "report" => reported(value, told),

@@ -56,6 +56,51 @@ def test_checks_comparisons_and_temperatures_are_the_commands():
     assert fitted.temperature == binary("calibrate", path, "--json")["temperature"]
 
 
+def test_deep_ensemble_equivalents_are_the_commands(tmp_path):
+    draws = np.random.default_rng(3)
+    labels = draws.integers(0, 3, 80)
+    deep, swag = (draws.normal(size=(5, 80, 3)) + np.eye(3)[labels] for _ in range(2))
+    for name, logits in (("baseline", deep), ("swag", swag)):
+        np.savez(tmp_path / f"{name}.npz", logits=logits, labels=labels)
+    found = dubio.dee({"swag": swag}, labels, baseline=deep, form="logits", scores=["accuracy", "nll"], draws=3)
+    words = ["--score", "accuracy,nll", "--draws", 3, "--json"]
+    printed = binary("dee", "--baseline", tmp_path / "baseline.npz", tmp_path / "swag.npz", *words)
+    assert len(printed) == 20
+    assert {"dataset", "model", *found.to_pandas().columns} == set(printed[0])
+    rows = [{**one, **row} for one in found["methods"] for row in one["rows"]]
+    assert [{key: row[key] for key in printed[0]} for row in rows] == printed
+
+
+def test_equivalents_of_a_table_are_the_commands(tmp_path):
+    table = tmp_path / "curves.csv"
+    rows = [f"X,net,{m},{n},cll,{v}" for m, n, v in [("deep", 1, -1), ("deep", 2, -0.5), ("swag", 1, -0.8), ("swag", 2, -0.4)]]
+    table.write_text("\n".join(["dataset,model,method,n_samples,metric,value", *rows]) + "\n")
+    found = dubio.dee(table=str(table), baseline="deep").to_dict()["methods"]
+    assert [row["dee"] for one in found for row in one["rows"] if one["method"] == "swag"] == [pytest.approx(1.4), "> 2"]
+    printed = binary("dee", "--table", table, "--baseline", "deep", "--json")
+    assert [row["dee"] for one in found for row in one["rows"]] == [row["dee"] for row in printed]
+
+
+def test_diagnoses_are_the_commands(tmp_path):
+    draws = np.random.default_rng(4)
+    labels, targets = np.arange(30) % 3, draws.normal(size=30)
+    logits, mean, std = draws.normal(size=(40, 30, 3)), draws.normal(size=(40, 30)), np.ones((40, 30))
+    np.savez(tmp_path / "classes.npz", logits=logits, labels=labels)
+    np.savez(tmp_path / "numbers.npz", mean=mean, std=std, targets=targets)
+    for path, found in (
+        (tmp_path / "classes.npz", dubio.diagnose(logits=logits, labels=labels, chains=4)),
+        (tmp_path / "numbers.npz", dubio.diagnose(mean=mean, std=std, targets=targets, chains=4)),
+    ):
+        printed = binary("diagnose", path, "--chains", 4, "--json")
+        assert dubio.diagnose(path, chains=4).to_dict() == printed
+        del printed["file"]
+        assert found.to_dict() == printed
+        assert list(found.to_pandas()["quantity"]) == ["predictions, median", "predictions, worst", "loss"]
+    assert "too few draws" in repr(dubio.diagnose(logits=logits[:3], labels=labels))
+    with pytest.raises(dubio.PredictionError, match="40 members cannot be 3 chains of one length"):
+        dubio.diagnose(logits=logits, labels=labels, chains=3)
+
+
 def test_calibrated_predictions_are_what_the_command_writes(tmp_path):
     path = FIXTURES / "ensemble.npz"
     out = tmp_path / "out.npz"

@@ -296,7 +296,7 @@ def test_a_study_on_own_data_needs_no_folder_of_data_sets(tmp_path, monkeypatch)
     assert len(study["finished"]) == 1 and not study["failed"]
 
 
-@pytest.mark.parametrize("name", ["_evaluate", "_accumulator", "_fit", "regression"])
+@pytest.mark.parametrize("name", ["_evaluate", "_accumulator", "_fit", "_members", "regression"])
 def test_the_examples_of_the_documentation_run(name):
     found = doctest.testmod(importlib.import_module(f"dubio.{name}"))
     assert found.attempted > 0 and found.failed == 0

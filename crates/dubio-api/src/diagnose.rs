@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use dubio_bench::diagnosis::diagnosis;
 use dubio_bench::store::{Record, Store};
 use dubio_metrics::diagnostics::Diagnosis;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::error::{guard, refuse};
 
 /// What to look at.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// A file of predictions, or the folder of a run.
     pub path: PathBuf,

@@ -47,7 +47,7 @@ pub(crate) fn at_fault(file: &Classification, fault: &Fault) -> Error {
             "fix the code that writes the file, or save `logits`; nothing is renormalised"
         }
         FaultKind::Number if file.form == Form::Probs && !fault.what.contains("NaN") => {
-            "if these are logits, name the array `logits`; nothing is clipped"
+            "if these are logits, name the array `logits`; divide percentages by 100; nothing is clipped"
         }
         FaultKind::Number => "fix the values in the code that writes the file; nothing is clipped",
     };

@@ -5,13 +5,16 @@ use std::path::Path;
 use dubio_metrics::diagnostics::{Diagnosis, of_classes, of_gaussians};
 use dubio_metrics::members::Members as _;
 use dubio_predictions::{Error, Predictions, RegressionKind, open};
+use dubio_words::counted;
 
 /// The diagnosis of a file whose members are the draws of this many chains, one chain after the other.
 pub fn diagnosis(path: &Path, chains: usize) -> Result<Diagnosis, Error> {
     let refused = |what: String, advice: &str| Err(Error::file(path, what, advice));
     let whole = |members: usize| chains > 0 && members.is_multiple_of(chains);
     let unequal = |members: usize| {
-        let what = format!("{members} members cannot be {chains} chains of one length");
+        let [members, chains] =
+            [(members, "member"), (chains, "chain")].map(|(n, one)| counted(n, one));
+        let what = format!("{members} cannot be {chains} of one length");
         refused(what, "give the number of chains with --chains")
     };
     match open(path)? {

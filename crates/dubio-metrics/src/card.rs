@@ -1,5 +1,7 @@
 //! What a score says about itself: everything that lists, help, tables and tests need to know.
 
+use serde::Deserialize;
+
 /// The card of a score: its public name and what a reader must know to use it.
 #[derive(Debug)]
 pub struct Card {
@@ -111,7 +113,8 @@ pub enum Requires {
 }
 
 /// Which values of a score are better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Direction {
     /// Larger is better.
     Higher,

@@ -1,6 +1,6 @@
 //! A text table: a line of column names, then a line for each example.
 
-use std::io::BufReader;
+use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 use csv::{ReaderBuilder, Trim};
@@ -13,9 +13,9 @@ use crate::table::{Column, Place, arrays};
 use crate::text_table::TextTable;
 
 /// Reads the columns that are predictions; the others may hold any text.
-pub(crate) fn read(path: &Path, bytes: &Bytes, separator: u8) -> Result<Arrays, Error> {
-    let unreadable = |e| unreadable(path, e);
-    let mut reader = builder(separator).from_reader(text(bytes));
+pub(crate) fn read(path: &Path, bytes: &Bytes, usual: u8) -> Result<Arrays, Error> {
+    let unreadable = |e| unreadable(path, bytes, &e);
+    let mut reader = builder(path, bytes, usual)?.from_reader(text(bytes));
     let names: Vec<String> = reader.headers().map_err(unreadable)?.iter().map(plain).collect();
     let mut columns: Vec<(usize, Column)> = Vec::new();
     let mut others = Vec::new();
@@ -30,9 +30,9 @@ pub(crate) fn read(path: &Path, bytes: &Bytes, separator: u8) -> Result<Arrays, 
         for (index, column) in &mut columns {
             let text = record.get(*index).unwrap_or_default();
             let value = text.parse().map_err(|_| {
-                let what =
-                    format!("line {line}, column `{}`: `{text}` is not a number", names[*index]);
-                Error::file(path, what, "give a number in every line")
+                let name = &names[*index];
+                let what = format!("line {line}, column `{name}`: `{text}` is not a number");
+                Error::file(path, what, advice(name, text))
             })?;
             column.values.push(value);
         }
@@ -48,12 +48,12 @@ pub(crate) fn read(path: &Path, bytes: &Bytes, separator: u8) -> Result<Arrays, 
 }
 
 /// Every cell as text. Rows may differ in length: the caller says which are wrong.
-pub(crate) fn cells(path: &Path, bytes: &Bytes, separator: u8) -> Result<TextTable, Error> {
-    let mut builder = builder(separator);
+pub(crate) fn cells(path: &Path, bytes: &Bytes, usual: u8) -> Result<TextTable, Error> {
+    let mut builder = builder(path, bytes, usual)?;
     let mut reader = builder.flexible(true).has_headers(false).from_reader(text(bytes));
     let mut table = TextTable::default();
     for record in records(&mut reader) {
-        let (line, record) = record.map_err(|e| unreadable(path, e))?;
+        let (line, record) = record.map_err(|e| unreadable(path, bytes, &e))?;
         let cells: Vec<String> = record.iter().map(plain).collect();
         if table.first.is_empty() {
             table.first = cells;
@@ -72,15 +72,57 @@ fn text(bytes: &Bytes) -> Newlines<BufReader<Reader>> {
     Newlines::new(BufReader::new(bytes.reader()))
 }
 
-fn builder(separator: u8) -> ReaderBuilder {
+fn builder(path: &Path, bytes: &Bytes, usual: u8) -> Result<ReaderBuilder, Error> {
+    let head = bytes.head(FIRST_LINE).map_err(|e| Error::io(path, &e))?;
     let mut builder = ReaderBuilder::new();
-    builder.delimiter(separator).trim(Trim::All);
-    builder
+    builder.delimiter(separator(&head, usual)).trim(Trim::All);
+    Ok(builder)
 }
 
-fn unreadable(path: &Path, error: csv::Error) -> Error {
+/// Number of bytes in which the first line shows what separates the columns.
+const FIRST_LINE: usize = 4096;
+
+/// What separates the columns of a table with this beginning: the usual byte where its first line has one outside quotes,
+/// else the first of comma, semicolon, tab and bar that it has.
+fn separator(head: &[u8], usual: u8) -> u8 {
+    let mut is_quoted = false;
+    let outside = head.iter().take_while(|byte| !b"\n\r".contains(byte)).filter(|&&byte| {
+        is_quoted ^= byte == b'"';
+        !is_quoted
+    });
+    let outside: Vec<u8> = outside.copied().collect();
+    let candidates = [usual, b',', b';', b'\t', b'|'];
+    candidates.into_iter().find(|mark| outside.contains(mark)).unwrap_or(usual)
+}
+
+/// What to do about text where a number is expected.
+fn advice(column: &str, text: &str) -> &'static str {
+    match column {
+        "label" | "labels" if !text.is_empty() => "number the classes from 0",
+        _ if text.contains(',') => "write a decimal point, and no thousands separators",
+        _ => "give a number in every line",
+    }
+}
+
+fn unreadable(path: &Path, bytes: &Bytes, error: &csv::Error) -> Error {
+    if matches!(error.kind(), csv::ErrorKind::Utf8 { .. })
+        && let Ok(Some(line)) = not_utf8(bytes)
+    {
+        let advice = "save the table as UTF-8, for example with `iconv -f latin1 -t utf-8` or `iconv -f utf-16 -t utf-8`";
+        return Error::file(path, format!("line {line} is not UTF-8 text"), advice);
+    }
     let advice = "a line of column names, then as many values in every line";
     Error::file(path, format!("not a readable table: {error}"), advice)
+}
+
+/// The first line that is not UTF-8, counted from 1.
+fn not_utf8(bytes: &Bytes) -> io::Result<Option<usize>> {
+    for (line, found) in BufReader::new(text(bytes)).split(b'\n').enumerate() {
+        if std::str::from_utf8(&found?).is_err() {
+            return Ok(Some(line + 1));
+        }
+    }
+    Ok(None)
 }
 
 /// The name without the byte order mark that some programs put at the beginning of a file.

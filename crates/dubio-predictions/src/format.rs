@@ -10,7 +10,7 @@ use crate::error::Error;
 pub(crate) enum Format {
     Npz,
     Safetensors,
-    /// Named columns, separated by this byte.
+    /// Named columns, separated by this byte where it is in the first line.
     Text(u8),
     Parquet,
 }
@@ -27,7 +27,7 @@ impl Format {
             "npy" => Err(Error::file(
                 path,
                 "a single .npy holds only one array",
-                "put logits.npy and labels.npy into a folder and name the folder",
+                "put the arrays into a folder, a .npy for each, and name the folder",
             )),
             other => Err(unknown(path, other)),
         }
@@ -41,19 +41,9 @@ impl Format {
             [b'P', b'A', b'R', b'1', ..] => Self::Parquet,
             // The length of the header, which is below 2^24, and then JSON.
             [_, _, _, 0, 0, 0, 0, 0, b'{'] => Self::Safetensors,
-            _ => Self::Text(separator(&bytes.head(FIRST_LINE)?)),
+            _ => Self::Text(b','),
         })
     }
-}
-
-/// Number of bytes in which the first line of a table shows what separates its columns.
-const FIRST_LINE: usize = 4096;
-
-/// What separates the columns of a table with this beginning: tabs where its first line has some and no
-/// commas, else commas.
-fn separator(head: &[u8]) -> u8 {
-    let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    if line.contains(&b'\t') && !line.contains(&b',') { b'\t' } else { b',' }
 }
 
 fn extension(path: &Path) -> String {

@@ -60,7 +60,7 @@ pub use groups::Groups;
 pub use guard::guarded;
 pub use note::Note;
 pub use predictions::{Classification, Predictions};
-pub use read_table::read_text_table;
+pub use read_table::{check_name, read_text_table};
 pub use regression::{Regression, RegressionKind};
 pub use source::Source;
 #[cfg(unix)]

@@ -8,6 +8,11 @@ use crate::format::Format;
 use crate::text_table::TextTable;
 use crate::{csv, parquet};
 
+/// Refuses a file whose name promises no format that is read, and says how to convert it.
+pub fn check_name(path: &Path) -> Result<(), Error> {
+    Format::by_name(path).map(|_| ())
+}
+
 /// Reads a `.csv`, `.tsv` or `.parquet` file. Cells are trimmed; an empty one is a missing value.
 pub fn read_text_table(path: &Path) -> Result<TextTable, Error> {
     let bytes = Bytes::open(path).map_err(|e| Error::io(path, &e))?;

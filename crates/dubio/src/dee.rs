@@ -99,6 +99,7 @@ impl Args {
         Settings {
             methods: self.methods.clone(),
             baseline: self.baseline.clone(),
+            baseline_name: None,
             table: self.table.clone(),
             scores: self.score.clone(),
             better: self.better.map(|better| match better {

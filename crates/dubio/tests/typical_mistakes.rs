@@ -106,7 +106,7 @@ fn logits_saved_as_probabilities_are_refused_with_the_right_name() {
     assert_eq!(
         message(&[("probs", floats(&[4, 3], &logits)), labels()]),
         "error: p.npz, array `probs`: probability -0.6931471805599453 outside [0, 1] at member 0, \
-         example 0, class 0\n  if these are logits, name the array `logits`; nothing is clipped\n"
+         example 0, class 0\n  if these are logits, name the array `logits`; divide percentages by 100; nothing is clipped\n"
     );
 }
 
@@ -325,6 +325,8 @@ fn tables_with_named_columns_are_read() {
     assert_eq!(said, "note: p.csv: not used: file\n");
     let tabs = format!("{head}{rows}").replace(',', "\t");
     near(&scores_of("p.tsv", tabs.as_bytes(), &[]).0, "nll", nll());
+    let semicolons = format!("{head}{rows}").replace(',', ";");
+    near(&scores_of("p.csv", semicolons.as_bytes(), &[]).0, "nll", nll());
     let numbers = (0..4).map(|i| format!("{},2,{}\n", MEAN[i], TARGETS[i]));
     let table = format!("mean,std,target\n{}", numbers.collect::<String>());
     near(&scores_of("r.csv", table.as_bytes(), &[]).0, "nll", gaussian_nll(2.0));
@@ -360,6 +362,18 @@ fn a_table_that_cannot_be_read_says_where() {
             "error: p.csv: line 3, column `std`: `` is not a number\n  give a number in every line\n"
         );
     }
+    assert_eq!(
+        message_of("p.csv", b"mean;std;target\n1;1;1\n1;0,5;1\n"),
+        "error: p.csv: line 3, column `std`: `0,5` is not a number\n  write a decimal point, and no thousands separators\n"
+    );
+    assert_eq!(
+        message_of("p.csv", b"probs,label\n0.5,cat\n"),
+        "error: p.csv: line 2, column `label`: `cat` is not a number\n  number the classes from 0\n"
+    );
+    assert_eq!(
+        message_of("p.csv", b"probs,label,name\n0.5,1,a\n0.5,0,\xe9\n"),
+        "error: p.csv: line 3 is not UTF-8 text\n  save the table as UTF-8, for example with `iconv -f latin1 -t utf-8` or `iconv -f utf-16 -t utf-8`\n"
+    );
     assert_eq!(
         message_of("p.csv", b"probs.1,probs.2,label\n0.5,0.5,1\n"),
         "error: p.csv, array `probs`: column `probs.1` where `probs.0` is expected\n  number the \

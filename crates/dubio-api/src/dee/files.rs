@@ -44,7 +44,8 @@ pub(super) fn curves(
     if !settings.names.is_empty() && settings.names.len() != settings.methods.len() {
         refuse!("{} names for {} methods", settings.names.len(), settings.methods.len());
     }
-    let mut baseline = Method::open(Path::new(&settings.baseline), None, progress)?;
+    let (path, name) = (Path::new(&settings.baseline), settings.baseline_name.as_ref());
+    let mut baseline = Method::open(path, name, progress)?;
     baseline.runs = vec![baseline.runs.concat()]; // every member is a network of its own
     let truth = baseline.truth()?;
     baseline.check(&truth)?;

@@ -10,7 +10,7 @@ use dubio_metrics::card::Direction;
 use dubio_metrics::dee::{Equivalent, Falling, Point, Worth, equivalents};
 use dubio_progress::Progress;
 use dubio_words::{nearest, unknown_of_many};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::error::{guard_in_pool, refuse};
@@ -19,12 +19,15 @@ use crate::range::within;
 use crate::scorecard::number;
 
 /// What to compare with deep ensembles, and how.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// Predictions of the methods: a file each, or a folder of files, each an independent run.
     pub methods: Vec<PathBuf>,
     /// Deep ensembles: a file or folder; with a table, the name of a method.
     pub baseline: String,
+    /// Name of the baseline; that of its file if left out.
+    pub baseline_name: Option<String>,
     /// Scores instead of predictions, as CSV with a header.
     pub table: Option<PathBuf>,
     /// The scores to compare by; `calibrated.nll` where it is empty (`nll` for a regression), or all metrics of
@@ -49,6 +52,7 @@ impl Default for Settings {
         Self {
             methods: Vec::new(),
             baseline: String::new(),
+            baseline_name: None,
             table: None,
             scores: Vec::new(),
             better: None,

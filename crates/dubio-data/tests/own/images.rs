@@ -132,7 +132,7 @@ fn what_is_not_there_and_what_is_no_data_is_told() {
     assert!(missing.contains("check the path"), "{missing}");
     let folder = written(&[("notes.txt", "hello")]);
     let other = mistake(&name(folder.path(), "notes.txt"));
-    assert!(other.contains("data are .csv"), "{other}");
+    assert!(other.contains("the name does not say which format"), "{other}");
     let empty = mistake(&folder.path().display().to_string());
     assert!(empty.contains("make a folder for each class"), "{empty}");
     let unknown = sets::halves("my_patients").map(|_| ()).expect_err("unknown").to_string();

@@ -79,15 +79,52 @@ fn an_option_that_means_nothing_for_such_data_is_refused() {
 }
 
 #[test]
-fn a_table_with_other_separators_is_told_which() {
-    let rows = "1;2,5;3\n4;5;6\n";
-    let folder =
-        written(&[("semi.csv", &format!("a;b;price\n{rows}")), ("tabs.csv", "a\tb\n1\t2\n")]);
-    let semicolons = mistake(&name(folder.path(), "semi.csv"));
-    assert!(semicolons.contains("one column, \"a;b;price\": the cells are separated by ';'"));
-    assert!(semicolons.contains("separate them by commas"), "{semicolons}");
-    let tabs = mistake(&name(folder.path(), "tabs.csv"));
-    assert!(tabs.contains("separated by '\\t'") && tabs.contains("ends in .tsv"), "{tabs}");
+fn cells_are_separated_as_the_first_line_says() {
+    let text = "\"a, wide\",b,price\n1,2.5,7.5\n4,5,8.5\n";
+    let marks =
+        [("csv", ';'), ("csv", '\t'), ("csv", '|'), ("tsv", ';'), ("tsv", '\t'), ("tsv", ',')];
+    for (ending, mark) in marks {
+        let file = format!("homes.{ending}");
+        let text = text.replace(',', &mark.to_string()).replace(&format!("a{mark} "), "a, ");
+        let folder = written(&[(&file, &text)]);
+        let data = load(&name(folder.path(), &format!("{file}:target=price,test=0.5")), Part::All);
+        assert_eq!(features(&data).1, &[1.0, 2.5, 4.0, 5.0], "{mark:?} in {file}");
+    }
+}
+
+#[test]
+fn numbers_with_commas_are_neither_read_nor_taken_for_categories() {
+    let mut text = "size;price\n".to_string();
+    (0..30).for_each(|i| text += &format!("{}{};{i}.5\n", i % 3, if i < 9 { ",5" } else { "" }));
+    let folder = written(&[("homes.csv", &text)]);
+    let wrong = mistake(&name(folder.path(), "homes.csv"));
+    let expected = "homes.csv:2:1: \"0,5\" in column `size` has a comma; 8 more like it";
+    assert!(wrong.contains("1 mistake\n") && wrong.contains(expected), "{wrong}");
+    assert!(wrong.contains("write a decimal point, and no thousands separators"), "{wrong}");
+    let data = load(&name(folder.path(), "homes.csv:categories=size"), Part::All);
+    assert_eq!(features(&data).0, 6, "three sizes with a comma and three without");
+}
+
+#[test]
+fn a_table_that_is_not_utf8_and_a_file_of_another_kind_are_told_what_to_do() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write =
+        |file: &str, bytes: &[u8]| fs::write(folder.path().join(file), bytes).expect("written");
+    write("latin.csv", b"a,b\n1,2\n\n\xe9,4\n");
+    let wrong = mistake(&name(folder.path(), "latin.csv"));
+    assert!(wrong.contains("line 4 is not UTF-8 text") && wrong.contains("iconv"), "{wrong}");
+    write("wide.csv", b"\xff\xfea\0,\0b\0\n\0");
+    let wrong = mistake(&name(folder.path(), "wide.csv"));
+    assert!(wrong.contains("line 1 is not UTF-8 text"), "{wrong}");
+    write("homes.txt", b"a,b\n1,2\n");
+    let wrong = mistake(&name(folder.path(), "homes.txt"));
+    assert!(wrong.contains("the name does not say which format this is"), "{wrong}");
+    write("homes.xlsx", b"PK");
+    let wrong = mistake(&name(folder.path(), "homes.xlsx"));
+    assert!(
+        wrong.contains("dubio does not read spreadsheets") && wrong.contains("read_excel"),
+        "{wrong}"
+    );
 }
 
 #[test]

@@ -79,7 +79,8 @@ pub struct Worth {
 }
 
 /// Whether a method's equivalent may fall when more samples make it worse.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Falling {
     /// It may: eq. 4 for every number of samples by itself.
     #[default]

@@ -34,14 +34,6 @@ impl<'a> Columns<'a> {
         let path = &own.path;
         let TextTable { first, mut rows, mut lines } =
             read_text_table(path).map_err(Error::from)?;
-        if let [only] = &first[..]
-            && let Some(mark) = only.chars().find(|mark| [';', '\t', '|'].contains(mark))
-        {
-            let what =
-                format!("one column, {:?}: the cells are separated by {mark:?}", short(only));
-            let advice = "separate them by commas, or by tabs in a file that ends in .tsv";
-            return Err(Error::new(path, what, advice));
-        }
         let has_header = match own.get("header") {
             Some(given) => given == "yes",
             None => !first.iter().any(|cell| cell.parse::<f64>().is_ok()),
@@ -58,7 +50,7 @@ impl<'a> Columns<'a> {
         let mut mistakes = Mistakes::default();
         for (row, &line) in rows.iter().zip(&lines).filter(|(row, _)| row.len() != width) {
             let what = format!("{} cells, where {width} are expected", row.len());
-            let advice = "give every line as many cells; put quotes around text with commas";
+            let advice = "give every line as many cells; put quotes around text with separators";
             mistakes.add(line, row.len().min(width) + 1, what, advice);
         }
         let mut seen = BTreeMap::new();
@@ -115,21 +107,29 @@ impl<'a> Columns<'a> {
     ) -> Content {
         let known = || self.cells(column).filter(|cell| !is_missing(cell));
         let count = known().count();
-        let numbers = known().filter(|cell| cell.parse::<f64>().is_ok()).count();
-        let mostly_numbers = numbers * 10 >= count * 9;
-        if categories || !mostly_numbers {
+        let mostly = |number: fn(&str) -> bool| {
+            known().filter(|cell| number(cell)).count() * 10 >= count * 9
+        };
+        if categories || !mostly(|cell| is_number(cell) || has_comma(cell)) {
             return self.categories(column, mistakes);
         }
-        let cells = self.cells(column).zip(&self.lines);
-        let each = cells.map(|(cell, &line)| match cell.parse::<f64>() {
-            _ if is_missing(cell) => f64::NAN,
+        let name = &self.names[column];
+        let cells = || self.cells(column).zip(&self.lines);
+        let mut with_commas = cells().filter(|(cell, _)| has_comma(cell));
+        if let Some((cell, &line)) = with_commas.next() {
+            let more = match with_commas.count() {
+                0 => String::new(),
+                count => format!("; {count} more like it"),
+            };
+            let what = format!("{:?} in column `{name}` has a comma{more}", short(cell));
+            let advice = "write a decimal point, and no thousands separators; or name the column in `categories`";
+            mistakes.add(line, column + 1, what, advice);
+        }
+        let each = cells().map(|(cell, &line)| match cell.parse::<f64>() {
+            _ if is_missing(cell) || has_comma(cell) => f64::NAN,
             Ok(value) if value.is_finite() => value,
             _ => {
-                let what = format!(
-                    "{:?} in column `{}` is not a finite number",
-                    short(cell),
-                    self.names[column]
-                );
+                let what = format!("{:?} in column `{name}` is not a finite number", short(cell));
                 let advice = "correct the cell, or name the column in `categories` or `ignore`";
                 mistakes.add(line, column + 1, what, advice);
                 f64::NAN
@@ -142,7 +142,12 @@ impl<'a> Columns<'a> {
         let distinct: BTreeSet<&str> = self.cells(column).filter(|c| !is_missing(c)).collect();
         let count = distinct.len();
         if count > MOST_CATEGORIES || (count > 20 && 2 * count > self.rows.len()) {
-            let what = format!("column `{}` has {count} different texts", self.names[column]);
+            let name = &self.names[column];
+            let example = distinct.first().map_or("", |text| *text);
+            let what = format!(
+                "column `{name}` has {count} different texts, such as {:?}",
+                short(example)
+            );
             mistakes.add(1, column + 1, what, "leave such columns out with `ignore`");
         }
         let place: BTreeMap<&str, usize> = distinct.iter().copied().zip(0..).collect();
@@ -154,6 +159,15 @@ impl<'a> Columns<'a> {
 /// Whether a cell stands for a missing value.
 pub(super) fn is_missing(cell: &str) -> bool {
     ["", "na", "n/a", "nan", "null", "none", "?"].contains(&&cell.to_ascii_lowercase()[..])
+}
+
+fn is_number(cell: &str) -> bool {
+    cell.parse::<f64>().is_ok()
+}
+
+/// Whether a cell would be a number without its commas.
+fn has_comma(cell: &str) -> bool {
+    cell.contains(',') && is_number(&cell.replace(',', ""))
 }
 
 /// The beginning of a cell, for messages.

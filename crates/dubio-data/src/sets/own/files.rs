@@ -21,16 +21,8 @@ pub(super) fn kind(path: &Path) -> Result<Kind, Error> {
         let arrays = all(path)?.iter().any(|file| file.extension().is_some_and(|e| e == "npy"));
         return Ok(if arrays { Kind::Arrays } else { Kind::Images });
     }
-    match &end[..] {
-        "csv" | "tsv" | "parquet" | "pq" => Ok(Kind::Table),
-        "npz" | "safetensors" => Ok(Kind::Arrays),
-        _ => Err(Error::new(
-            path,
-            "no data set has this name, and no such file is read",
-            "data are .csv, .tsv, .parquet, .npz, .safetensors, a folder of .npy or a folder of images \
-             for each class; `dubio data list` shows the data sets that are known by name",
-        )),
-    }
+    dubio_predictions::check_name(path)?;
+    Ok(if ["npz", "safetensors"].contains(&&end[..]) { Kind::Arrays } else { Kind::Table })
 }
 
 /// Length and modification time of every file, which tell whether one has changed.

@@ -61,7 +61,7 @@ fn looks_like_path(path: &str) -> bool {
     let known = || crate::sets::list().iter().any(|set| set.name == path);
     path.contains(['/', '\\'])
         || endings.iter().any(|end| path.to_ascii_lowercase().ends_with(end))
-        || (!path.is_empty() && !known() && Path::new(path).is_dir())
+        || (!path.is_empty() && !known() && Path::new(path).exists())
 }
 
 /// The card of a user's data set; it is read once, and again when a file has changed.
