@@ -620,9 +620,10 @@ def misclassification_auroc_confidence(
     calibrated: bool = False,
     seed: int = 0,
 ) -> float:
-    """Probability that a positive is more uncertain than a negative.
+    """Probability that a wrong prediction is more uncertain than a right one.
 
-    P(u+ > u-) + 1/2 P(u+ = u-) over pairs of a positive and a negative
+    P(u+ > u-) + 1/2 P(u+ = u-) over pairs of a positive and a negative; u is 1 - c (confidence),
+    H(p) (total) or the mutual information of prediction and member (model)
 
     Range: 0 to 1. Better: higher.
 
@@ -641,9 +642,10 @@ def misclassification_aupr_confidence(
     calibrated: bool = False,
     seed: int = 0,
 ) -> float:
-    """Average precision: precision at each threshold, weighted by the positives it adds.
+    """Average precision of finding wrong predictions, the most uncertain first.
 
-    sum_t (recall_t - recall_{t-1}) precision_t over thresholds, the most uncertain first
+    sum_t (recall_t - recall_{t-1}) precision_t over thresholds of u, the largest first; u is 1 - c
+    (confidence), H(p) (total) or the mutual information of prediction and member (model)
 
     Range: 0 to 1. Better: higher.
 
@@ -662,9 +664,10 @@ def misclassification_fpr95_confidence(
     calibrated: bool = False,
     seed: int = 0,
 ) -> float:
-    """Fraction of negatives flagged at the strictest threshold that finds 95 % of the positives.
+    """Fraction of right predictions flagged where 95 % of the wrong ones are found.
 
-    smallest FPR among thresholds with TPR >= 0.95; equal uncertainties fall together
+    smallest FPR among thresholds of u with TPR >= 0.95, ties on one side; u is 1 - c (confidence),
+    H(p) (total) or the mutual information of prediction and member (model)
 
     Range: 0 to 1. Better: lower.
 
@@ -683,9 +686,10 @@ def misclassification_auroc_total(
     calibrated: bool = False,
     seed: int = 0,
 ) -> float:
-    """Probability that a positive is more uncertain than a negative.
+    """Probability that a wrong prediction is more uncertain than a right one.
 
-    P(u+ > u-) + 1/2 P(u+ = u-) over pairs of a positive and a negative
+    P(u+ > u-) + 1/2 P(u+ = u-) over pairs of a positive and a negative; u is 1 - c (confidence),
+    H(p) (total) or the mutual information of prediction and member (model)
 
     Range: 0 to 1. Better: higher.
 
@@ -704,9 +708,10 @@ def misclassification_aupr_total(
     calibrated: bool = False,
     seed: int = 0,
 ) -> float:
-    """Average precision: precision at each threshold, weighted by the positives it adds.
+    """Average precision of finding wrong predictions, the most uncertain first.
 
-    sum_t (recall_t - recall_{t-1}) precision_t over thresholds, the most uncertain first
+    sum_t (recall_t - recall_{t-1}) precision_t over thresholds of u, the largest first; u is 1 - c
+    (confidence), H(p) (total) or the mutual information of prediction and member (model)
 
     Range: 0 to 1. Better: higher.
 
@@ -725,9 +730,10 @@ def misclassification_fpr95_total(
     calibrated: bool = False,
     seed: int = 0,
 ) -> float:
-    """Fraction of negatives flagged at the strictest threshold that finds 95 % of the positives.
+    """Fraction of right predictions flagged where 95 % of the wrong ones are found.
 
-    smallest FPR among thresholds with TPR >= 0.95; equal uncertainties fall together
+    smallest FPR among thresholds of u with TPR >= 0.95, ties on one side; u is 1 - c (confidence),
+    H(p) (total) or the mutual information of prediction and member (model)
 
     Range: 0 to 1. Better: lower.
 
@@ -744,9 +750,10 @@ def misclassification_auroc_model(
     logits: Any = None,
     log_probs: Any = None,
 ) -> float:
-    """Probability that a positive is more uncertain than a negative.
+    """Probability that a wrong prediction is more uncertain than a right one.
 
-    P(u+ > u-) + 1/2 P(u+ = u-) over pairs of a positive and a negative
+    P(u+ > u-) + 1/2 P(u+ = u-) over pairs of a positive and a negative; u is 1 - c (confidence),
+    H(p) (total) or the mutual information of prediction and member (model)
 
     Range: 0 to 1. Better: higher.
 
@@ -759,9 +766,10 @@ def misclassification_aupr_model(
     logits: Any = None,
     log_probs: Any = None,
 ) -> float:
-    """Average precision: precision at each threshold, weighted by the positives it adds.
+    """Average precision of finding wrong predictions, the most uncertain first.
 
-    sum_t (recall_t - recall_{t-1}) precision_t over thresholds, the most uncertain first
+    sum_t (recall_t - recall_{t-1}) precision_t over thresholds of u, the largest first; u is 1 - c
+    (confidence), H(p) (total) or the mutual information of prediction and member (model)
 
     Range: 0 to 1. Better: higher.
 
@@ -774,9 +782,10 @@ def misclassification_fpr95_model(
     logits: Any = None,
     log_probs: Any = None,
 ) -> float:
-    """Fraction of negatives flagged at the strictest threshold that finds 95 % of the positives.
+    """Fraction of right predictions flagged where 95 % of the wrong ones are found.
 
-    smallest FPR among thresholds with TPR >= 0.95; equal uncertainties fall together
+    smallest FPR among thresholds of u with TPR >= 0.95, ties on one side; u is 1 - c (confidence),
+    H(p) (total) or the mutual information of prediction and member (model)
 
     Range: 0 to 1. Better: lower.
 

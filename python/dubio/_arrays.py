@@ -22,7 +22,9 @@ def as_numpy(name: str, values: Any) -> npt.NDArray[Any]:
     masked = int(values.size - values.count()) if isinstance(values, np.ma.MaskedArray) else 0
     if masked:  # as an array it would be what is under the mask
         raise PredictionError(f"array `{name}`: {masked} values are masked\n  drop their examples, or fill them in with .filled(...)")
-    array = np.asarray(values)
+    if hasattr(values, "toarray"):
+        raise PredictionError(f"array `{name}`: sparse; give {name}.toarray()")
+    array = plain(np.asarray(values))
     if array.dtype == object or array.dtype.kind in "USOMm":
         advice = f"; np.unique({name}, return_inverse=True)[1] numbers text" if array.ndim == 1 else ""
         if name == "X" and array.ndim == 2:
@@ -32,6 +34,14 @@ def as_numpy(name: str, values: Any) -> npt.NDArray[Any]:
         array = array.astype(np.int64)
     if array.dtype.name == "bfloat16":  # of JAX, a dtype that NumPy does not know
         array = array.astype(np.float32)
+    return array
+
+
+def plain(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Objects that are all numbers, as the columns of pandas often are, as numbers; other arrays as they are."""
+    is_number = lambda value: isinstance(value, (bool, int, float, np.number, np.bool_))
+    if array.dtype == object and array.size and all(map(is_number, array.flat)):
+        return np.array(array.tolist())
     return array
 
 

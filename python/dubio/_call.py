@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import time
 import warnings
-from typing import Any, Callable, List, Optional, Sequence, Tuple
+from typing import Any, Callable, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _dubio
 from ._arrays import ArrayIn
+from ._errors import SettingError
 
 Tell = Callable[[str, int, int, List[str]], None]
 
@@ -55,6 +57,21 @@ class Bar:
             print("\r" + " " * 60 + "\r", end="", file=sys.stderr)
 
 
+def as_json(settings: Mapping[str, Any]) -> str:
+    """Settings as the library reads them: JSON, which has no NaN and no infinity."""
+    for name, value in settings.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            raise SettingError(f"{name}: expected a finite number, got {value}")
+    return json.dumps(settings, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    """A number or an array of NumPy, a path, or any other sequence."""
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    return value.tolist() if hasattr(value, "tolist") else list(value)
+
+
 def call(command: str, settings: Any, files: Sequence[Sequence[ArrayIn]] = (), tell: Tell = quiet) -> Any:
     """The result of a command."""
     return called(command, settings, files, tell)[0]
@@ -64,7 +81,7 @@ def called(
     command: str, settings: Any, files: Sequence[Sequence[ArrayIn]] = (), tell: Tell = quiet
 ) -> Tuple[Any, Optional[npt.NDArray[np.float32]]]:
     """The result of a command, and its numbers."""
-    text, numbers = _dubio.call(command, json.dumps(settings), [list(file) for file in files], threads(), tell)
+    text, numbers = _dubio.call(command, as_json(settings), [list(file) for file in files], threads(), tell)
     return json.loads(text), None if numbers is None else array_of(*numbers)
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Dict, Optional, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _dubio
-from ._arrays import as_numpy, interface
-from ._call import Bar, array_of, quiet, threads
+from ._arrays import as_numpy, interface, plain
+from ._call import Bar, array_of, as_json, quiet, threads
 from ._errors import SettingError
 
 
@@ -73,14 +72,14 @@ class Estimator:
 
     def fit(self, X: Any, y: Any) -> "Estimator":
         """Trains on rows of numbers, or images of uint8 ``[examples, channels, height, width]``."""
-        inputs, answers = np.array(as_numpy("X", X)), np.asarray(y)  # a copy: a pickle has what was trained on
+        inputs, answers = np.array(as_numpy("X", X)), plain(np.asarray(y))  # a copy: a pickle has what was trained on
         classes: Optional[npt.NDArray[Any]] = None
         if answers.dtype.kind == "f":
             truth = ("targets", answers.astype(np.float64))
         else:
             classes, labels = np.unique(answers, return_inverse=True)
             truth = ("labels", labels.astype(np.int64))
-        trained = (self.method, json.dumps(self.settings, default=list), self.network, self.seed, inputs, truth)
+        trained = (self.method, as_json(self.settings), self.network, self.seed, inputs, truth)
         self._posterior = self._made(trained)
         self._trained, self.classes_ = trained, classes
         self.n_features_in_ = int(np.prod(inputs.shape[1:]))

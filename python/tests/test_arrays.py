@@ -118,6 +118,8 @@ def test_settings_that_do_not_exist_are_told(example):
         with pytest.raises(dubio.SettingError) as caught:
             dubio.ece(probs, labels, bins=bins)
         assert str(caught.value) == f"bins: expected a whole number from 0, got {got}"
+    with pytest.raises(dubio.SettingError, match="threshold: expected a finite number, got nan"):
+        dubio.evaluate(probs, labels, threshold=float("nan"))
     with pytest.raises(dubio.SettingError, match="did you mean `ece`"):
         dubio.evaluate(probs, labels, scores="eec")
     with pytest.raises(TypeError, match="nll has no setting `bins`"):

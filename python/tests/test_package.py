@@ -67,6 +67,17 @@ def same(a, b):
     return a.to_dict() == b.to_dict()
 
 
+def test_settings_may_be_numbers_of_numpy_and_paths(example, tmp_path):
+    probs, labels = example
+    assert dubio.ece(probs, labels, bins=np.int64(7)) == dubio.ece(probs, labels, bins=7)
+    X, y = np.arange(40.0).reshape(-1, 1), np.arange(40) // 20
+    fit = lambda epochs, lr: dubio.fit("sgd", X, y, network="mlp-3", epochs=epochs, lr=lr).predict_proba(X)
+    assert (fit(np.arange(3)[2], np.float32(0.25)) == fit(2, 0.25)).all()
+    suite = tmp_path / "none.toml"
+    with pytest.raises(dubio.Error, match="none.toml"):
+        dubio.run(suite, runs=tmp_path)
+
+
 def test_settings_reach_the_score(example):
     probs, labels = example
     assert dubio.sce(probs, labels, bins=3) != dubio.sce(probs, labels)
@@ -196,6 +207,31 @@ def test_fit_reports_every_mistake_in_its_arrays():
         dubio.fit("sgd", X, np.array([0, 1, 1]))
     assert "array `x`: NaN at [0, 1], inf at [1, 0]" in str(raised.value)
     assert "array `y`: shape [3], where there are 2 inputs" in str(raised.value)
+
+
+def test_columns_of_pandas_are_numbers_where_they_can_be_and_classes_where_they_are_text():
+    pandas = pytest.importorskip("pandas")
+    how = {"network": "mlp-3", "epochs": 1}
+    X = pandas.DataFrame({"a": range(40), "b": [True, False] * 20})
+    X["c"] = pandas.array(range(40), dtype="Int64")
+    assert X.to_numpy().dtype == object
+    numbers = X.astype(float).to_numpy()
+    y = pandas.Series(range(40)).astype("Float64")
+    model = dubio.fit("sgd", X, y, **how)
+    assert model.classes_ is None
+    assert (model.predict(X) == dubio.fit("sgd", numbers, y.to_numpy(float), **how).predict(numbers)).all()
+    labels = pandas.Series([0, 1] * 20, dtype="Int64")
+    assert dubio.accuracy(np.eye(2)[[0, 1] * 20], labels) == 1
+    named = dubio.fit("sgd", X, labels.map({0: "no", 1: "yes"}).astype("category"), **how)
+    assert list(named.classes_) == ["no", "yes"]
+    with pytest.raises(dubio.PredictionError, match="dtype object"):
+        dubio.fit("sgd", X.assign(c=pandas.array([None] * 40, dtype="Int64")), y, **how)
+
+
+def test_a_sparse_matrix_is_told_how_to_give_all_of_it():
+    sparse = pytest.importorskip("scipy.sparse")
+    with pytest.raises(dubio.PredictionError, match=r"array `X`: sparse; give X.toarray\(\)"):
+        dubio.fit("sgd", sparse.csr_matrix(np.eye(4)), [0, 1, 0, 1])
 
 
 def test_a_table_with_text_is_told_how_to_encode_it():

@@ -5,8 +5,8 @@ use crate::card::{Card, Direction, Facts};
 
 pub(super) const CARD: Card = Card {
     name: "aupr",
-    summary: "Average precision: precision at each threshold, weighted by the positives it adds.",
-    formula: "sum_t (recall_t - recall_{t-1}) precision_t over thresholds, the most uncertain first",
+    summary: "Average precision of finding out-of-distribution examples, the most uncertain first.",
+    formula: "sum_t (recall_t - recall_{t-1}) precision_t over thresholds of u, the largest first; u is 1 - c (confidence), H(p) (total) or the mutual information of prediction and member (model)",
     range: (0.0, 1.0),
     direction: Direction::Higher,
     citation: "common usage; as scikit-learn's average_precision_score",

@@ -5,8 +5,8 @@ use crate::card::{Card, Direction, Facts};
 
 pub(super) const CARD: Card = Card {
     name: "auroc",
-    summary: "Probability that a positive is more uncertain than a negative.",
-    formula: "P(u+ > u-) + 1/2 P(u+ = u-) over pairs of a positive and a negative",
+    summary: "Probability that an out-of-distribution example is more uncertain than one of the test set.",
+    formula: "P(u+ > u-) + 1/2 P(u+ = u-) over pairs of a positive and a negative; u is 1 - c (confidence), H(p) (total) or the mutual information of prediction and member (model)",
     range: (0.0, 1.0),
     direction: Direction::Higher,
     citation: "Hanley and McNeil 1982; Hendrycks and Gimpel 2017",

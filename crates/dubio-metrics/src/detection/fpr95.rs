@@ -5,8 +5,8 @@ use crate::card::{Card, Direction, Facts};
 
 pub(super) const CARD: Card = Card {
     name: "fpr95",
-    summary: "Fraction of negatives flagged at the strictest threshold that finds 95 % of the positives.",
-    formula: "smallest FPR among thresholds with TPR >= 0.95; equal uncertainties fall together",
+    summary: "Fraction of the test set flagged where 95 % of the out-of-distribution examples are found.",
+    formula: "smallest FPR among thresholds of u with TPR >= 0.95, ties on one side; u is 1 - c (confidence), H(p) (total) or the mutual information of prediction and member (model)",
     range: (0.0, 1.0),
     direction: Direction::Lower,
     citation: "Liang, Li and Srikant 2018",

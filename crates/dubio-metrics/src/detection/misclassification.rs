@@ -16,21 +16,33 @@ pub struct Misclassification(pub Measure, pub Signal);
 
 const FACTS: Facts = Facts { ranked: Ranked::Never, ..Facts::CLASSES };
 
-/// The cards of the measures, in the order of [`Measure::ALL`].
-static CARDS: [Card; 3] = [
-    Card { facts: FACTS, ..auroc::CARD },
-    Card { facts: FACTS, ..aupr::CARD },
-    Card { facts: FACTS, ..fpr95::CARD },
-];
-
 const NO_TEMPERATURE: Facts = Facts { calibrated: false, ..FACTS };
 
+/// The cards of the measures, in the order of [`Measure::ALL`].
+static CARDS: [Card; 3] = cards(FACTS);
+
 /// The same from the disagreement of members.
-static OF_MEMBERS: [Card; 3] = [
-    Card { facts: NO_TEMPERATURE, ..auroc::CARD },
-    Card { facts: NO_TEMPERATURE, ..aupr::CARD },
-    Card { facts: NO_TEMPERATURE, ..fpr95::CARD },
-];
+static OF_MEMBERS: [Card; 3] = cards(NO_TEMPERATURE);
+
+const fn cards(facts: Facts) -> [Card; 3] {
+    [
+        Card {
+            summary: "Probability that a wrong prediction is more uncertain than a right one.",
+            facts,
+            ..auroc::CARD
+        },
+        Card {
+            summary: "Average precision of finding wrong predictions, the most uncertain first.",
+            facts,
+            ..aupr::CARD
+        },
+        Card {
+            summary: "Fraction of right predictions flagged where 95 % of the wrong ones are found.",
+            facts,
+            ..fpr95::CARD
+        },
+    ]
+}
 
 impl Score<Examples> for Misclassification {
     fn card(&self) -> &'static Card {
