@@ -17,6 +17,8 @@ CELLS = [
     "## Posterior predictive checks and comparisons",
     "dubio.check(logits=ensemble, labels=labels, statistic=['accuracy', 'ece'], replicates=200)",
     "dubio.compare({'ensemble': ensemble, 'one member': ensemble[:1]}, labels, form='logits', resamples=200)",
+    "How many independently trained networks is a method worth? Four members that are nearly alike are worth one:",
+    "networks = logits + draws.normal(size=(4, 500, 5))\nalike = networks[:1] + 0.1 * draws.normal(size=(4, 500, 5))\ndubio.dee({'alike': alike}, labels, baseline=networks, form='logits')",
     "## Regression",
     "mean, std = draws.normal(size=300), np.full(300, 0.8)\ntargets = mean + draws.normal(size=300)\ndubio.regression.evaluate(mean, std, targets, resamples=200)",
     "## Training\n\nEvery method of the library is a scikit-learn estimator.",
@@ -30,7 +32,7 @@ def notebook() -> str:
     """The notebook as JSON; a cell that imports or calls is code."""
     cells = []
     for index, text in enumerate(CELLS):
-        is_text = text.startswith("#") or text.startswith("Every score")
+        is_text = text.startswith("#") or text.startswith(("Every score", "How many"))
         cell = {"cell_type": "markdown" if is_text else "code", "id": f"cell-{index}", "metadata": {}}
         cell["source"] = text.splitlines(keepends=True)
         if not is_text:

@@ -1,5 +1,6 @@
 //! Which format a file has, and how to convert one that cannot be read.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use crate::bytes::Bytes;
@@ -76,6 +77,8 @@ fn conversion(path: &Path, extension: &str) -> Option<(&'static str, String)> {
             "scipy.io",
             "{k: v.squeeze() for k, v in scipy.io.loadmat('FILE').items() if k[0] != '_'}",
         ),
+        "gz" => return Some(("gzip files", format!("gunzip --keep \"{}\"", shown(path)))),
+        "zip" => return Some(("zip files", format!("unzip \"{}\"", shown(path)))),
         "feather" | "arrow" => return Some(("Arrow files", pandas(path, "read_feather('FILE')"))),
         "json" => return Some(("JSON", pandas(path, "read_json('FILE')"))),
         "jsonl" => return Some(("JSON lines", pandas(path, "read_json('FILE', lines=True)"))),
@@ -96,12 +99,16 @@ fn pandas(path: &Path, read: &str) -> String {
     python(path, &format!("import pandas; pandas.{read}.to_csv('STEM.csv', index=False)"))
 }
 
-/// The shell line that runs this code, with the file's name in it where the shell and Python both
-/// read that name as it is.
+/// The shell line that runs this code.
 fn python(path: &Path, code: &str) -> String {
+    let file = shown(path);
+    let stem = file.rsplit_once('.').map_or(&file[..], |(stem, _)| stem);
+    format!("python -c \"{}\"", code.replace("FILE", &file).replace("STEM", stem))
+}
+
+/// The file's name where the shell and Python both read it as it is; else one that stands for it.
+fn shown(path: &Path) -> Cow<'_, str> {
     let plain = |c: char| c.is_alphanumeric() || "/._-+=@ ".contains(c);
     let shown = path.to_string_lossy();
-    let file = if shown.chars().all(plain) { &shown } else { "preds" };
-    let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
-    format!("python -c \"{}\"", code.replace("FILE", file).replace("STEM", stem))
+    if shown.chars().all(plain) { shown } else { "preds".into() }
 }

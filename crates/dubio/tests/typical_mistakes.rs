@@ -398,6 +398,10 @@ fn files_of_other_programs_are_told_the_line_that_converts_them() {
          map_location='cpu').items()})\"\n"
     );
     assert_eq!(
+        message_of("p.csv.gz", b""),
+        "error: p.csv.gz: dubio does not read gzip files\n  convert it:\n    gunzip --keep \"p.csv.gz\"\n"
+    );
+    assert_eq!(
         message_of("p.pkl", b""),
         "error: p.pkl: dubio does not read pickles\n  convert it:\n    python -c \"import pickle, \
          numpy; numpy.savez('p.npz', **pickle.load(open('p.pkl', 'rb')))\"\n"

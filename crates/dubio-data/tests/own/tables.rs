@@ -195,6 +195,25 @@ fn examples_in_both_halves_are_found() {
 }
 
 #[test]
+fn a_column_without_a_name_is_left_out_and_one_that_counts_the_rows_is_told() {
+    let rows: String =
+        (0..9).map(|i| format!("{},{},{}.5,{i}.25\n", 70 + i, 5 - i, i % 4)).collect();
+    for nameless in ["", "Unnamed: 0"] {
+        let folder = written(&[("d.csv", &format!("{nameless},id,x,y\n{rows}"))]);
+        let name = name(folder.path(), "d.csv");
+        let looked = look(&Own::parse(&name).expect("a name")).expect("a look");
+        assert_eq!(looked.seen.features, ["id", "x"]);
+        assert_eq!(looked.warnings, ["columns that are not used: 0 (it has no name)"]);
+        let (train, test) = (load(&name, Part::Train), load(&name, Part::Test));
+        assert_eq!((features(&train).0, train.len() + test.len()), (2, 9));
+    }
+    let folder = written(&[("d.csv", &format!("id,a,x,y\n{rows}"))]);
+    let looked = look(&Own::parse(&name(folder.path(), "d.csv")).expect("a name")).expect("a look");
+    let expected = "`id` counts the rows; if it means nothing else, give ignore=id";
+    assert_eq!(looked.warnings, [expected], "`a` counts down");
+}
+
+#[test]
 fn groups_and_splits_by_group_come_from_columns() {
     let rows: String = (0..60).map(|i| format!("{i},{}.5,p{}\n", i % 9, i / 6)).collect();
     let folder = written(&[("g.csv", &format!("x,y,patient\n{rows}"))]);

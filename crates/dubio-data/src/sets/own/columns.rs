@@ -89,6 +89,21 @@ impl<'a> Columns<'a> {
         self.rows.iter().map(move |row| &row[column][..])
     }
 
+    /// Whether a column has no name: what pandas writes of an index, and calls `Unnamed: 0` when it reads it.
+    pub(super) fn is_nameless(&self, column: usize) -> bool {
+        let name = &self.names[column];
+        name.is_empty() || name.starts_with("Unnamed: ")
+    }
+
+    /// Whether a column counts the rows: whole numbers, each one more than that of the row before.
+    pub(super) fn counts_rows(&self, column: usize) -> bool {
+        let numbers = self.cells(column).map(|cell| cell.parse::<i64>());
+        let following = numbers.clone().skip(1);
+        let mut pairs = numbers.zip(following);
+        self.rows.len() > 2
+            && pairs.all(|pair| matches!(pair, (Ok(a), Ok(b)) if b.checked_sub(a) == Some(1)))
+    }
+
     /// Drops the rows for which `drop` is true; returns their number.
     pub(super) fn drop_rows(&mut self, drop: impl Fn(&[String]) -> bool) -> usize {
         let before = self.rows.len();

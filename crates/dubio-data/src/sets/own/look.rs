@@ -97,7 +97,11 @@ impl Look {
             all.push("all examples are of one class: there is nothing to learn".to_string());
         }
         if !self.seen.ignored.is_empty() {
-            let what = if self.seen.kind == "images" { "files" } else { "arrays" };
+            let what = match self.seen.kind {
+                "images" => "files",
+                "table" => "columns",
+                _ => "arrays",
+            };
             let (shown, more) = self.seen.ignored.split_at(self.seen.ignored.len().min(NAMED));
             let more = match more.len() {
                 0 => String::new(),
@@ -115,6 +119,11 @@ impl Look {
             all.push(format!(
                 "examples that repeat an earlier one with another answer: {}",
                 self.contradicting
+            ));
+        }
+        for name in &self.seen.counting {
+            all.push(format!(
+                "`{name}` counts the rows; if it means nothing else, give ignore={name}"
             ));
         }
         let constant: Vec<&str> = self

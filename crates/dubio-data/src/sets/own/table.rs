@@ -18,12 +18,20 @@ struct Roles {
     groups: Vec<usize>,
     by: Option<usize>,
     features: Vec<usize>,
+    /// Those that are not used because they have no name.
+    nameless: Vec<usize>,
 }
 
 pub(super) fn read(own: &Own) -> Result<Whole, Error> {
     let mut table = Columns::read(own)?;
     let roles = roles(own, &table)?;
-    let mut seen = Seen { kind: "table", ..Seen::default() };
+    let named = |&column: &usize| table.names[column].clone();
+    let mut seen = Seen {
+        kind: "table",
+        ignored: roles.nameless.iter().map(|column| format!("{column} (it has no name)")).collect(),
+        counting: roles.features.iter().filter(|&&c| table.counts_rows(c)).map(named).collect(),
+        ..Seen::default()
+    };
     let used: Vec<usize> = roles.features.iter().copied().chain(roles.target).collect();
     if own.get("missing") == Some("drop") {
         seen.dropped = table.drop_rows(|row| used.iter().any(|&c| is_missing(&row[c])));
@@ -78,6 +86,7 @@ fn roles(own: &Own, table: &Columns<'_>) -> Result<Roles, Error> {
             && !groups.contains(column)
             && !ignored.contains(column)
             && table.names[*column] != "split"
+            && !table.is_nameless(*column)
     };
     let usual = ["target", "label", "y", "class"];
     let usual = usual.iter().find_map(|name| table.names.iter().position(|found| found == name));
@@ -93,7 +102,11 @@ fn roles(own: &Own, table: &Columns<'_>) -> Result<Roles, Error> {
         let what = "no column is left to predict from";
         return Err(Error::new(&own.path, what, "check target, group, split and ignore"));
     }
-    Ok(Roles { target, split, groups, by, features })
+    let used = groups.iter().chain([&target, &split, &by].into_iter().flatten()).copied();
+    let used: Vec<usize> = used.chain(ignored).collect();
+    let nameless = (0..table.names.len()).filter(|&column| table.is_nameless(column));
+    let nameless = nameless.filter(|column| !used.contains(column)).collect();
+    Ok(Roles { target, split, groups, by, features, nameless })
 }
 
 /// A missing target is always a mistake; a missing feature is, unless it is to be filled in.

@@ -35,8 +35,10 @@ pub struct Seen {
     pub classes: Vec<String>,
     /// Missing values of each column that has some.
     pub missing: BTreeMap<String, usize>,
-    /// Arrays, or files in a folder of images, that are not used.
+    /// Arrays, columns, or files in a folder of images, that are not used.
     pub ignored: Vec<String>,
+    /// Features of a table that count its rows.
+    pub counting: Vec<String>,
     /// Rows that were dropped because a value is missing.
     pub dropped: usize,
 }
