@@ -198,7 +198,7 @@ fn examples_in_both_halves_are_found() {
 fn a_column_without_a_name_is_left_out_and_one_that_counts_the_rows_is_told() {
     let rows: String =
         (0..9).map(|i| format!("{},{},{}.5,{i}.25\n", 70 + i, 5 - i, i % 4)).collect();
-    for nameless in ["", "Unnamed: 0"] {
+    for nameless in ["", "Unnamed: 0", "__index_level_0__"] {
         let folder = written(&[("d.csv", &format!("{nameless},id,x,y\n{rows}"))]);
         let name = name(folder.path(), "d.csv");
         let looked = look(&Own::parse(&name).expect("a name")).expect("a look");

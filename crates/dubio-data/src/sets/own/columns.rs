@@ -89,10 +89,11 @@ impl<'a> Columns<'a> {
         self.rows.iter().map(move |row| &row[column][..])
     }
 
-    /// Whether a column has no name: what pandas writes of an index, and calls `Unnamed: 0` when it reads it.
+    /// Whether a column has no name: what pandas writes of an index, calls `Unnamed: 0` when it has read it from a CSV
+    /// file, and `__index_level_0__` in a Parquet file.
     pub(super) fn is_nameless(&self, column: usize) -> bool {
         let name = &self.names[column];
-        name.is_empty() || name.starts_with("Unnamed: ")
+        name.is_empty() || name.starts_with("Unnamed: ") || name.starts_with("__index_level_")
     }
 
     /// Whether a column counts the rows: whole numbers, each one more than that of the row before.
