@@ -66,9 +66,10 @@ def test_deep_ensemble_equivalents_are_the_commands(tmp_path):
     words = ["--score", "accuracy,nll", "--draws", 3, "--json"]
     printed = binary("dee", "--baseline", tmp_path / "baseline.npz", tmp_path / "swag.npz", *words)
     assert len(printed) == 20
-    assert {"dataset", "model", *found.to_pandas().columns} == set(printed[0])
     rows = [{**one, **row} for one in found["methods"] for row in one["rows"]]
     assert [{key: row[key] for key in printed[0]} for row in rows] == printed
+    pytest.importorskip("pandas")
+    assert {"dataset", "model", *found.to_pandas().columns} == set(printed[0])
 
 
 def test_equivalents_of_a_table_are_the_commands(tmp_path):
@@ -95,7 +96,7 @@ def test_diagnoses_are_the_commands(tmp_path):
         assert dubio.diagnose(path, chains=4).to_dict() == printed
         del printed["file"]
         assert found.to_dict() == printed
-        assert list(found.to_pandas()["quantity"]) == ["predictions, median", "predictions, worst", "loss"]
+        assert all(name in repr(found) for name in ("predictions, median", "predictions, worst", "loss", "ess_tail"))
     assert "too few draws" in repr(dubio.diagnose(logits=logits[:3], labels=labels))
     with pytest.raises(dubio.PredictionError, match="40 members cannot be 3 chains of one length"):
         dubio.diagnose(logits=logits, labels=labels, chains=3)
