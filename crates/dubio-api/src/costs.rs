@@ -4,7 +4,7 @@ use std::path::Path;
 
 use dubio_metrics::costs::Costs;
 use dubio_predictions::input;
-use dubio_predictions::lines::{Newlines, records};
+use dubio_predictions::lines::{records, table};
 
 use crate::Error;
 use crate::error::refuse;
@@ -14,11 +14,8 @@ pub(crate) fn read_costs(path: &Path, classes: usize) -> Result<Costs, Error> {
     let place = |line: u64| format!("{}, line {line}", path.display());
     let file = input::open(path)
         .map_err(Error::file(format!("cannot read the cost matrix {}", path.display())))?;
-    let mut reader = csv::ReaderBuilder::new()
-        .has_headers(false)
-        .trim(csv::Trim::All)
-        .flexible(true)
-        .from_reader(Newlines::new(file));
+    let (mut builder, text) = table(file, b',').map_err(Error::file(path.display().to_string()))?;
+    let mut reader = builder.has_headers(false).flexible(true).from_reader(text);
     let mut rows = Vec::new();
     for record in records(&mut reader) {
         let (line, record) = record.map_err(Error::file(path.display().to_string()))?;

@@ -3,19 +3,18 @@
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
-use csv::{ReaderBuilder, Trim};
-
 use crate::Arrays;
-use crate::bytes::{Bytes, Reader};
+use crate::bytes::Bytes;
 use crate::error::Error;
-use crate::lines::{Newlines, records};
+use crate::lines::{Newlines, records, table};
 use crate::table::{Column, Place, arrays};
 use crate::text_table::TextTable;
 
 /// Reads the columns that are predictions; the others may hold any text.
 pub(crate) fn read(path: &Path, bytes: &Bytes, usual: u8) -> Result<Arrays, Error> {
     let unreadable = |e| unreadable(path, bytes, &e);
-    let mut reader = builder(path, bytes, usual)?.from_reader(text(bytes));
+    let (builder, text) = table(bytes.reader(), usual).map_err(|e| Error::io(path, &e))?;
+    let mut reader = builder.from_reader(text);
     let names: Vec<String> = reader.headers().map_err(unreadable)?.iter().map(plain).collect();
     let mut columns: Vec<(usize, Column)> = Vec::new();
     let mut others = Vec::new();
@@ -49,50 +48,23 @@ pub(crate) fn read(path: &Path, bytes: &Bytes, usual: u8) -> Result<Arrays, Erro
 
 /// Every cell as text. Rows may differ in length: the caller says which are wrong.
 pub(crate) fn cells(path: &Path, bytes: &Bytes, usual: u8) -> Result<TextTable, Error> {
-    let mut builder = builder(path, bytes, usual)?;
-    let mut reader = builder.flexible(true).has_headers(false).from_reader(text(bytes));
-    let mut table = TextTable::default();
+    let (mut builder, text) = table(bytes.reader(), usual).map_err(|e| Error::io(path, &e))?;
+    let mut reader = builder.flexible(true).has_headers(false).from_reader(text);
+    let mut found = TextTable::default();
     for record in records(&mut reader) {
         let (line, record) = record.map_err(|e| unreadable(path, bytes, &e))?;
         let cells: Vec<String> = record.iter().map(plain).collect();
-        if table.first.is_empty() {
-            table.first = cells;
+        if found.first.is_empty() {
+            found.first = cells;
         } else {
-            table.rows.push(cells);
-            table.lines.push(line);
+            found.rows.push(cells);
+            found.lines.push(line);
         }
     }
-    match table.first.is_empty() {
+    match found.first.is_empty() {
         true => Err(Error::file(path, "it is empty", "give a line for each example")),
-        false => Ok(table),
+        false => Ok(found),
     }
-}
-
-fn text(bytes: &Bytes) -> Newlines<BufReader<Reader>> {
-    Newlines::new(BufReader::new(bytes.reader()))
-}
-
-fn builder(path: &Path, bytes: &Bytes, usual: u8) -> Result<ReaderBuilder, Error> {
-    let head = bytes.head(FIRST_LINE).map_err(|e| Error::io(path, &e))?;
-    let mut builder = ReaderBuilder::new();
-    builder.delimiter(separator(&head, usual)).trim(Trim::All);
-    Ok(builder)
-}
-
-/// Number of bytes in which the first line shows what separates the columns.
-const FIRST_LINE: usize = 4096;
-
-/// What separates the columns of a table with this beginning: the usual byte where its first line has one outside quotes,
-/// else the first of comma, semicolon, tab and bar that it has.
-fn separator(head: &[u8], usual: u8) -> u8 {
-    let mut is_quoted = false;
-    let outside = head.iter().take_while(|byte| !b"\n\r".contains(byte)).filter(|&&byte| {
-        is_quoted ^= byte == b'"';
-        !is_quoted
-    });
-    let outside: Vec<u8> = outside.copied().collect();
-    let candidates = [usual, b',', b';', b'\t', b'|'];
-    candidates.into_iter().find(|mark| outside.contains(mark)).unwrap_or(usual)
 }
 
 /// What to do about text where a number is expected.
@@ -117,7 +89,7 @@ fn unreadable(path: &Path, bytes: &Bytes, error: &csv::Error) -> Error {
 
 /// The first line that is not UTF-8, counted from 1.
 fn not_utf8(bytes: &Bytes) -> io::Result<Option<usize>> {
-    for (line, found) in BufReader::new(text(bytes)).split(b'\n').enumerate() {
+    for (line, found) in BufReader::new(Newlines::new(bytes.reader())).split(b'\n').enumerate() {
         if std::str::from_utf8(&found?).is_err() {
             return Ok(Some(line + 1));
         }

@@ -1,11 +1,32 @@
-//! Lines of CSV files, counted as an editor counts them.
+//! CSV files: what separates their cells, and lines counted as an editor counts them.
 //!
 //! The parser ends a record at the `\r` of `\r\n`, counts a line at the `\n` that follows, and says of a record where it
 //! began to look for it: it would be one line early in files from Windows, and after empty lines.
 
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read};
 
-use csv::{Reader, Result, StringRecord};
+use csv::{Reader, ReaderBuilder, Result, StringRecord, Trim};
+
+/// A parser of a table, and the text for it. Cells are trimmed. They are separated by the usual byte where the first line
+/// has one outside quotes, else by the first of comma, semicolon, tab and bar that it has.
+pub fn table<R: Read>(file: R, usual: u8) -> io::Result<(ReaderBuilder, Newlines<BufReader<R>>)> {
+    let mut file = BufReader::new(file);
+    let separator = separator(file.fill_buf()?, usual);
+    let mut builder = ReaderBuilder::new();
+    builder.delimiter(separator).trim(Trim::All);
+    Ok((builder, Newlines::new(file)))
+}
+
+fn separator(head: &[u8], usual: u8) -> u8 {
+    let mut is_quoted = false;
+    let outside = head.iter().take_while(|byte| !b"\n\r".contains(byte)).filter(|&&byte| {
+        is_quoted ^= byte == b'"';
+        !is_quoted
+    });
+    let outside: Vec<u8> = outside.copied().collect();
+    let candidates = [usual, b',', b';', b'\t', b'|'];
+    candidates.into_iter().find(|mark| outside.contains(mark)).unwrap_or(usual)
+}
 
 /// Passes text on with `\n` at the end of each line, the last one included, where it has `\r\n`, `\r` or nothing.
 #[derive(Debug)]
@@ -101,6 +122,23 @@ mod tests {
                     .expect("text");
                 assert_eq!(read, expected, "{text:?} in pieces of {size}");
             }
+        }
+    }
+
+    #[test]
+    fn the_first_line_shows_what_separates_cells() {
+        for (text, usual, expected) in [
+            ("a,b\n1;2;3", b',', b','),
+            ("a;b\n1,5;2", b',', b';'),
+            ("\"a, b\";c", b',', b';'),
+            ("a\tb|c", b',', b'\t'),
+            ("a|b\r1,2", b',', b'|'),
+            ("a, b\tc", b'\t', b'\t'),
+            ("a,b", b'\t', b','),
+            ("alone\n1,2", b',', b','),
+            ("", b'\t', b'\t'),
+        ] {
+            assert_eq!(separator(text.as_bytes(), usual), expected, "{text:?}");
         }
     }
 

@@ -451,6 +451,7 @@ fn options_that_do_not_fit_the_file_are_refused() {
         costs("0,1\n1,0\n", "2 columns for 3 classes"),
         costs("0,1,1\n1,0,x\n", "line 2, column 3: `x` is not a number"),
         costs("0,1,1\r\n\r\n1,0,x\r\n", "line 3, column 3: `x` is not a number"),
+        costs("0;1;1\n1;0;x\n", "line 2, column 3: `x` is not a number"),
         costs("0,1,1\n1,0\n", "row 1 of the cost matrix has 2 columns"),
         costs("0,inf,1\n", "cost [0, 1] is inf"),
         costs("", "the cost matrix is empty"),

@@ -90,6 +90,12 @@ fn a_table_gives_equivalents_with_bounds() {
 }
 
 #[test]
+fn a_table_separated_by_semicolons_is_the_same() {
+    let of = |text: &str| rows(&["--table", path(table(text).path()), "--baseline", "deep"]);
+    assert_eq!(of(&TABLE.replace(',', ";")), of(TABLE));
+}
+
+#[test]
 fn the_table_for_people_has_a_line_for_each_method() {
     let file = table(TABLE);
     let output = dee(&["--table", path(file.path()), "--baseline", "deep"]);

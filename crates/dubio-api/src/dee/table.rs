@@ -4,7 +4,7 @@ use std::path::Path;
 
 use dubio_metrics::dee::Point;
 use dubio_predictions::input;
-use dubio_predictions::lines::{Newlines, records};
+use dubio_predictions::lines::{records, table};
 use dubio_words::unknown;
 
 use super::{Curve, Settings};
@@ -75,8 +75,8 @@ fn curve(key: &[String; 4], lines: &[&Line]) -> Curve {
 fn lines(path: &Path) -> Result<Vec<Line>, Error> {
     let file = input::open(path)
         .map_err(Error::file(format!("cannot read the table {}", path.display())))?;
-    let mut reader =
-        csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(Newlines::new(file));
+    let (builder, text) = table(file, b',').map_err(Error::file(path.display().to_string()))?;
+    let mut reader = builder.from_reader(text);
     let head = reader.headers().map_err(Error::file(path.display().to_string()))?.clone();
     let column = |name: &str| head.iter().position(|own| own == name);
     let needed = |name: &str| {

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Cursor;
 use std::path::{Component, Path, PathBuf};
 
-use dubio_predictions::lines::{Newlines, records};
+use dubio_predictions::lines::{records, table};
 use rayon::prelude::*;
 use zune_jpeg::JpegDecoder;
 use zune_jpeg::zune_core::bytestream::ZCursor;
@@ -68,8 +68,8 @@ impl<'a> List<'a> {
     fn read(path: &'a Path) -> Result<Self, Error> {
         let bytes = open(path)?;
         let fault = |error: csv::Error| Error::new(path, error, "a list is a CSV with a header");
-        let mut reader =
-            csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(Newlines::new(&bytes[..]));
+        let (builder, text) = table(&bytes[..], b',').map_err(|e| Error::new(path, e, ""))?;
+        let mut reader = builder.from_reader(text);
         let names = reader.headers().map_err(fault)?.iter().map(String::from).collect();
         let rows: Vec<_> = records(&mut reader).collect::<Result<_, _>>().map_err(fault)?;
         if rows.is_empty() {
