@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Tuple, Union
+from typing import Any, Dict, List, Optional, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from . import _dubio
 from ._arrays import as_numpy, interface, plain
 from ._call import Bar, array_of, as_json, quiet, threads
-from ._errors import SettingError
+from ._errors import PredictionError, SettingError
 
 
 OWN = ("method", "network", "seed", "device", "precision", "progress")  # what is not a setting of the method
@@ -18,6 +18,12 @@ OWN = ("method", "network", "seed", "device", "precision", "progress")  # what i
 
 # Method, settings, network, seed, inputs, and the kind of the answers with the answers.
 Trained = Tuple[str, str, str, int, npt.NDArray[Any], Tuple[str, npt.NDArray[Any]]]
+
+
+def names_of(X: Any) -> Optional[List[str]]:
+    """The names of the columns of a data frame."""
+    columns = getattr(X, "columns", None)
+    return None if columns is None or not all(isinstance(name, str) for name in columns) else list(columns)
 
 
 class Estimator:
@@ -83,6 +89,7 @@ class Estimator:
         self._posterior = self._made(trained)
         self._trained, self.classes_ = trained, classes
         self.n_features_in_ = int(np.prod(inputs.shape[1:]))
+        self.feature_names_in_ = names_of(X)
         return self
 
     def _made(self, trained: Trained, numbers: Optional[_dubio.Numbers] = None) -> _dubio.Posterior:
@@ -106,7 +113,10 @@ class Estimator:
         if self._posterior is None:  # it was pickled; another version trains again
             version, numbers = self._numbers
             self._posterior = self._made(self._trained, numbers if version == _dubio.__version__ else None)
-        inputs = as_numpy("X", X)
+        inputs, names = as_numpy("X", X), names_of(X)
+        if None not in (names, self.feature_names_in_) and names != self.feature_names_in_:
+            advice = "give X[estimator.feature_names_in_]"
+            raise PredictionError(f"X: its columns are not those of training, or in another order\n  {advice}")
         kind, dtype = ("targets", np.float64) if self.classes_ is None else ("labels", np.int64)
         arrays = [interface("inputs", inputs), interface(kind, np.zeros(len(inputs), dtype=dtype))]
         _, predicted = self._posterior.predict(arrays, threads(), quiet)

@@ -228,6 +228,19 @@ def test_columns_of_pandas_are_numbers_where_they_can_be_and_classes_where_they_
         dubio.fit("sgd", X.assign(c=pandas.array([None] * 40, dtype="Int64")), y, **how)
 
 
+def test_columns_in_another_order_are_not_taken_for_those_of_training():
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame({"a": np.arange(40.0), "b": np.arange(40.0)[::-1]})
+    model = dubio.fit("sgd", X, np.arange(40) // 20, network="mlp-3", epochs=1)
+    turned = X[["b", "a"]]
+    with pytest.raises(dubio.PredictionError, match=r"in another order\n  give X\[estimator.feature_names_in_\]"):
+        model.predict(turned)
+    same = model.predict_proba(X)
+    assert (model.predict_proba(turned[model.feature_names_in_]) == same).all()
+    assert (model.predict_proba(X.to_numpy()) == same).all(), "arrays have no names"
+    assert (pickle.loads(pickle.dumps(model)).predict_proba(X) == same).all()
+
+
 def test_a_sparse_matrix_is_told_how_to_give_all_of_it():
     sparse = pytest.importorskip("scipy.sparse")
     with pytest.raises(dubio.PredictionError, match=r"array `X`: sparse; give X.toarray\(\)"):
