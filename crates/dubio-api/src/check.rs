@@ -6,12 +6,13 @@ use dubio_metrics::calibrate::joint::{self, Sharing};
 use dubio_metrics::check::{
     self, Checked, Checking, Mode, Predictive, Rule, Summary, recalibration_rows,
 };
+use dubio_metrics::classification;
 use dubio_metrics::examples::Examples;
 use dubio_metrics::members::{Form, Members};
 use dubio_metrics::pool::{Pooled, pool};
+use dubio_metrics::regression::{self, Parts};
 use dubio_metrics::score::Options;
 use dubio_metrics::views::{Rows, Tempered};
-use dubio_metrics::{classification, regression};
 use dubio_predictions::{Classification, Predictions, Regression, RegressionKind, open};
 use dubio_progress::Progress;
 use dubio_random::stream::Stream;
@@ -264,7 +265,8 @@ fn regressed(
             file.path.display()
         ),
     };
-    let outcomes = outcomes(file, checking.options.level)?;
+    let parts = Parts::of(checking.wanted);
+    let outcomes = outcomes(file, checking.options.level, parts)?;
     let scores = regression::scores();
     let checked = check::regression(predictive, &outcomes, &scores, checking);
     Ok(Checks::new(settings, checking, &checked, members, outcomes.len()))

@@ -9,7 +9,7 @@ use dubio_metrics::compare::{
 use dubio_metrics::examples::Examples;
 use dubio_metrics::members::Members;
 use dubio_metrics::pool::pool;
-use dubio_metrics::regression::Outcomes;
+use dubio_metrics::regression::{Outcomes, Parts};
 use dubio_metrics::score::Options;
 use dubio_metrics::scorecard::Scoring;
 use dubio_metrics::views::Chosen;
@@ -264,21 +264,21 @@ fn regressed(
     };
     let members = settings.used(&file.path, there)?;
     if members == there {
-        let outcomes = outcomes(file, level)?;
+        let outcomes = outcomes(file, level, Parts::ALL)?;
         note_crossings(&file.path, &outcomes, progress);
         return Ok((members, outcomes));
     }
-    outcomes(file, level)?; // so that faults are reported with their place
+    outcomes(file, level, Parts::default())?; // so that faults are reported with their place
     let targets = file.targets.clone();
     let some = match &file.kind {
         RegressionKind::Gaussians(mean, std) => {
             let (mean, std) = (Chosen::of(mean, 0..members), Chosen::of(std, 0..members));
-            Outcomes::gaussians(&mean, &std, targets, level)
+            Outcomes::gaussians(&mean, &std, targets, level, Parts::ALL)
         }
         RegressionKind::Samples(samples) => {
             Outcomes::samples(&Chosen::of(samples, 0..members), targets, level)
         }
-        RegressionKind::Quantiles(..) => return Ok((members, outcomes(file, level)?)),
+        RegressionKind::Quantiles(..) => return Ok((members, outcomes(file, level, Parts::ALL)?)),
     };
     Ok((members, some.map_err(|bad| Error::Unfit(bad.to_string()))?))
 }

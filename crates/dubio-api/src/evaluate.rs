@@ -288,9 +288,9 @@ fn regressed(
             refuse!("{flag} is for classification, and {} holds a regression", file.path.display());
         }
     }
-    let outcomes = outcomes(file, card.options.level)?;
-    note_crossings(&file.path, &outcomes, card.progress);
     let groups = settings.groups.as_deref().map(|name| file.groups.need(&file.path, name));
     let card = Scorecard { groups: groups.transpose()?, ..card };
+    let outcomes = outcomes(file, card.options.level, card.parts())?;
+    note_crossings(&file.path, &outcomes, card.progress);
     Ok(card.numbers(&outcomes))
 }

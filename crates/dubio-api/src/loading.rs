@@ -4,7 +4,7 @@ use std::path::Path;
 
 use dubio_metrics::members::{Fault, FaultKind, Form, Members};
 use dubio_metrics::pool::{Failure, Pooled, pool, pool_spilled};
-use dubio_metrics::regression::{BadNumber, Outcomes};
+use dubio_metrics::regression::{BadNumber, Outcomes, Parts};
 #[cfg(unix)]
 use dubio_predictions::SpillFile;
 use dubio_predictions::{Classification, Error as FileError, Note, Regression, RegressionKind};
@@ -59,11 +59,13 @@ pub(crate) fn labels(file: &Classification) -> Result<Vec<u32>, Error> {
     Ok(file.need_labels()?.to_vec())
 }
 
-/// A regression with its targets and central intervals of this mass.
-pub(crate) fn outcomes(file: &Regression, level: f64) -> Result<Outcomes, FileError> {
+/// A regression with its targets; central intervals have this mass.
+pub(crate) fn outcomes(file: &Regression, level: f64, parts: Parts) -> Result<Outcomes, FileError> {
     let targets = file.targets.clone();
     let outcomes = match &file.kind {
-        RegressionKind::Gaussians(mean, std) => Outcomes::gaussians(mean, std, targets, level),
+        RegressionKind::Gaussians(mean, std) => {
+            Outcomes::gaussians(mean, std, targets, level, parts)
+        }
         RegressionKind::Samples(samples) => Outcomes::samples(samples, targets, level),
         RegressionKind::Quantiles(levels, quantiles) => {
             Outcomes::quantiles(levels.clone(), quantiles, targets, level)

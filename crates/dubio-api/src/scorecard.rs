@@ -6,7 +6,7 @@ use dubio_metrics::card::Direction;
 use dubio_metrics::detection::ood::Uncertainties;
 use dubio_metrics::examples::Examples;
 use dubio_metrics::given::possible;
-use dubio_metrics::regression::Outcomes;
+use dubio_metrics::regression::{Outcomes, Parts};
 use dubio_metrics::score::{Options, Score as Formula};
 use dubio_metrics::scorecard::{self, Entry, Examined, Scoring};
 use dubio_metrics::{classification, regression};
@@ -45,6 +45,12 @@ impl Scorecard<'_> {
         entries.extend(scorecard::calibrated(examples, &scores, &scoring));
         entries.extend(self.grouped(examples, &scores));
         entries
+    }
+
+    /// What the scores of predicted distributions of a number look at.
+    pub(crate) fn parts(&self) -> Parts {
+        let grouped = |name: &str| self.groups.is_some() && self.selection.wants_grouped(name);
+        Parts::of(|name| (self.wanted)(name) || grouped(name))
     }
 
     /// The scores of predicted distributions of a number.

@@ -6,7 +6,7 @@ mod support;
 use dubio_metrics::check::{self, Checked, Checking, Mode, Predictive, Rule};
 use dubio_metrics::members::InMemory;
 use dubio_metrics::numeric::normal;
-use dubio_metrics::regression::{self, Outcomes};
+use dubio_metrics::regression::{self, Outcomes, Parts};
 use dubio_metrics::score::{Options, Score};
 use dubio_metrics::scorecard;
 use dubio_progress::Silent;
@@ -32,7 +32,8 @@ impl Ensemble {
     }
 
     fn checked(&self, targets: Vec<f64>, how: &Checking<'_>) -> Vec<Checked> {
-        let outcomes = Outcomes::gaussians(&self.mean, &self.std, targets, 0.95).expect("finite");
+        let outcomes =
+            Outcomes::gaussians(&self.mean, &self.std, targets, 0.95, Parts::ALL).expect("finite");
         let predictive = Predictive::Gaussians(&self.mean, &self.std);
         check::regression(predictive, &outcomes, &regression::scores(), how)
     }
@@ -156,7 +157,8 @@ fn replicates_of_every_score_are_the_scores_of_their_targets() {
         (numbers(4 * n, -1.0), numbers(4 * n, 0.3), numbers(n, -1.0));
     let mean = InMemory::new(locations, [4, n, 1]).expect("the shape fits");
     let std = InMemory::new(scales, [4, n, 1]).expect("the shape fits");
-    let gaussians = Outcomes::gaussians(&mean, &std, targets.clone(), 0.95).expect("finite");
+    let gaussians =
+        Outcomes::gaussians(&mean, &std, targets.clone(), 0.95, Parts::ALL).expect("finite");
     let samples = Outcomes::samples(&mean, targets, 0.95).expect("finite");
     let wanted = |_: &str| true;
     for (predictive, outcomes) in

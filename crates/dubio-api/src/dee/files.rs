@@ -6,7 +6,7 @@ use dubio_metrics::dee::{Falling, Point, Subsets, curve};
 use dubio_metrics::examples::Examples;
 use dubio_metrics::members::Members;
 use dubio_metrics::pool::pool;
-use dubio_metrics::regression::Outcomes;
+use dubio_metrics::regression::{Outcomes, Parts};
 use dubio_metrics::score::{Options, Undefined};
 use dubio_metrics::scorecard::Entry;
 use dubio_metrics::views::Chosen;
@@ -106,7 +106,7 @@ impl Method {
                 for file in &numbers {
                     let (source, _) = arrays(file)?;
                     one_form((&file.path, source), (&first.path, arrays(first)?.0))?;
-                    outcomes(file, Options::default().level)?;
+                    outcomes(file, Options::default().level, Parts::default())?;
                     members.push(source.members());
                 }
                 (Files::Numbers(numbers), members)
@@ -193,7 +193,7 @@ impl Method {
                 card.classes(&mut Examples::new(pooled, labels))
             }
             Files::Numbers(files) => {
-                card.numbers(&some_outcomes(files, chosen, card.options.level)?)
+                card.numbers(&some_outcomes(files, chosen, card.options.level, card.parts())?)
             }
         };
         let value = |entry: Entry| entry.value;
@@ -226,13 +226,14 @@ fn some_outcomes(
     files: &[Regression],
     chosen: &[(usize, usize)],
     level: f64,
+    parts: Parts,
 ) -> Result<Outcomes, Undefined> {
     let arrays: Vec<(&Source, Option<&Source>)> = files.iter().flat_map(arrays).collect();
     let means = Chosen::new(chosen.iter().map(|&(f, m)| (arrays[f].0 as &dyn Members, m)));
     let stds = chosen.iter().filter_map(|&(f, m)| Some((arrays[f].1? as &dyn Members, m)));
     let targets = files[0].targets.clone();
     let outcomes = match arrays[0].1 {
-        Some(_) => Outcomes::gaussians(&means, &Chosen::new(stds), targets, level),
+        Some(_) => Outcomes::gaussians(&means, &Chosen::new(stds), targets, level, parts),
         None => Outcomes::samples(&means, targets, level),
     };
     outcomes.map_err(|bad| Undefined(bad.to_string()))

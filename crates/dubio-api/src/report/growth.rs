@@ -208,7 +208,8 @@ fn entries(opened: &[Predictions], members: &[Member], names: &[&str]) -> Vec<En
                 _ => None,
             });
             let targets = first.targets.clone();
-            let outcomes = Outcomes::gaussians(&mean, &std, targets, card.options.level);
+            let (level, parts) = (card.options.level, card.parts());
+            let outcomes = Outcomes::gaussians(&mean, &std, targets, level, parts);
             outcomes.map_or(Vec::new(), |outcomes| card.numbers(&outcomes))
         }
     }

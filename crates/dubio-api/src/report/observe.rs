@@ -5,7 +5,7 @@ use std::path::Path;
 use dubio_metrics::detection::ood::Uncertainties;
 use dubio_metrics::examples::Examples;
 use dubio_metrics::members::Members;
-use dubio_metrics::regression::Outcomes;
+use dubio_metrics::regression::{Outcomes, Parts};
 use dubio_predictions::{Classification, Predictions, Regression, open, open_with_level};
 use dubio_progress::Silent;
 use dubio_report::view::View;
@@ -31,7 +31,7 @@ pub(super) fn observe(path: &Path, level: f64) -> Result<Observed, Error> {
             Ok(Observed::Classes { examples, uncertainties, file: Box::new(file) })
         }
         Predictions::Regression(file) => {
-            let outcomes = Box::new(outcomes(&file, level)?);
+            let outcomes = Box::new(outcomes(&file, level, Parts::ALL)?);
             Ok(Observed::Numbers { outcomes, file: Box::new(file) })
         }
     }

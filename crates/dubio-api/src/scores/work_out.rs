@@ -11,7 +11,7 @@ use dubio_metrics::detection::ood::Uncertainties;
 use dubio_metrics::examples::Examples;
 use dubio_metrics::members::Members;
 use dubio_metrics::pool::{Pooled, pool};
-use dubio_metrics::regression;
+use dubio_metrics::regression::{self, Parts};
 use dubio_metrics::score::Options;
 use dubio_metrics::scorecard::{self, Entry};
 use dubio_predictions::{Classification, Error, Predictions, open};
@@ -88,7 +88,7 @@ impl Scored<'_> {
     ) -> Result<(), Error> {
         let file = match open(path)? {
             Predictions::Regression(file) => {
-                let outcomes = outcomes(&file, Options::default().level)?;
+                let outcomes = outcomes(&file, Options::default().level, Parts::ALL)?;
                 // Every score has a row in a study, which says why where there is no value.
                 let names = regression::scores().iter().map(|score| score.name()).collect();
                 let all = Selection::of(names);

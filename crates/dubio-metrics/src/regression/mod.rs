@@ -20,7 +20,7 @@ pub mod rmse;
 pub mod sqce;
 
 pub(crate) use at_targets::AtTargets;
-pub use outcomes::{BadNumber, Outcomes};
+pub use outcomes::{BadNumber, Outcomes, Parts};
 
 use crate::score::Score;
 

@@ -5,9 +5,10 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::predictive::{Whole, empirical_row, gaussian_row};
+use crate::card::Setting;
 use crate::members::Members;
 use crate::numeric::normal;
-use crate::score::Undefined;
+use crate::score::{Needs, Undefined};
 
 /// Targets and everything that a score may ask of their predictive distributions. What the form
 /// of the predictions does not determine is `Err` with the reason.
@@ -37,6 +38,37 @@ pub struct Outcomes {
     pub quantiles: Option<(Vec<f64>, Vec<f64>)>,
 }
 
+/// What is worked out of Gaussians beside their means: only what is asked for, since the rest may take much longer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Parts {
+    /// Log densities at the targets.
+    pub density: bool,
+    /// Distribution functions at the targets.
+    pub distribution: bool,
+    /// The continuous ranked probability score.
+    pub crps: bool,
+    /// Central intervals.
+    pub interval: bool,
+}
+
+impl Parts {
+    /// Everything.
+    pub const ALL: Self = Self { density: true, distribution: true, crps: true, interval: true };
+
+    /// What the wanted scores look at.
+    pub fn of(wanted: impl Fn(&str) -> bool) -> Self {
+        let scores = super::scores();
+        let wanted = || scores.iter().filter(|score| wanted(&score.name()));
+        let needed = |part| wanted().any(|score| [part, Needs::Truth].contains(&score.needs()));
+        Self {
+            density: needed(Needs::Density),
+            distribution: needed(Needs::Distribution),
+            crps: needed(Needs::Truth),
+            interval: wanted().any(|score| score.card().facts.settings.contains(&Setting::Level)),
+        }
+    }
+}
+
 /// A number that no regression file may hold.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{what} at member {member}, example {example}")]
@@ -52,12 +84,13 @@ pub struct BadNumber {
 }
 
 impl Outcomes {
-    /// Equal mixtures of Gaussian members.
+    /// Equal mixtures of Gaussian members: some parts, the others are `Err`.
     pub fn gaussians(
         mean: &dyn Members,
         std: &dyn Members,
         targets: Vec<f64>,
         level: f64,
+        parts: Parts,
     ) -> Result<Self, BadNumber> {
         check(mean, "mean", |x| (!x.is_finite()).then(|| format!("{x}")))?;
         check(std, "std", |x| {
@@ -69,12 +102,14 @@ impl Outcomes {
         let (rows, densities): (Vec<Whole>, Vec<Vec<f64>>) =
             per_example(&[mean, std], |i, column| {
                 let (means, stds) = column.split_at(members);
-                gaussian_row(means, stds, targets[i], level, tail)
+                gaussian_row(means, stds, targets[i], (level, tail), parts)
             })
             .into_iter()
             .unzip();
-        let mut outcomes = Self::from_rows(targets, &rows, members);
-        outcomes.member_log_density = Ok(densities.concat());
+        let mut outcomes = Self::from_rows(targets, &rows, members, parts);
+        if parts.density {
+            outcomes.member_log_density = Ok(densities.concat());
+        }
         Ok(outcomes)
     }
 
@@ -89,7 +124,7 @@ impl Outcomes {
             draws.sort_unstable_by(f64::total_cmp);
             empirical_row(draws, targets[i], level)
         });
-        let mut outcomes = Self::from_rows(targets, &rows, samples.members());
+        let mut outcomes = Self::from_rows(targets, &rows, samples.members(), Parts::ALL);
         let no_density = || Undefined::because("draws have no density: give mean and std");
         outcomes.log_density = Err(no_density());
         outcomes.member_log_density = Err(no_density());
@@ -138,19 +173,26 @@ impl Outcomes {
         })
     }
 
-    fn from_rows(targets: Vec<f64>, rows: &[Whole], members: usize) -> Self {
-        let each = |f: fn(&Whole) -> f64| rows.iter().map(f).collect::<Vec<f64>>();
+    fn from_rows(targets: Vec<f64>, rows: &[Whole], members: usize, parts: Parts) -> Self {
+        fn each<T>(
+            rows: &[Whole],
+            is_there: bool,
+            of: fn(&Whole) -> T,
+        ) -> Result<Vec<T>, Undefined> {
+            let values = is_there.then(|| rows.iter().map(of).collect());
+            values.ok_or_else(|| Undefined::because("not worked out"))
+        }
         Self {
             targets,
-            mean: Ok(each(|r| r.mean)),
-            point: Ok(each(|r| r.mean)),
+            mean: each(rows, true, |r| r.mean),
+            point: each(rows, true, |r| r.mean),
             member_log_density: Err(Undefined::because("not worked out")),
             members,
-            log_density: Ok(each(|r| r.at.log_density)),
-            crps: Ok(each(|r| r.at.crps)),
-            cdf: Ok(each(|r| r.at.cdf)),
-            centrality: Ok(each(|r| r.at.centrality)),
-            interval: Ok(rows.iter().map(|r| r.interval).collect()),
+            log_density: each(rows, parts.density, |r| r.at.log_density),
+            crps: each(rows, parts.crps, |r| r.at.crps),
+            cdf: each(rows, parts.distribution, |r| r.at.cdf),
+            centrality: each(rows, parts.distribution, |r| r.at.centrality),
+            interval: each(rows, parts.interval, |r| r.interval),
             quantiles: None,
         }
     }

@@ -4,6 +4,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 use multiversion::multiversion;
 
+use super::outcomes::Parts;
 use crate::numeric::lanes::zip_sum;
 use crate::numeric::normal;
 use crate::numeric::transcendental::{erfc, exp, logsumexp};
@@ -27,14 +28,14 @@ pub(super) struct Whole {
     pub interval: (f64, f64),
 }
 
-/// What an example contributes under a mixture of Gaussians, and the log densities of its members; `tail` is
-/// the standard normal quantile at the upper end of the interval.
+/// What an example contributes under a mixture of Gaussians, and the log densities of its members: NaN and none where they
+/// are not asked for. `tail` is the standard normal quantile at the upper end of the interval.
 pub(super) fn gaussian_row(
     means: &[f64],
     stds: &[f64],
     y: f64,
-    level: f64,
-    tail: f64,
+    (level, tail): (f64, f64),
+    parts: Parts,
 ) -> (Whole, Vec<f64>) {
     let members = means.len() as f64;
     let pairs = || means.iter().zip(stds);
@@ -52,15 +53,22 @@ pub(super) fn gaussian_row(
             normal::increasing_root(lo, hi, scale, |x| (cdf_at(x) - p, pdf_at(x)))
         }
     };
-    let mut densities = vec![0.0; means.len()];
-    let log_stds: Vec<f64> = stds.iter().map(|std| std.ln()).collect();
-    let log_density = mixture_log_density(means, stds, &log_stds, y, &mut densities);
-    let whole = Whole {
-        mean: means.iter().sum::<f64>() / members,
-        at: mixture_row(means, stds, y, Some(mixture_spread(means, stds)), log_density),
-        interval: (quantile(0.5 - 0.5 * level, -tail), quantile(0.5 + 0.5 * level, tail)),
+    let mut densities = Vec::new();
+    let mut at = Row::default();
+    if parts.density {
+        densities.resize(means.len(), 0.0);
+        let log_stds: Vec<f64> = stds.iter().map(|std| std.ln()).collect();
+        at.log_density = mixture_log_density(means, stds, &log_stds, y, &mut densities);
+    }
+    if parts.distribution || parts.crps {
+        let spread = parts.crps.then(|| mixture_spread(means, stds));
+        at = mixture_row(means, stds, y, spread, at.log_density);
+    }
+    let interval = match parts.interval {
+        true => (quantile(0.5 - 0.5 * level, -tail), quantile(0.5 + 0.5 * level, tail)),
+        false => (f64::NAN, f64::NAN),
     };
-    (whole, densities)
+    (Whole { mean: means.iter().sum::<f64>() / members, at, interval }, densities)
 }
 
 /// What an example contributes under sorted draws.

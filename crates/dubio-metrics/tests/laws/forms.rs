@@ -2,8 +2,9 @@
 
 use dubio_metrics::detection::{Measure, Signal, ood};
 use dubio_metrics::members::Form;
-use dubio_metrics::scorecard::Entry;
-use dubio_metrics::weights::Weights;
+use dubio_metrics::regression::{self, Outcomes, Parts};
+use dubio_metrics::scorecard::{self, Entry};
+use dubio_metrics::weights::{LANES, Weights};
 use proptest::prelude::*;
 
 use crate::support::*;
@@ -94,6 +95,25 @@ proptest! {
             if let (Ok(there), Ok(back)) = (area(&own, &ood), area(&ood, &own)) {
                 prop_assert!(close(there + back, 1.0, 1e-12));
             }
+        }
+    }
+
+    #[test]
+    fn a_score_has_the_same_bits_alone_as_among_all(
+        targets in shape(1, 40).prop_flat_map(any_targets)
+    ) {
+        let level = defaults().level;
+        let scoring = scoring(&defaults(), 2 * LANES);
+        for own in regression::scores() {
+            let name = own.name();
+            let parts = Parts::of(|wanted| wanted == name);
+            let alone = targets.parts_at(Kind::Gaussians, level, parts);
+            let value = |outcomes: &Outcomes| {
+                let entries = scorecard::plain(outcomes, &regression::scores(), &scoring);
+                entries.into_iter().find(|entry| entry.name == name).expect("an entry")
+            };
+            let all = value(&targets.outcomes(Kind::Gaussians));
+            assert_unchanged(&[all], &[value(&alone)], 0.0);
         }
     }
 }

@@ -9,7 +9,7 @@ use dubio_metrics::distributions;
 use dubio_metrics::examples::Examples;
 use dubio_metrics::members::{Fault, Form, InMemory, Members};
 use dubio_metrics::pool::{Pooled, pool};
-use dubio_metrics::regression::{self, Outcomes};
+use dubio_metrics::regression::{self, Outcomes, Parts};
 use dubio_metrics::score::Options;
 use dubio_metrics::scorecard::{self, Entry, Scoring};
 use dubio_metrics::weights::{Count, LANES};
@@ -241,12 +241,17 @@ impl Targets {
 
     /// With central intervals of this mass.
     pub fn outcomes_at(&self, kind: Kind, level: f64) -> Outcomes {
+        self.parts_at(kind, level, Parts::ALL)
+    }
+
+    /// Some parts of those of Gaussians; other kinds are whole.
+    pub fn parts_at(&self, kind: Kind, level: f64, parts: Parts) -> Outcomes {
         let n = self.n();
         let locations = source(&self.locations, [self.members, n, 1], self.narrow);
         let scales = source(&self.scales, [self.members, n, 1], self.narrow);
         let targets = self.targets.clone();
         match kind {
-            Kind::Gaussians => Outcomes::gaussians(&*locations, &*scales, targets, level),
+            Kind::Gaussians => Outcomes::gaussians(&*locations, &*scales, targets, level, parts),
             Kind::Samples => Outcomes::samples(&*locations, targets, level),
             Kind::Quantiles => {
                 let at = |z: f64| (0..n).map(move |i| self.locations[i] + z * self.scales[i]);

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use dubio_metrics::members::Members;
 use dubio_metrics::pool::pool;
-use dubio_metrics::regression::Outcomes;
+use dubio_metrics::regression::{Outcomes, Parts};
 use dubio_predictions::{Predictions, RegressionKind, Source, guarded, open};
 use tempfile::TempDir;
 
@@ -32,7 +32,7 @@ fn read_all(path: &Path) {
         Ok(Predictions::Regression(file)) => {
             let _ = match &file.kind {
                 RegressionKind::Gaussians(mean, std) if small(mean) => {
-                    Outcomes::gaussians(mean, std, file.targets, 0.95)
+                    Outcomes::gaussians(mean, std, file.targets, 0.95, Parts::ALL)
                 }
                 RegressionKind::Samples(samples) if small(samples) => {
                     Outcomes::samples(samples, file.targets, 0.95)

@@ -79,6 +79,7 @@ pub(super) fn predicted(outcomes: &Outcomes) -> Option<Vec<Predicted>> {
 #[cfg(test)]
 mod tests {
     use dubio_metrics::members::InMemory;
+    use dubio_metrics::regression::Parts;
 
     use super::*;
 
@@ -90,7 +91,8 @@ mod tests {
         let made = |value: f64| InMemory::new(vec![value; n], [1, n, 1]).expect("it fits");
         let at = |i: usize| dubio_metrics::numeric::normal::quantile((i as f64 + 0.5) / n as f64);
         let targets: Vec<f64> = (0..n).map(at).collect();
-        let outcomes = Outcomes::gaussians(&made(0.0), &made(1.0), targets, 0.95).expect("numbers");
+        let outcomes = Outcomes::gaussians(&made(0.0), &made(1.0), targets, 0.95, Parts::ALL)
+            .expect("numbers");
         for fraction in pit(&outcomes).expect("a distribution") {
             assert!((fraction - 0.05).abs() < 1e-9, "{fraction}");
         }

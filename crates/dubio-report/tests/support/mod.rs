@@ -9,7 +9,7 @@ use dubio_metrics::detection::ood::Uncertainties;
 use dubio_metrics::examples::Examples;
 use dubio_metrics::members::{Form, InMemory};
 use dubio_metrics::pool::pool;
-use dubio_metrics::regression::{self, Outcomes};
+use dubio_metrics::regression::{self, Outcomes, Parts};
 use dubio_metrics::score::{Options, Score};
 use dubio_metrics::scorecard::{self, Scoring};
 use dubio_progress::Silent;
@@ -232,7 +232,8 @@ pub(crate) fn regression() -> Study {
     let shape = [2, 80, 1];
     let made = |values| InMemory::new(values, shape).expect("it fits");
     let (mean, std) = (made(mean), made(std));
-    let outcomes = Outcomes::gaussians(&mean, &std, targets, 0.95).expect("plain numbers");
+    let outcomes =
+        Outcomes::gaussians(&mean, &std, targets, 0.95, Parts::ALL).expect("plain numbers");
     let wanted = |name: &str| name != "pinball";
     let entries = scorecard::plain(&outcomes, &regression::scores(), &scoring(&wanted, 60));
     let finished = Finished {
