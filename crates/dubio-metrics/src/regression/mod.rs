@@ -9,6 +9,7 @@ pub mod mpiw;
 pub mod mse;
 pub mod nll;
 mod outcomes;
+mod parts;
 pub mod pearson;
 pub mod picp;
 pub mod pinball;
@@ -20,9 +21,11 @@ pub mod rmse;
 pub mod sqce;
 
 pub(crate) use at_targets::AtTargets;
-pub use outcomes::{BadNumber, Outcomes, Parts};
+pub use outcomes::{BadNumber, Outcomes};
+pub use parts::Parts;
 
-use crate::score::Score;
+use crate::card::Setting;
+use crate::score::{Needs, Score};
 
 /// Every score of regression, in the order of the tables.
 pub fn scores() -> Vec<Box<dyn Score<Outcomes>>> {
@@ -43,4 +46,19 @@ pub fn scores() -> Vec<Box<dyn Score<Outcomes>>> {
         Box::new(sqce::Sqce),
         Box::new(quantile_calibration::QuantileCalibration),
     ]
+}
+
+impl Parts {
+    /// What the wanted scores look at.
+    pub fn of(wanted: impl Fn(&str) -> bool) -> Self {
+        let scores = scores();
+        let wanted = || scores.iter().filter(|score| wanted(&score.name()));
+        let needed = |part| wanted().any(|score| [part, Needs::Truth].contains(&score.needs()));
+        Self {
+            density: needed(Needs::Density),
+            distribution: needed(Needs::Distribution),
+            crps: needed(Needs::Truth),
+            interval: wanted().any(|score| score.card().facts.settings.contains(&Setting::Level)),
+        }
+    }
 }

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::parts::Parts;
 use super::predictive::{Whole, empirical_row, gaussian_row};
-use crate::card::Setting;
 use crate::members::Members;
 use crate::numeric::normal;
-use crate::score::{Needs, Undefined};
+use crate::score::Undefined;
 
 /// Targets and everything that a score may ask of their predictive distributions. What the form
 /// of the predictions does not determine is `Err` with the reason.
@@ -36,37 +36,6 @@ pub struct Outcomes {
     pub interval: Result<Vec<(f64, f64)>, Undefined>,
     /// Levels and predicted quantiles `[levels, examples]`, when that is what was given.
     pub quantiles: Option<(Vec<f64>, Vec<f64>)>,
-}
-
-/// What is worked out of Gaussians beside their means: only what is asked for, since the rest may take much longer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Parts {
-    /// Log densities at the targets.
-    pub density: bool,
-    /// Distribution functions at the targets.
-    pub distribution: bool,
-    /// The continuous ranked probability score.
-    pub crps: bool,
-    /// Central intervals.
-    pub interval: bool,
-}
-
-impl Parts {
-    /// Everything.
-    pub const ALL: Self = Self { density: true, distribution: true, crps: true, interval: true };
-
-    /// What the wanted scores look at.
-    pub fn of(wanted: impl Fn(&str) -> bool) -> Self {
-        let scores = super::scores();
-        let wanted = || scores.iter().filter(|score| wanted(&score.name()));
-        let needed = |part| wanted().any(|score| [part, Needs::Truth].contains(&score.needs()));
-        Self {
-            density: needed(Needs::Density),
-            distribution: needed(Needs::Distribution),
-            crps: needed(Needs::Truth),
-            interval: wanted().any(|score| score.card().facts.settings.contains(&Setting::Level)),
-        }
-    }
 }
 
 /// A number that no regression file may hold.

@@ -4,7 +4,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 use multiversion::multiversion;
 
-use super::outcomes::Parts;
+use super::parts::Parts;
 use crate::numeric::lanes::zip_sum;
 use crate::numeric::normal;
 use crate::numeric::transcendental::{erfc, exp, logsumexp};
