@@ -45,7 +45,7 @@ __device__ __forceinline__ void copy_later(u32 to, const bf16* from, bool there)
 // Taps and channels in an order in which all taps of BLOCK channels come one after the other.
 struct Run {
     int tap, channel;
-    __device__ __forceinline__ Run(int run, int taps) : tap(run % taps), channel(run / taps * BLOCK) {}
+    __device__ __forceinline__ Run(int run, int taps) : tap(taps ? run % taps : 0), channel(taps ? run / taps * BLOCK : 0) {}
     __device__ __forceinline__ void move_on(int runs, int taps) { tap += runs; while (tap >= taps) { tap -= taps; channel += BLOCK; } }
 };
 
