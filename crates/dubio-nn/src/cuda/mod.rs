@@ -7,6 +7,7 @@
 mod data;
 mod device;
 mod error;
+mod halves;
 mod layers;
 mod libraries;
 mod model;

@@ -6,6 +6,7 @@ use dubio_random::numbered::Numbered;
 
 use super::device::{Buffer, Device, Place};
 use super::error::can_count;
+use super::halves::{Halved, Halves};
 use super::layers::{self, Biases, Pass, To, batch_norm};
 use crate::layer::Layer;
 use crate::mode::{Mode, Statistics};
@@ -30,6 +31,9 @@ pub(super) struct Tape {
     pub frozen: Vec<bool>,
     /// Nodes that are activations of the layer before them, which may be worked out with it.
     joined: Vec<bool>,
+    halves: Halves,
+    /// Whether what can lie in bfloat16 did so in the last batch.
+    halved: bool,
     /// Keys of the random numbers of the layers that draw any, in their order.
     keys: Buffer<u64>,
 }
@@ -59,6 +63,7 @@ impl Tape {
         };
         let scratch = nodes.iter().map(|node| layers::scratch(node, capacity, device));
         let scratch = scratch.max().unwrap_or(0);
+        let joined: Vec<bool> = (0..nodes.len()).map(|index| is_joined(nodes, index)).collect();
         Self {
             capacity,
             batch: 0,
@@ -69,7 +74,9 @@ impl Tape {
             scratch: zeros(scratch),
             spare: (0..most).map(|which| zeros(largest(which) * capacity)).collect(),
             frozen: vec![false; nodes.len()],
-            joined: (0..nodes.len()).map(|index| is_joined(nodes, index)).collect(),
+            halves: Halves::of(nodes, &joined, device),
+            halved: false,
+            joined,
             keys: Buffer::zeros(device, nodes.iter().filter(|node| node.layer.is_noisy()).count()),
             device: Arc::clone(device),
             network: network.clone(),
@@ -124,6 +131,7 @@ impl Tape {
             saved: self.saved[index].place(),
             scratch: self.scratch.place(),
             mode,
+            halved: if self.halved { self.halves.around(index, node) } else { Halved::default() },
             // Places count in f32, of which a key takes two.
             noise: draws.then(|| self.keys.place().plus(2 * earlier())),
         }
@@ -141,6 +149,7 @@ impl Tape {
     ) -> Place {
         assert!(batch <= self.capacity, "a batch larger than the buffers");
         self.batch = batch;
+        self.halved = self.normalises_by_batch(mode);
         let frozen = mode.frozen();
         for (index, node) in self.network.nodes().iter().enumerate() {
             if self.is_one(index, mode) {
@@ -230,6 +239,13 @@ impl Tape {
         let normalises = self.network.nodes()[index - 1].layer == Layer::BatchNorm;
         let by_batch = matches!(mode.statistics, Statistics::Batch { .. });
         !normalises || (by_batch && !self.frozen[index - 1])
+    }
+
+    /// Whether every batch normalisation is by statistics of the batch. Only then are activations not asked for.
+    fn normalises_by_batch(&self, mode: &Mode) -> bool {
+        let mut nodes = self.network.nodes().iter().zip(&self.frozen);
+        let is_frozen = nodes.any(|(node, frozen)| *frozen && node.layer == Layer::BatchNorm);
+        matches!(mode.statistics, Statistics::Batch { .. }) && !is_frozen
     }
 
     /// Where the gradients of a node's inputs go: straight to where they are wanted, or to a spare place where

@@ -65,6 +65,28 @@ pub(crate) fn convolutions<E: Engine>(gpu: &E) {
     }
 }
 
+/// Convolutions and batch normalisations that read one another, once, twice and with another reader beside them, with an
+/// activation between them or without: on some GPUs, what lies between them is in bfloat16.
+fn normalised(side: usize, channels: [usize; 2], bias: Bias) -> Network {
+    let mut network = Network::new(Shape::image(3, side, side));
+    let convolution =
+        |channels, kernel| Layer::Conv2d { channels, kernel, stride: 1, padding: kernel / 2, bias };
+    network.then("first", convolution(channels[0], 1));
+    network.then("norm1", Layer::BatchNorm);
+    let start = network.then("swish1", Layer::Swish);
+    network.then("second", convolution(channels[1], 3));
+    network.then("norm2", Layer::BatchNorm);
+    network.then("third", convolution(channels[1], 3));
+    let branch = network.then("norm3", Layer::BatchNorm);
+    let short = network.feed(&[start], "short", convolution(channels[1], 1));
+    network.add(branch, short, "sum");
+    network.then("norm4", Layer::BatchNorm);
+    network.then("elu", Layer::Elu);
+    network.then("pool", Layer::GlobalAveragePool);
+    network.then("after", Layer::Linear { outputs: 4 });
+    network
+}
+
 /// TF32 keeps 10 bits of mantissa, bfloat16 7: errors are some of the last of them, and not those of single precision.
 pub(crate) fn precisions(_: &Cuda) {
     // Channels for every tile; in eights or not, of which convolutions in bfloat16 make a difference.
@@ -76,6 +98,10 @@ pub(crate) fn precisions(_: &Cuda) {
         convolution(9, [8, 300], [5, 1, 2]),
         convolution(9, [20, 12], [5, 3, 2]),
         networks::build("mlp-elu-64-64", Shape::vector(100), 4).expect("an mlp"),
+        normalised(16, [16, 40], Bias::No),
+        normalised(9, [8, 160], Bias::Yes),
+        normalised(8, [24, 20], Bias::No),
+        smooth(&networks::build("wideresnet10x1", Shape::image(3, 16, 16), 4).expect("a network")),
     ];
     for (precision, least, most) in [(Precision::Tf32, 2e-5, 1e-2), (Precision::Bf16, 2e-4, 3e-2)] {
         let gpu = Cuda::open(0, precision).expect("a GPU");

@@ -77,23 +77,33 @@ template <class F> __device__ __forceinline__ void each_chunk(float (*acc)[COUNT
     asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
 }
 
-// Writes a tile's result: `place(row)` says where a row of `width` numbers begins, `first` of which are before the
-// tile; it is null if there is no such row.
-template <class F> __device__ __forceinline__ void hand_over(float (*acc)[COUNT], int first, int width, const float* bias, F place) {
-    int warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32, column = first + lane % 4 * 2;
+__device__ __forceinline__ u32 two_bf16(float low, float high) { u32 r; asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low)); return r; }
+
+// Writes a tile's result, as bfloat16 if it is halved: `place(row)` says which row of `width` numbers it is, `first` of which
+// are before the tile; it is negative if there is no such row.
+template <class F> __device__ __forceinline__ void hand_over(float (*acc)[COUNT], int first, int width, const float* bias, void* out, bool halved, F place) {
+    int warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32, odd = lane % 2;
     #pragma unroll
     for (int m = 0; m < DOWN; m++)
         #pragma unroll
         for (int h = 0; h < 2; h++) {
-            float* to = place((threadIdx.x / 128 * DOWN + m) * 64 + warp * 16 + lane / 4 + h * 8);
-            if (!to) continue;
+            int row = place((threadIdx.x / 128 * DOWN + m) * 64 + warp * 16 + lane / 4 + h * 8);
+            size_t start = (size_t)row * width;
             #pragma unroll
-            for (int n = 0; n < COLUMNS / 8; n++) {
-                int c = column + n * 8;
-                if (c >= width) continue;
-                float2 two = make_float2(acc[m][n * 4 + 2 * h], acc[m][n * 4 + 2 * h + 1]);
-                if (bias) { two.x += bias[c]; two.y += bias[c + 1]; }
-                *(float2*)(to + c) = two;
+            for (int n = 0; n < COLUMNS / 8; n += 2) {
+                float2 two[2];
+                #pragma unroll
+                for (int e = 0; e < 2; e++) {
+                    int c = first + (n + e) * 8 + lane % 4 * 2;
+                    two[e] = make_float2(acc[m][(n + e) * 4 + 2 * h], acc[m][(n + e) * 4 + 2 * h + 1]);
+                    if (bias && c < width) { two[e].x += bias[c]; two[e].y += bias[c + 1]; }
+                    if (!halved && row >= 0 && c < width) *(float2*)((float*)out + start + c) = two[e];
+                }
+                if (!halved) continue;
+                // Four columns for each thread: neighbours swap two, so that a row's are written sixteen at a time.
+                u32 own[2] = {two_bf16(two[0].x, two[0].y), two_bf16(two[1].x, two[1].y)}, got = __shfl_xor_sync(~0u, odd ? own[0] : own[1], 1);
+                int c = first + (n + odd) * 8 + lane % 4 / 2 * 4;
+                if (row >= 0 && c < width) *(uint2*)((bf16*)out + start + c) = odd ? make_uint2(got, own[1]) : make_uint2(own[0], got);
             }
         }
 }
@@ -108,11 +118,11 @@ __device__ __forceinline__ void copy_row(u32 tile, int k, const bf16* row, bool 
 }
 
 #if ROLE != 2
-// out[image, y, x, n] = sum over taps and channels of in * weights, plus a bias if there is one. With ROLE 1, `in` is the
+// out[image, y, x, n] = sum over taps and channels of in * weights, plus a bias if there is one; `halved`: as bfloat16. With ROLE 1, `in` is the
 // gradient [H, W, C] of what went out, and `out` that of what came in: its places fall into stride^2 classes,
 // blockIdx.z, each of which is reached by different taps. At most 32 taps.
-extern "C" __global__ void __launch_bounds__(THREADS, 1) convolution(const bf16* in, const bf16* weights, const float* bias, float* out,
-        int images, int H, int W, int C, int OH, int OW, int N, int kernel, int stride, int pad) {
+extern "C" __global__ void __launch_bounds__(THREADS, 1) convolution(const bf16* in, const bf16* weights, const float* bias, void* out,
+        int images, int H, int W, int C, int OH, int OW, int N, int kernel, int stride, int pad, int halved) {
     u32 tiles = (u32)__cvta_generic_to_shared(shared_memory);
     // The class: its places, the first tap that reaches them, and how many taps do.
     const bool back = ROLE == 1;
@@ -163,10 +173,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) convolution(const bf16*
     };
     float acc[DOWN][COUNT] = {};
     each_chunk(acc, tiles, (depth + DEPTH - 1) / DEPTH, copy);
-    hand_over(acc, first_column, N, bias, [&](int row) {
+    hand_over(acc, first_column, N, bias, out, halved, [&](int row) {
         int m = first_row + row, place = m;
         if (back) place = (m / (QW * QH) * OH + m / QW % QH * stride + py) * OW + m % QW * stride + px;
-        return m < rows ? out + (size_t)place * N : nullptr;
+        return m < rows ? place : -1;
     });
 }
 #else
@@ -206,11 +216,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) convolution(const bf16*
     float acc[DOWN][COUNT] = {};
     each_chunk(acc, tiles, chunks, copy);
     float* to = parts + (size_t)blockIdx.z * rows * N;
-    hand_over(acc, first_column, N, nullptr, [&](int row) {
+    hand_over(acc, first_column, N, nullptr, to, false, [&](int row) {
         row += first_row;
         Run of(row / BLOCK, taps);
         int channel = of.channel + row % BLOCK;
-        return channel < C ? to + (size_t)(of.tap * C + channel) * N : nullptr;
+        return channel < C ? of.tap * C + channel : -1;
     });
 }
 #endif

@@ -96,6 +96,8 @@ extern "C" __global__ void add_parts_by_fours(const float4* parts, float* sums, 
 
 // Eight numbers at a time as bfloat16, rounded to the nearest.
 __device__ __forceinline__ u32 two_bf16(float low, float high) { u32 r; asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low)); return r; }
+__device__ __forceinline__ float low_of(u32 two) { return __uint_as_float(two << 16); }
+__device__ __forceinline__ float high_of(u32 two) { return __uint_as_float(two & 0xffff0000u); }
 extern "C" __global__ void to_bf16(const float* x, uint4* y, long long eights) {
     bool aligned = (u64)x % 16 == 0;
     EACH(i, eights) {
@@ -104,6 +106,30 @@ extern "C" __global__ void to_bf16(const float* x, uint4* y, long long eights) {
         else { const float* v = x + 8ll * i; a = make_float4(v[0], v[1], v[2], v[3]); b = make_float4(v[4], v[5], v[6], v[7]); }
         y[i] = make_uint4(two_bf16(a.x, a.y), two_bf16(a.z, a.w), two_bf16(b.x, b.y), two_bf16(b.z, b.w));
     }
+}
+// Eight neighbours of an array of f32 or, where it is halved, of bfloat16.
+struct Eight {
+    float v[8];
+    __device__ __forceinline__ Eight(const void* x, bool halved, long long i) {
+        if (halved) {
+            uint4 n = ((const uint4*)x)[i];
+            v[0] = low_of(n.x); v[1] = high_of(n.x); v[2] = low_of(n.y); v[3] = high_of(n.y);
+            v[4] = low_of(n.z); v[5] = high_of(n.z); v[6] = low_of(n.w); v[7] = high_of(n.w);
+        } else {
+            float4 a = ((const float4*)x)[2 * i], b = ((const float4*)x)[2 * i + 1];
+            v[0] = a.x; v[1] = a.y; v[2] = a.z; v[3] = a.w; v[4] = b.x; v[5] = b.y; v[6] = b.z; v[7] = b.w;
+        }
+    }
+    __device__ __forceinline__ void put(void* y, bool halved, long long i) const {
+        if (halved) ((uint4*)y)[i] = make_uint4(two_bf16(v[0], v[1]), two_bf16(v[2], v[3]), two_bf16(v[4], v[5]), two_bf16(v[6], v[7]));
+        else {
+            ((float4*)y)[2 * i] = make_float4(v[0], v[1], v[2], v[3]);
+            ((float4*)y)[2 * i + 1] = make_float4(v[4], v[5], v[6], v[7]);
+        }
+    }
+};
+__device__ __forceinline__ float one_of(const void* x, bool halved, long long i) {
+    return halved ? __uint_as_float((u32)((const unsigned short*)x)[i] << 16) : ((const float*)x)[i];
 }
 
 // Random features: y = scale cos(y + phase), and the slope of that.
@@ -225,6 +251,51 @@ extern "C" __global__ void column_parts(int what, int kind, const float* x, cons
         parts[(long long)blockIdx.x * 2 * channels + channels + c] = b;
     }
 }
+// The same for a matrix whose numbers or gradients are halved, and channels that are multiples of eight. A block has a chunk of
+// rows and 32 channels: each of its threads takes eight of them, of every 64th row.
+enum { X_HALVED = 1, G_HALVED = 2 };
+extern "C" __global__ void __launch_bounds__(256, 3) column_parts_by_eights(int what, int kind, const void* x, const void* g, const float* saved, const float* weight, float* parts, int halved, int rows, int channels, int chunk) {
+    __shared__ float of_warp[2][8][32];
+    int t = threadIdx.x, c = blockIdx.y * 32 + t % 4 * 8, first = blockIdx.x * chunk, end = min(rows, first + chunk);
+    float a[8] = {}, b[8] = {};
+    if (c < channels) {
+        float shift[8], factor[8], bias[8]; // by which the activation's input is worked out
+        #pragma unroll
+        for (int k = 0; k < 8; k++) {
+            shift[k] = what == BACK ? saved[c + k] : one_of(x, halved & X_HALVED, c + k);
+            factor[k] = kind >= 0 ? saved[channels + c + k] * weight[c + k] : 0.f;
+            bias[k] = kind >= 0 ? weight[channels + c + k] : 0.f;
+        }
+        #pragma unroll 4
+        for (int r = first + t / 4; r < end; r += 64) {
+            long long i = ((long long)r * channels + c) / 8;
+            Eight v(x, halved & X_HALVED, i);
+            if (what == SPREAD) {
+                #pragma unroll
+                for (int k = 0; k < 8; k++) { float d = v.v[k] - shift[k]; a[k] += d; b[k] += d * d; }
+            } else {
+                Eight h(g, halved & G_HALVED, i);
+                #pragma unroll
+                for (int k = 0; k < 8; k++) {
+                    float d = v.v[k] - shift[k], own = h.v[k] * slope(kind, d * factor[k] + bias[k]);
+                    a[k] += own; b[k] += own * d;
+                }
+            }
+        }
+    }
+    #pragma unroll
+    for (int k = 0; k < 8; k++) {
+        for (int by = 4; by < 32; by *= 2) { a[k] += __shfl_xor_sync(~0u, a[k], by); b[k] += __shfl_xor_sync(~0u, b[k], by); }
+        if (t % 32 < 4) { of_warp[0][t / 32][t % 4 * 8 + k] = a[k]; of_warp[1][t / 32][t % 4 * 8 + k] = b[k]; }
+    }
+    __syncthreads();
+    int which = t / 32, own = blockIdx.y * 32 + t % 32;
+    if (which > 1 || own >= channels) return;
+    float sum = 0;
+    for (int warp = 0; warp < 8; warp++) sum += of_warp[which][warp][t % 32];
+    if (what == BACK && which == 1) sum *= saved[channels + own];
+    parts[((long long)blockIdx.x * 2 + which) * channels + own] = sum;
+}
 __device__ double2 column_total(const float* parts, int chunks, int channels, int c, double (*sh)[33]) {
     double a = 0, b = 0;
     if (c < channels)
@@ -246,12 +317,12 @@ extern "C" __global__ void column_sums(const float* parts, float* sums, int chun
     if (threadIdx.y == 0 && c < channels) sums[c] = (float)t.x;
 }
 // saved: means, then one over standard deviations. Running statistics move.
-extern "C" __global__ void batch_statistics(const float* x, const float* parts, float* saved, float* running, int rows, int chunks, int channels, float momentum) {
+extern "C" __global__ void batch_statistics(const void* x, int halved, const float* parts, float* saved, float* running, int rows, int chunks, int channels, float momentum) {
     __shared__ double sh[16][33];
     int c = blockIdx.x * 32 + threadIdx.x;
     double2 t = column_total(parts, chunks, channels, c, sh);
     if (threadIdx.y == 0 && c < channels) {
-        double d = t.x / rows, mean = x[c] + d, square = t.y - t.x * d;
+        double d = t.x / rows, mean = one_of(x, halved, c) + d, square = t.y - t.x * d;
         square = square > 0 ? square : 0;
         saved[c] = (float)mean;
         saved[channels + c] = 1.f / sqrtf((float)(square / rows) + 1e-5f);
@@ -289,6 +360,26 @@ extern "C" __global__ void batch_norm(int kind, const float* x, const float* sav
         ((float4*)y)[i] = v;
     }
 }
+// The same where numbers are halved and channels a multiple of eight: a thread has eight of them, of several rows. A block has
+// whole rows.
+enum { Y_HALVED = 4 };
+extern "C" __global__ void __launch_bounds__(256, 4) batch_norm_by_eights(int kind, const void* x, const float* saved, const float* weight, void* y, int halved, int channels, int rows) {
+    int eights = channels / 8, own = threadIdx.x % eights, at_once = blockDim.x / eights;
+    float factor[8], bias[8];
+    #pragma unroll
+    for (int k = 0; k < 8; k++) {
+        Channel c(saved, weight, nullptr, channels, own * 8 + k);
+        factor[k] = c.scale * c.weight;
+        bias[k] = c.bias - c.mean * factor[k];
+    }
+    for (int r = blockIdx.x * at_once + threadIdx.x / eights; r < rows; r += gridDim.x * at_once) {
+        long long i = (long long)r * eights + own;
+        Eight v(x, halved & X_HALVED, i);
+        #pragma unroll
+        for (int k = 0; k < 8; k++) v.v[k] = activated(kind, v.v[k] * factor[k] + bias[k]);
+        v.put(y, halved & Y_HALVED, i);
+    }
+}
 // The gradient of weight and bias; keeps what the inputs need: sums times `fraction`.
 extern "C" __global__ void batch_norm_sums(const float* parts, float* gradient, float* kept, int chunks, int channels, float fraction) {
     __shared__ double sh[16][33];
@@ -311,6 +402,34 @@ extern "C" __global__ void batch_norm_back(int kind, const float* x, const float
         v.w = Channel(saved, weight, kept, channels, c + 3).back(kind, v.w, h.w);
         if (adds) { float4 old = ((float4*)dx)[i]; v.x += old.x; v.y += old.y; v.z += old.z; v.w += old.w; }
         ((float4*)dx)[i] = v;
+    }
+}
+extern "C" __global__ void __launch_bounds__(256, 3) batch_norm_back_by_eights(int kind, const void* x, const void* g, const float* saved, const float* weight, const float* kept, void* dx, int adds, int halved, int channels, int rows) {
+    int eights = channels / 8, own = threadIdx.x % eights, at_once = blockDim.x / eights;
+    // What `Channel::back` works out, as factors of h, the gradient before the activation, and of x.
+    float factor[8], bias[8], of_x[8], rest[8];
+    #pragma unroll
+    for (int k = 0; k < 8; k++) {
+        Channel c(saved, weight, kept, channels, own * 8 + k);
+        factor[k] = c.scale * c.weight;
+        bias[k] = c.bias - c.mean * factor[k];
+        of_x[k] = -factor[k] * c.scale * c.kept_normal;
+        rest[k] = -factor[k] * c.kept - of_x[k] * c.mean;
+    }
+    for (int r = blockIdx.x * at_once + threadIdx.x / eights; r < rows; r += gridDim.x * at_once) {
+        long long i = (long long)r * eights + own;
+        Eight v(x, halved & X_HALVED, i), h(g, halved & G_HALVED, i);
+        #pragma unroll
+        for (int k = 0; k < 8; k++) {
+            float own_h = h.v[k] * slope(kind, v.v[k] * factor[k] + bias[k]);
+            v.v[k] = factor[k] * own_h + of_x[k] * v.v[k] + rest[k];
+        }
+        if (adds) {
+            Eight old(dx, false, i);
+            #pragma unroll
+            for (int k = 0; k < 8; k++) v.v[k] += old.v[k];
+        }
+        v.put(dx, halved & Y_HALVED, i);
     }
 }
 

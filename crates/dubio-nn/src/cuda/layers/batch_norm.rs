@@ -2,6 +2,7 @@
 
 use super::{Arg, Pass, Place, To, activation, sums};
 use crate::mode::Statistics;
+use crate::network::Node;
 
 fn rows(pass: &Pass<'_>) -> (usize, usize) {
     (pass.batch * pass.shape().places(), pass.shape().channels)
@@ -12,12 +13,33 @@ fn kind(next: Option<&Pass<'_>>) -> Arg {
     next.map_or(activation::NOTHING.into(), activation::kind)
 }
 
-/// Runs a kernel number by number; four at a time where channels are a multiple of four.
-fn each(pass: &Pass<'_>, name: &'static str, arguments: &[Arg]) {
-    let channels = pass.shape().channels;
+/// Threads of a block whose rows are worked on by eights, and blocks that a large GPU works on at once.
+const THREADS: usize = 256;
+const AT_ONCE: usize = 8 * 132;
+
+/// Whether the channels of a row are eights, one for each of some threads of a block, so that it can be halved.
+pub(in crate::cuda) fn can_be_halved(node: &Node) -> bool {
+    let channels = node.inputs[0].channels;
+    channels.is_multiple_of(8) && channels / 8 <= THREADS
+}
+
+/// Runs a kernel number by number, four at a time where channels are a multiple of four; or another, eight at a time, where
+/// what a place holds is halved.
+fn each(pass: &Pass<'_>, [one, eights]: [&'static str; 2], arguments: &[Arg], halved: [bool; 3]) {
+    let (rows, channels) = rows(pass);
+    if halved.contains(&true) {
+        let in_a_row = channels / 8;
+        let at_once = THREADS / in_a_row;
+        let bit = |(bit, halved): (usize, &bool)| i32::from(*halved) << bit;
+        let halved: i32 = halved.iter().enumerate().map(bit).sum();
+        let counts = [halved, channels as i32, rows as i32].map(Arg::from);
+        let blocks = (rows.div_ceil(at_once).min(AT_ONCE), 1);
+        let threads = ((at_once * in_a_row) as u32, 1);
+        return pass.device.launch(eights, blocks, threads, &[arguments, &counts].concat());
+    }
     let width = if channels.is_multiple_of(4) { 4 } else { 1 };
     let sides = [channels, width].map(|side| Arg::from(side as i32));
-    pass.device.each(name, pass.size_in() / width, &[arguments, &sides].concat());
+    pass.device.each(one, pass.size_in() / width, &[arguments, &sides].concat());
 }
 
 /// With the activation that reads it, if there is one.
@@ -30,17 +52,21 @@ pub(super) fn forward(pass: &Pass<'_>, statistics: Place, next: Option<&Pass<'_>
             device.launch("running_statistics", (channels.div_ceil(256), 1), (256, 1), &arguments);
         }
         Statistics::Batch { momentum } => {
-            let (of, sides) = (sums::Of::plain(x), (rows, channels));
+            let halved = [pass.halved.input, false];
+            let (of, sides) = (sums::Of { halved, ..sums::Of::plain(x) }, (rows, channels));
             let chunks = sums::parts(device, sums::What::Spread, of, pass.scratch, sides);
-            let places: [Arg; 4] = [x, pass.scratch, pass.saved, statistics].map(Into::into);
+            let own = [x.into(), i32::from(pass.halved.input).into()];
+            let places: [Arg; 3] = [pass.scratch, pass.saved, statistics].map(Into::into);
             let counts: [Arg; 3] = [rows, chunks, channels].map(|count| (count as i32).into());
-            let arguments = [&places[..], &counts, &[(momentum as f32).into()]].concat();
+            let arguments = [&own[..], &places, &counts, &[(momentum as f32).into()]].concat();
             device.launch("batch_statistics", (channels.div_ceil(32), 1), (32, 8), &arguments);
         }
     }
-    let output = next.map_or(pass.output, |next| next.output);
-    let [x, saved, weight, y] = [x, pass.saved, pass.theta, output].map(Into::into);
-    each(pass, "batch_norm", &[kind(next), x, saved, weight, y]);
+    let last = next.unwrap_or(pass);
+    let [x, saved, weight, y] = [x, pass.saved, pass.theta, last.output].map(Into::into);
+    let halved = [pass.halved.input, false, last.halved.output];
+    let kernels = ["batch_norm", "batch_norm_by_eights"];
+    each(pass, kernels, &[kind(next), x, saved, weight, y], halved);
 }
 
 /// From the gradient of its outputs, or of those of the activation that reads it.
@@ -53,7 +79,9 @@ pub(in crate::cuda) fn backward(
 ) {
     let (rows, channels) = rows(pass);
     let (device, x) = (pass.device, pass.inputs[0]);
-    let of = sums::Of { x, g, saved: pass.saved, weight: pass.theta, activation: kind(next) };
+    let halved = [pass.halved.input, next.unwrap_or(pass).halved.output_gradient];
+    let (saved, weight, activation) = (pass.saved, pass.theta, kind(next));
+    let of = sums::Of { x, g, saved, weight, activation, halved };
     let chunks = sums::parts(device, sums::What::Back, of, pass.scratch, (rows, channels));
     // With statistics of the batch, every input moves them; with running ones, none does.
     let fraction = match pass.mode.statistics {
@@ -66,9 +94,10 @@ pub(in crate::cuda) fn backward(
     let arguments = [parts, gradient, kept, (chunks as i32).into(), width, fraction.into()];
     device.launch("batch_norm_sums", (channels.div_ceil(32), 1), (32, 8), &arguments);
     if let Some(to) = to {
-        let [x, g, saved, weight] = [x, g, pass.saved, pass.theta].map(Into::into);
+        let [x, g, saved, weight] = [x, g, saved, weight].map(Arg::from);
         let to = [to.place.into(), i32::from(to.adds).into()];
-        let arguments = [&[kind(next), x, g, saved, weight, kept][..], &to].concat();
-        each(pass, "batch_norm_back", &arguments);
+        let arguments = [&[activation, x, g, saved, weight, kept][..], &to].concat();
+        let halved = [halved[0], halved[1], pass.halved.input_gradient];
+        each(pass, ["batch_norm_back", "batch_norm_back_by_eights"], &arguments, halved);
     }
 }

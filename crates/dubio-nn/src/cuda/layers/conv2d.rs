@@ -34,6 +34,7 @@ fn tiles(role: Role) -> &'static [(Tile, f64)] {
     if role == Role::ToWeights { &TILES_TO_WEIGHTS } else { &TILES }
 }
 
+pub(super) use hopper::is_for as is_by_hopper;
 pub(in crate::cuda) use hopper::programs as hopper_programs;
 
 /// Every program that a convolution may ask for on any GPU.
@@ -198,7 +199,7 @@ pub(super) fn forward(pass: &Pass<'_>, bias: Bias) {
     }
     let program = sizes.program(Role::Forward, pass.theta.is_aligned());
     let places = [pass.inputs[0], pass.theta, bias, pass.output];
-    convolve(pass, &sizes, program, places);
+    convolve(pass, &sizes, program, places, &[]);
 }
 
 pub(super) fn backward(pass: &Pass<'_>, bias: Bias, g: Place, to: Option<Place>, gradient: Place) {
@@ -213,7 +214,7 @@ pub(super) fn backward(pass: &Pass<'_>, bias: Bias, g: Place, to: Option<Place>,
         to_weights(pass, &sizes, program, stretches, places, gradient);
         if let Some(to) = to {
             let program = sizes.program(Role::ToInputs, pass.theta.is_aligned());
-            convolve(pass, &sizes, program, [g, pass.theta, Place::NOWHERE, to]);
+            convolve(pass, &sizes, program, [g, pass.theta, Place::NOWHERE, to], &[]);
         }
     }
     if bias == Bias::Yes {
@@ -224,8 +225,8 @@ pub(super) fn backward(pass: &Pass<'_>, bias: Bias, g: Place, to: Option<Place>,
 }
 
 /// From images, weights and biases to a place.
-fn convolve(pass: &Pass<'_>, sizes: &Sizes, program: Program, places: [Place; 4]) {
-    let arguments = [&places.map(Arg::from)[..], &sizes.counts(program.role)].concat();
+fn convolve(pass: &Pass<'_>, sizes: &Sizes, program: Program, places: [Place; 4], more: &[Arg]) {
+    let arguments = [&places.map(Arg::from)[..], &sizes.counts(program.role), more].concat();
     pass.device.run(&program, sizes.blocks(program.role, program.tile), &arguments);
 }
 

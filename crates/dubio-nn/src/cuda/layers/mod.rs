@@ -19,6 +19,7 @@ pub(super) use activation::{MOST_ROWS, backward_with_sums};
 pub(super) use conv2d::{hopper_programs, programs};
 
 use super::device::{Arg, Device, Place, Program};
+use super::halves::Halved;
 use crate::layer::Layer;
 use crate::mode::Mode;
 use crate::network::Node;
@@ -43,6 +44,8 @@ pub(super) struct Pass<'a> {
     pub saved: Place,
     /// Room to work in, [`scratch`] numbers.
     pub scratch: Place,
+    /// What of it lies in bfloat16.
+    pub halved: Halved,
     /// What the pass is for.
     pub mode: &'a Mode,
     /// Where the key of this layer's random numbers is, if it draws any.
@@ -118,6 +121,15 @@ pub(super) fn needs(node: &Node, capacity: usize, device: &Device) -> Vec<Progra
     match node.layer {
         Layer::Conv2d { .. } => conv2d::needs(node, capacity, device),
         _ => Vec::new(),
+    }
+}
+
+/// Whether a layer can read and write activations and gradients in bfloat16.
+pub(super) fn halves(node: &Node, device: &Device) -> bool {
+    match node.layer {
+        Layer::Conv2d { .. } => conv2d::is_by_hopper(device, node),
+        Layer::BatchNorm => device.is_hopper_in_bf16() && batch_norm::can_be_halved(node),
+        _ => false,
     }
 }
 
@@ -251,13 +263,15 @@ mod sums {
         pub saved: Place,
         pub weight: Place,
         pub activation: Arg,
+        /// Whether the numbers, and the gradients, lie in bfloat16.
+        pub halved: [bool; 2],
     }
 
     impl Of {
         /// Numbers alone.
         pub(super) fn plain(x: Place) -> Self {
             let [g, saved, weight] = [Place::NOWHERE; 3];
-            Self { x, g, saved, weight, activation: NOTHING.into() }
+            Self { x, g, saved, weight, activation: NOTHING.into(), halved: [false; 2] }
         }
     }
 
@@ -286,6 +300,10 @@ mod sums {
         (rows, channels): (usize, usize),
     ) -> usize {
         let chunks = rows.div_ceil(CHUNK);
+        if of.halved.contains(&true) {
+            by_eights(device, what, of, to[0], (rows, channels));
+            return chunks;
+        }
         let [x, g, saved, weight] = [of.x, of.g, of.saved, of.weight].map(Arg::from);
         let [parts, sums] = to.map(Arg::from);
         let lanes = channels.next_power_of_two().min(32);
@@ -297,6 +315,22 @@ mod sums {
                 .concat();
         device.launch("column_parts", (chunks, channels.div_ceil(lanes)), (256, 1), &arguments);
         chunks
+    }
+
+    /// The same of what lies in bfloat16, at least in part.
+    fn by_eights(
+        device: &Device,
+        what: What,
+        of: Of,
+        parts: Place,
+        (rows, channels): (usize, usize),
+    ) {
+        let places = [of.x, of.g, of.saved, of.weight, parts].map(Arg::from);
+        let halved = i32::from(of.halved[0]) + 2 * i32::from(of.halved[1]);
+        let counts = [halved, rows as i32, channels as i32, CHUNK as i32].map(Arg::from);
+        let arguments = [&[(what as i32).into(), of.activation][..], &places, &counts].concat();
+        let blocks = (rows.div_ceil(CHUNK), channels.div_ceil(32));
+        device.launch("column_parts_by_eights", blocks, (256, 1), &arguments);
     }
 
     /// The sums of the rows.

@@ -29,7 +29,7 @@ pub(in crate::cuda) fn programs() -> impl Iterator<Item = Program> {
 
 /// Whether a convolution runs this way: channels are multiples of eight, there is a bit for each tap, and the GPU has
 /// the instructions.
-pub(super) fn is_for(device: &Device, node: &Node) -> bool {
+pub(in crate::cuda::layers) fn is_for(device: &Device, node: &Node) -> bool {
     let few_taps = matches!(node.layer, Layer::Conv2d { kernel, .. } if kernel * kernel <= 32);
     let sides = [node.inputs[0].channels, node.output.channels];
     let eights = sides.iter().all(|channels| channels.is_multiple_of(8));
@@ -107,11 +107,22 @@ fn convert(pass: &Pass<'_>, from: Place, to: Place, numbers: usize) {
     pass.device.each("to_bf16", numbers / 8, &[Arg::from(from), to.into()]);
 }
 
+/// Where numbers lie in bfloat16: where they are if they are halved, or else in a place for them.
+fn converted(pass: &Pass<'_>, from: Place, halved: bool, room: Place, numbers: usize) -> Place {
+    if halved {
+        return from;
+    }
+    convert(pass, from, room, numbers);
+    room
+}
+
 pub(super) fn forward(pass: &Pass<'_>, sizes: &Sizes, bias: Place) {
-    let (own, weights) = (pass.saved, pass.saved.plus(images(sizes)));
-    convert(pass, pass.inputs[0], own, pass.size_in());
+    let weights = pass.saved.plus(images(sizes));
+    let own = converted(pass, pass.inputs[0], pass.halved.input, pass.saved, pass.size_in());
     convert(pass, pass.theta, weights, sizes.weights());
-    convolve(pass, sizes, sizes.hopper(Role::Forward), [own, weights, bias, pass.output]);
+    let halved = Arg::from(i32::from(pass.halved.output));
+    let places = [own, weights, bias, pass.output];
+    convolve(pass, sizes, sizes.hopper(Role::Forward), places, &[halved]);
 }
 
 /// Gives where there is room for the sums of biases.
@@ -122,15 +133,16 @@ pub(super) fn backward(
     to: Option<Place>,
     gradient: Place,
 ) -> Place {
-    let (own, weights) = (pass.saved, pass.saved.plus(images(sizes)));
-    let (out, parts) = (pass.scratch, pass.scratch.plus(gradients(sizes)));
-    convert(pass, g, out, pass.size_out());
+    let own = if pass.halved.input { pass.inputs[0] } else { pass.saved };
+    let (weights, parts) = (pass.saved.plus(images(sizes)), pass.scratch.plus(gradients(sizes)));
+    let out = converted(pass, g, pass.halved.output_gradient, pass.scratch, pass.size_out());
     let program = sizes.hopper(Role::ToWeights);
     let stretches = sizes.stretches(HOPPER_DEPTH, sizes.cut(program.tile).0);
     to_weights(pass, sizes, program, stretches, [own, out, parts], gradient);
     if let Some(to) = to {
+        let halved = Arg::from(i32::from(pass.halved.input_gradient));
         let places = [out, weights, Place::NOWHERE, to];
-        convolve(pass, sizes, sizes.hopper(Role::ToInputs), places);
+        convolve(pass, sizes, sizes.hopper(Role::ToInputs), places, &[halved]);
     }
     parts
 }
