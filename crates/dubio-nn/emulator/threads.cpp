@@ -29,8 +29,8 @@ template <class T> struct Later {
     // How many come before the last `left` groups.
     size_t due(int left) const { return ends.size() > (size_t)left ? ends[ends.size() - left - 1] : 0; }
     void done(int left) {
+        if (ends.size() <= (size_t)left) return;
         size_t count = due(left);
-        if (!count) { if (ends.size() > (size_t)left) ends.erase(ends.begin(), ends.end() - left); return; }
         all.erase(all.begin(), all.begin() + count);
         ends.erase(ends.begin(), ends.end() - left);
         for (size_t& end : ends) end -= count;
@@ -63,7 +63,7 @@ unsigned idle; // changes of threads since anything went on
 const bool backwards = getenv("EMULATED_ORDER") && !strcmp(getenv("EMULATED_ORDER"), "backwards");
 const Kernel* kernel;
 void** arguments;
-std::vector<char> shared_room;
+size_t shared_bytes; // that the launch asks for
 
 const unsigned SIZES[KINDS] = {32, 128, MOST_THREADS};
 
@@ -154,6 +154,7 @@ void run_block(unsigned count) {
             m.size = m.members = size;
             m.arrived = 0;
         }
+    memset(emulated.shared, 0xff, shared_bytes); // no numbers
     for (unsigned i = 0; i < count; i++) prepare(threads[i], i, count);
     if (backwards)
         for (unsigned i = 0; i < count; i++) std::swap(threads[i].next, threads[i].previous);
@@ -193,7 +194,7 @@ const uint16_t* number_at(uint64_t factor, bool transposed, int row, int k) {
     uint32_t at = transposed ? start + row / 64 * next_block + k / 8 * next_eight + k % 8 * 128 + row % 64 * 2
                              : start + row / 8 * next_eight + row % 8 * 128 + k * 2;
     at ^= (at >> 7 & 7) << 4;
-    if (at + 2 > shared_room.size()) emulated_fail("a factor lies outside of shared memory");
+    if (at + 2 > shared_bytes) emulated_fail("a factor lies outside of shared memory");
     return (const uint16_t*)(emulated.shared + at);
 }
 
@@ -243,7 +244,7 @@ void emulated_multiply_bf16(void* const* all) {
 
 void emulated_copy(unsigned to, const void* from, int bytes, int filled) {
     if (to % bytes || (uintptr_t)from % bytes) emulated_fail("an asynchronous copy is not aligned");
-    if (to + bytes > shared_room.size()) emulated_fail("an asynchronous copy ends outside of shared memory");
+    if (to + bytes > shared_bytes) emulated_fail("an asynchronous copy ends outside of shared memory");
     current->copies.all.push_back({emulated.shared + to, from, bytes, filled});
 }
 void emulated_commit_copies() { current->copies.ends.push_back(current->copies.all.size()); }
@@ -267,7 +268,7 @@ void emulated_wait_for_products(int left) {
     products.done(left);
 }
 
-void run_kernel(const Kernel& asked, Position blocks, Position of_block, size_t shared_bytes, void** with) {
+void run_kernel(const Kernel& asked, Position blocks, Position of_block, size_t of_shared, void** with) {
     unsigned count = of_block.x * of_block.y * of_block.z;
     if (!stacks) {
         stacks = (char*)mmap(nullptr, MOST_THREADS * STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -277,8 +278,9 @@ void run_kernel(const Kernel& asked, Position blocks, Position of_block, size_t 
     arguments = with;
     emulated.gridDim = blocks;
     emulated.blockDim = of_block;
-    shared_room.assign(shared_bytes + 1024, (char)0xff);
-    emulated.shared = (char*)(((uintptr_t)shared_room.data() + 1023) & ~(uintptr_t)1023);
+    shared_bytes = of_shared;
+    std::vector<char> room(shared_bytes + 1024);
+    emulated.shared = (char*)(((uintptr_t)room.data() + 1023) & ~(uintptr_t)1023);
     for (unsigned z = 0; z < blocks.z; z++)
         for (unsigned y = 0; y < blocks.y; y++)
             for (unsigned x = 0; x < blocks.x; x++) {

@@ -2,18 +2,9 @@
 //! batch normalisations read and write. Half as many bytes are moved, and nothing is converted.
 
 use super::device::Device;
-use super::layers;
+use super::layers::{self, Halved};
 use crate::layer::{Bias, Layer};
 use crate::network::{Node, Source};
-
-/// What of a layer's pass lies in bfloat16, two numbers in the room of one f32.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Halved {
-    pub input: bool,
-    pub output: bool,
-    pub input_gradient: bool,
-    pub output_gradient: bool,
-}
 
 /// What of a network's nodes can lie in bfloat16 while it learns by statistics of the batch.
 pub(super) struct Halves {

@@ -6,8 +6,8 @@ use dubio_random::numbered::Numbered;
 
 use super::device::{Buffer, Device, Place};
 use super::error::can_count;
-use super::halves::{Halved, Halves};
-use super::layers::{self, Biases, Pass, To, batch_norm};
+use super::halves::Halves;
+use super::layers::{self, Biases, Halved, Pass, To, batch_norm};
 use crate::layer::Layer;
 use crate::mode::{Mode, Statistics};
 use crate::network::{Network, Node, Source};

@@ -19,12 +19,20 @@ pub(super) use activation::{MOST_ROWS, backward_with_sums};
 pub(super) use conv2d::{hopper_programs, programs};
 
 use super::device::{Arg, Device, Place, Program};
-use super::halves::Halved;
 use crate::layer::Layer;
 use crate::mode::Mode;
 use crate::network::Node;
 use crate::random_features::draw;
 use crate::shape::Shape;
+
+/// What of a layer's pass lies in bfloat16, two numbers in the room of one f32.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Halved {
+    pub input: bool,
+    pub output: bool,
+    pub input_gradient: bool,
+    pub output_gradient: bool,
+}
 
 /// What a layer sees, on the way forward and back.
 pub(super) struct Pass<'a> {
