@@ -12,42 +12,38 @@ import sys
 HERE = pathlib.Path(__file__).parent
 
 
+def outside_strings(text, start=0):
+    """The characters from `start` on that are in no string, with where they are."""
+    i, quoted = start, False
+    while i < len(text):
+        if text[i] == '"':
+            quoted = not quoted
+        elif quoted:
+            i += text[i] == "\\"
+        else:
+            yield i, text[i]
+        i += 1
+
+
 def split(text, separator):
     """Cuts a text at separators that are in no brackets and no string."""
-    parts, depth, quoted, start, i = [], 0, False, 0, 0
-    while i < len(text):
-        c = text[i]
-        if quoted:
-            i += c == "\\"
-            quoted = c != '"'
-        elif c == '"':
-            quoted = True
-        elif c in "([{":
-            depth += 1
-        elif c in ")]}":
-            depth -= 1
-        elif c == separator and depth == 0:
+    parts, depth, start = [], 0, 0
+    for i, c in outside_strings(text):
+        depth += (c in "([{") - (c in ")]}")
+        if c == separator and depth == 0:
             parts.append(text[start:i])
             start = i + 1
-        i += 1
     return [*parts, text[start:]]
 
 
 def closing(text, start):
     """Where the bracket that opens at `start` is closed."""
-    depth, quoted, i = 0, False, start
-    while True:
-        c = text[i]
-        if quoted:
-            i += c == "\\"
-            quoted = c != '"'
-        elif c == '"':
-            quoted = True
-        else:
-            depth += (c == "(") - (c == ")")
-            if depth == 0:
-                return i
-        i += 1
+    depth = 0
+    for i, c in outside_strings(text, start):
+        depth += (c == "(") - (c == ")")
+        if depth == 0:
+            return i
+    raise SystemExit("a bracket is never closed")
 
 
 def call(instruction, operands):

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -30,7 +29,7 @@ using Work = std::function<void()>;
 struct Stream { bool records = false; std::vector<Work> recorded; };
 struct Graph { std::vector<Work> work; };
 struct Handle { Stream* stream = nullptr; };
-struct Program { std::string source, log, text; };
+struct Program { std::string source, text; };
 
 std::mutex own; // one thing at a time, as there is one emulated block
 std::map<uint64_t, size_t> allocations;
@@ -73,7 +72,7 @@ int release(uint64_t place) {
     return DONE;
 }
 
-// Where this library is: `compile.py` and `kernels.h` are beside its source.
+// Where this library is. What it compiles lies beside it.
 std::string folder_of_library() {
     Dl_info info;
     dladdr((void*)folder_of_library, &info);
@@ -196,7 +195,7 @@ int cuLaunchKernel(Kernel* kernel, unsigned x, unsigned y, unsigned z, unsigned 
 }
 
 // A program's "PTX" is where its source is.
-int nvrtcCreateProgram(Program** program, const char* source, const char*, int, const char* const*, const char* const*) { *program = new Program{source, "", ""}; return 0; }
+int nvrtcCreateProgram(Program** program, const char* source, const char*, int, const char* const*, const char* const*) { *program = new Program{source, ""}; return 0; }
 int nvrtcDestroyProgram(Program** program) { delete *program; return 0; }
 int nvrtcCompileProgram(Program* program, int count, const char* const* options) {
     std::string all, folder = folder_of_library();
@@ -212,11 +211,8 @@ int nvrtcCompileProgram(Program* program, int count, const char* const* options)
     write_file(program->text + ".options", all);
     return 0;
 }
-int nvrtcGetProgramLogSize(Program* program, size_t* size) { *size = program->log.size() + 1; return 0; }
-int nvrtcGetProgramLog(Program* program, char* log) { memcpy(log, program->log.c_str(), program->log.size() + 1); return 0; }
 int nvrtcGetPTXSize(Program* program, size_t* size) { *size = program->text.size() + 1; return 0; }
 int nvrtcGetPTX(Program* program, char* text) { memcpy(text, program->text.c_str(), program->text.size() + 1); return 0; }
-const char* nvrtcGetErrorString(int) { return "emulated NVRTC"; }
 
 int cublasCreate_v2(Handle** handle) { *handle = new Handle; return 0; }
 int cublasDestroy_v2(Handle* handle) { delete handle; return 0; }

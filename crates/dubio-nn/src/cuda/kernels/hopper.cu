@@ -118,9 +118,9 @@ __device__ __forceinline__ void copy_row(u32 tile, int k, const bf16* row, bool 
 }
 
 #if ROLE != 2
-// out[image, y, x, n] = sum over taps and channels of in * weights, plus a bias if there is one; `halved`: as bfloat16. With ROLE 1, `in` is the
-// gradient [H, W, C] of what went out, and `out` that of what came in: its places fall into stride^2 classes,
-// blockIdx.z, each of which is reached by different taps. At most 32 taps.
+// out[image, y, x, n] = sum over taps and channels of in * weights, plus a bias if there is one, as bfloat16 if it is halved.
+// With ROLE 1, `in` is the gradient [H, W, C] of what went out, and `out` that of what came in: its places fall into
+// stride^2 classes, blockIdx.z, each of which is reached by different taps. At most 32 taps.
 extern "C" __global__ void __launch_bounds__(THREADS, 1) convolution(const bf16* in, const bf16* weights, const float* bias, void* out,
         int images, int H, int W, int C, int OH, int OW, int N, int kernel, int stride, int pad, int halved) {
     u32 tiles = (u32)__cvta_generic_to_shared(shared_memory);
