@@ -74,7 +74,7 @@ impl Tape {
             scratch: zeros(scratch),
             spare: (0..most).map(|which| zeros(largest(which) * capacity)).collect(),
             frozen: vec![false; nodes.len()],
-            halves: Halves::of(nodes, &joined, device),
+            halves: Halves::of(nodes, &joined, |node| layers::halves(node, device)),
             halved: false,
             joined,
             keys: Buffer::zeros(device, nodes.iter().filter(|node| node.layer.is_noisy()).count()),

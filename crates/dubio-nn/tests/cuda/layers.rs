@@ -110,6 +110,11 @@ pub(crate) fn precisions(_: &Cuda) {
             let layers = [0, 1].map(|i| &network.nodes()[i].layer);
             assert!((least..most).contains(&apart), "{precision}, {layers:?}: {what}: {apart:e}");
         }
+        // Of normalisations that stay as they are, nothing around is in bfloat16.
+        let network = normalised(8, [16, 24], Bias::No);
+        let moving = network.nodes().last().expect("layers").parameters.clone();
+        let case = Case { moving, ..Case::new(&network) };
+        agree_by(by_length, most, &gpu, &case, "frozen");
     }
 }
 
